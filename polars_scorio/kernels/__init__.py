@@ -1,0 +1,1 @@
+"""Plain NumPy and SciPy maths on arrays; nothing here knows of frames."""

@@ -1,0 +1,119 @@
+"""The credit of a draw of k trials, one function for each binary metric.
+
+A credit comes as its *gains*, shape (k,): ``gains[r - 1] >= 0`` is what the r-th success adds, so a
+draw that holds exactly j successes earns ``gains[0] + ... + gains[j - 1]``.
+"""
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats
+
+
+def any_success(k: int) -> Floats:
+    """Gains of Pass@k: the first success earns everything [1]_.
+
+    References
+    ----------
+    .. [1] M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
+
+    Examples
+    --------
+    >>> any_success(3)
+    array([1., 0., 0.])
+    """
+    return _threshold(k, 1)
+
+
+def all_success(k: int) -> Floats:
+    """Gains of Pass^k: only the k-th success earns anything [1]_.
+
+    References
+    ----------
+    .. [1] S. Yao et al. (2024), arXiv:2406.12045.
+
+    Examples
+    --------
+    >>> all_success(3)
+    array([0., 0., 1.])
+    """
+    return _threshold(k, k)
+
+
+def at_least_share(k: int, tau: float) -> Floats:
+    """Gains of G-Pass@k_tau: the j-th success earns everything, j the first with ``j/k >= tau`` [1]_.
+
+    Parameters
+    ----------
+    k : int
+        Trials in a draw, at least 1.
+    tau : float
+        The share of successes that is asked for, ``0 <= tau <= 1``; at 0 one success is asked for.
+
+    References
+    ----------
+    .. [1] J. Liu et al. (2024), arXiv:2412.13147.
+
+    Examples
+    --------
+    Seven of 25 are 28 %: ``ceil(0.28 * 25)`` would ask for eight, as that product rounds up.
+
+    >>> np.flatnonzero(at_least_share(25, 0.28)) + 1
+    array([7])
+    """
+    j = np.arange(1, k + 1)
+    return _threshold(k, int(j[j / k >= tau][0]))
+
+
+def majority(k: int) -> Floats:
+    """Gains of Maj@k: the success that makes more than half of the draw earns everything.
+
+    Examples
+    --------
+    >>> majority(4)
+    array([0., 0., 1., 0.])
+    """
+    return _threshold(k, k // 2 + 1)
+
+
+def excess_over_half(k: int) -> Floats:
+    """Gains of mG-Pass@k: ``2/k`` for each success beyond ``ceil(k/2)``, none at ``k = 1`` [1]_.
+
+    References
+    ----------
+    .. [1] J. Liu et al. (2024), arXiv:2412.13147: ``2/k sum_j max(j - ceil(k/2), 0) P(J = j)``.
+
+    Examples
+    --------
+    >>> excess_over_half(4)
+    array([0. , 0. , 0.5, 0.5])
+    """
+    return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2 / k, 0.0)
+
+
+def area_under_curve(k: int) -> Floats:
+    """Gains of AUC@k: the area under Pass@1, ..., Pass@k by the trapezoid rule [1]_.
+
+    Pass@i of a draw with r - 1 successes grows by ``C(k - r, i - 1) / C(k, i)`` with the next one.
+    Over i = 1..k this sums to ``(k + 1) / (r (r + 1))``; the trapezoid rule halves both ends, takes
+    ``1/(2 k)`` and, for the first success, ``1/2`` away, and divides by ``k - 1``.
+
+    References
+    ----------
+    .. [1] Z. Hu et al. (2026), arXiv:2601.08763.
+
+    Examples
+    --------
+    One success of two passes at k = 1 half the time, at k = 2 always: 0.75 on average.
+
+    >>> area_under_curve(2)
+    array([0.75, 0.25])
+    >>> area_under_curve(1)  # Pass@1
+    array([1.])
+    """
+    r = np.arange(2, k + 1)
+    later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
+    return np.concatenate(([(k + 1) / (2 * k)], later))
+
+
+def _threshold(k: int, success: int) -> Floats:
+    return np.where(np.arange(1, k + 1) == success, 1.0, 0.0)

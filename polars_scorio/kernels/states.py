@@ -1,0 +1,118 @@
+"""Distinct states, and sums over the questions that share them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """The distinct states of some groups of questions, and who is in them.
+
+    Kernels run once for each state, whatever the number of groups and questions that share it.
+
+    Attributes
+    ----------
+    counts, prior : ndarray of int, shape (S, K)
+        Trials, and prior trials, of each state by category.
+    group, state : ndarray of int, shape (P,)
+        The pairs of a group and a state that occur, ascending.
+    questions : ndarray of int, shape (P,)
+        Questions of that group in that state.
+    groups : int
+        Number of groups, G.
+    """
+
+    counts: Ints
+    prior: Ints
+    group: Ints
+    state: Ints
+    questions: Ints
+    groups: int
+
+    @classmethod
+    def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
+        """Collect rows of counts into states.
+
+        Parameters
+        ----------
+        counts, prior : ndarray of int, shape (R, K)
+            Trials and prior trials by category; rows may repeat.
+        group, questions : ndarray of int, shape (R,)
+            To which group a row belongs, and for how many of its questions it stands.
+        groups : int
+            Number of groups.
+
+        Returns
+        -------
+        States
+
+        Examples
+        --------
+        >>> counts = np.array([[2, 1], [0, 3], [2, 1]])
+        >>> every = np.ones(3, dtype=np.int64)
+        >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
+        >>> states.counts.tolist(), states.questions.tolist()
+        ([[0, 3], [2, 1]], [1, 2])
+        """
+        first, state = _distinct(np.hstack([counts, prior]))
+        pairs, row = np.unique(group * max(first.size, 1) + state, return_inverse=True)
+        shared = np.bincount(row, weights=questions, minlength=pairs.size).astype(np.int64)
+        group, state = np.divmod(pairs, max(first.size, 1))
+        return cls(counts[first], prior[first], group, state, shared, groups)
+
+    def binary(self, success: list[int]) -> States:
+        """The same questions with two categories: failure, and the categories in `success`."""
+
+        def halves(counts: Ints) -> Ints:
+            c = counts[:, success].sum(axis=1)
+            return np.column_stack([counts.sum(axis=1) - c, c])
+
+        counts, prior = halves(self.counts), halves(self.prior)
+        return self.tally(
+            counts[self.state], prior[self.state], self.group, self.questions, self.groups
+        )
+
+    @property
+    def size(self) -> Ints:
+        """Questions of each group, shape (G,)."""
+        return self._sum(np.ones(len(self.counts))).astype(np.int64)
+
+    @property
+    def trials(self) -> Ints:
+        """Trials of each group, shape (G,)."""
+        return self._sum(self.counts.sum(axis=1)).astype(np.int64)
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean over the questions of each group, of a value for each state, shape (G,)."""
+        return self._sum(values) / self.size
+
+    def sigma(self, variances: Floats) -> Floats:
+        """Standard deviation of that mean, for independent questions, shape (G,)."""
+        return np.sqrt(self._sum(variances)) / self.size
+
+    def _sum(self, values: Floats | Ints) -> Floats:
+        # Always in the same order, so that the last bit is the same too.
+        weights = self.questions * values[self.state]
+        sums = np.bincount(self.group, weights=weights, minlength=self.groups)
+        return sums.astype(np.float64)  # without any pair, bincount counts in integers
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """Where each distinct row stands first, in ascending order, and which one every row is.
+
+    Rows become one integer each: sorting those is many times faster than sorting rows.
+    """
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        digit = column
+        if (int(code.max(initial=0)) + 1) * (int(digit.max(initial=0)) + 1) >= 2**63:
+            code = np.unique(code, return_inverse=True)[1]
+            digit = np.unique(digit, return_inverse=True)[1]
+        code = code * (int(digit.max(initial=0)) + 1) + digit
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    return first, inverse
