@@ -1,0 +1,218 @@
+"""Trials to counts to states: the one pass over the log."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_scorio.checks import (
+    BAD,
+    FOUND,
+    IDS,
+    MISSING,
+    NO_ID,
+    OUTSIDE,
+    PLACE,
+    PROBLEM,
+    QUESTIONS,
+    ROWS,
+    checked,
+    marked,
+    raise_first,
+    refuse_bad,
+    rules,
+)
+from polars_scorio.roles import (
+    CATEGORY,
+    COUNT,
+    TRIAL,
+    Category,
+    Classes,
+    Trials,
+    native,
+    refuse_repeats,
+)
+
+DROPPED, STATES = ":dropped", ":states"
+_MATCHED, _PROBLEMS = ":matched", ":problems"
+
+
+def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
+    """Names of the count columns; those of prior trials have the prefix ":d"."""
+    return [f"{prefix}{j}" for j in range(classes.size)]
+
+
+def states(
+    trials: Trials, classes: Classes, prior: Trials | None = None, *, per_question: bool = False
+) -> pl.LazyFrame:
+    """The states of every group, in one plan over one scan of the trials.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    classes : Classes
+        Into which classes its trials are counted.
+    prior : Trials, optional
+        Prior trials of the same questions.
+    per_question : bool
+        Whether each question stays a state of its own and keeps its name.
+
+    Returns
+    -------
+    LazyFrame
+        One row per group, ascending. `STATES` is a list of structs: the question (if
+        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, and how many
+        missing outcomes were `DROPPED` there.
+    """
+    broken = rules(trials, classes)
+    questions = marked(_counted(trials, classes), trials.question.name, broken)
+    columns, matched = class_columns(classes), []
+    if prior is not None:
+        questions = _joined(questions, trials, classes, prior)
+        columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
+    names = [trials.question.name] if per_question else []
+    # PLACE is null unless something is wrong: each bad question is a state of its own.
+    merged = questions.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND).agg(
+        pl.len().alias(QUESTIONS), pl.col(MISSING).sum().alias(DROPPED), *matched
+    )
+    problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
+    grouped = merged.group_by(*trials.groups).agg(
+        pl.struct(*names, *columns, QUESTIONS, DROPPED).alias(STATES),
+        problems.alias(_PROBLEMS),
+        *matched,
+    )
+
+    def check(whole: pl.DataFrame) -> None:
+        bad = whole.drop(STATES).filter(pl.col(_PROBLEMS).list.len() > 0)
+        raise_first(bad.explode(_PROBLEMS).unnest(_PROBLEMS), trials, broken)
+        if prior is not None and whole.height and not whole[_MATCHED].sum():
+            raise ValueError(
+                "prior: its trials share no question with the data. Questions are matched on "
+                f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
+            )
+
+    return checked(grouped.sort(*trials.groups), check).select(*trials.groups, STATES)
+
+
+def counts(trials: Trials) -> pl.LazyFrame:
+    """How many trials of each question fell into each category; see `Scorio.counts`."""
+    question, count = trials.question.name, trials.count.name if trials.count else "count"
+    refuse_repeats([*trials.keys, question, trials.category.name, count])
+    broken = rules(trials)
+    per_category = (
+        trials.rows()
+        .group_by(*trials.groups, question, CATEGORY)
+        .agg(
+            _rows(trials),
+            *_bad(trials),
+            *([pl.col(TRIAL)] if trials.identified else []),
+        )
+    )
+    questions = per_category.group_by(*trials.groups, question).agg(
+        pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES),
+        pl.col(ROWS).sum(),
+        pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).sum().alias(MISSING),
+        *([pl.col(BAD).sum()] if trials.count else []),
+        *_identities(pl.col(TRIAL).explode(), trials),
+    )
+
+    kept = [*trials.groups, question, STATES, PROBLEM, PLACE, FOUND]
+    return (
+        checked(marked(questions, question, broken).select(kept), refuse_bad(trials, broken))
+        .explode(STATES)
+        .unnest(STATES)
+        .sort(*trials.groups, question, CATEGORY)
+        .select(
+            *trials.keys,
+            question,
+            pl.col(CATEGORY).alias(trials.category.name),
+            pl.col(COUNT).cast(pl.UInt64).alias(count),
+        )
+    )
+
+
+def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
+    """One row per question: its counts, and what the rules look at."""
+    # The first class is what the others leave: one sum less over the rows.
+    first, *others = class_columns(classes)
+    members = _members(trials, classes)
+    word = pl.col(CATEGORY)
+    if trials.category.dtype in (pl.Categorical, pl.Enum):
+        word = word.cast(pl.String)
+    stray = [] if classes.known is None else [pl.when(~pl.any_horizontal(members)).then(word)]
+    counted = [
+        _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
+    ]
+    # Computed before the aggregation: the in-memory engine is twice as slow inside it.
+    rows = trials.rows().with_columns(
+        _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
+        *counted,
+        *(expr.alias(OUTSIDE) for expr in stray),
+    )
+    return (
+        rows.group_by(*trials.groups, trials.question.name)
+        .agg(
+            _rows(trials),
+            pl.col(MISSING, *others).sum().cast(pl.Int64),
+            *([pl.col(OUTSIDE).min()] if stray else []),
+            *_bad(trials),
+            *_identities(pl.col(TRIAL), trials),
+        )
+        .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+    )
+
+
+def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
+    """For each class, whether a category belongs to it."""
+
+    def equals(value: Category) -> pl.Expr:
+        return pl.col(CATEGORY) == pl.lit(native(value, trials.category.dtype))
+
+    if classes.known is not None:
+        return [equals(value) for value in classes.known]
+    success = pl.any_horizontal([equals(value) for value in classes.success or ()])
+    return [~success, success]
+
+
+def _rows(trials: Trials) -> pl.Expr:
+    """How many trials a question has."""
+    return (pl.len() if trials.count is None else pl.col(COUNT).sum()).cast(pl.Int64).alias(ROWS)
+
+
+def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
+    """For how many trials that meet a condition a row stands."""
+    return condition if trials.count is None else pl.when(condition).then(pl.col(COUNT))
+
+
+def _bad(trials: Trials) -> list[pl.Expr]:
+    """How many multiplicities of a question are null or negative."""
+    count = pl.col(COUNT)
+    return [(count.is_null() | (count < 0)).sum().alias(BAD)] if trials.count else []
+
+
+def _identities(ids: pl.Expr, trials: Trials) -> list[pl.Expr]:
+    """How many distinct trial ids a question has, and how many are null."""
+    if not trials.identified:
+        return []
+    return [ids.n_unique().alias(IDS), ids.null_count().alias(NO_ID)]
+
+
+def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
+    """The columns by which prior trials find their question."""
+    return [*(key for key in trials.keys if key in prior.keys), trials.question.name]
+
+
+def _joined(
+    questions: pl.LazyFrame, trials: Trials, classes: Classes, prior: Trials
+) -> pl.LazyFrame:
+    """Add the prior counts of every question, zero where it has none."""
+    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
+    on = _shared_keys(trials, prior)
+    data_columns, prior_columns = class_columns(classes), class_columns(classes, ":d")
+    renamed = [pl.col(c).alias(d) for c, d in zip(data_columns, prior_columns, strict=True)]
+    table = marked(_counted(prior, classes), prior.question.name, broken)
+    known = checked(table, refuse_bad(prior, broken)).select(*on, *renamed)
+    return questions.join(known, on=on, how="left").with_columns(
+        pl.col(prior_columns[0]).is_not_null().alias(_MATCHED),
+        *(pl.col(d).fill_null(0) for d in prior_columns),
+    )

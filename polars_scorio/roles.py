@@ -1,0 +1,381 @@
+"""Which column plays which part, and everything about it that is checked at the call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from polars.exceptions import ColumnNotFoundError
+
+Column = str | pl.Expr
+Category = str | int | float | bool
+
+# Names inside the plan: the colon keeps them apart from the columns of a user.
+CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
+
+_WAYS_OUT = {
+    "by": "Name existing columns with by=.",
+    "model": "Name it with model=, or pass model=None where there is only one model.",
+    "question": "Name it with question=.",
+    "category": "Name it with category=.",
+    "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
+    "count": "Name the column of multiplicities with count=.",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roles:
+    """Which column plays which part, as the user says it; `Scorio.__call__` documents each."""
+
+    model: Column | None = "model"
+    question: Column = "question"
+    trial: Column | None = "trial"
+    category: Column = "category"
+    by: Column | Sequence[Column] = ()
+    success: Category | Sequence[Category] | None = None
+    missing: Category = "error"
+    n: int | None = None
+    count: Column | None = None
+    validate: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no frame can make right."""
+        for name in ("model", "question", "trial", "category", "count"):
+            self._check_column(name, getattr(self, name))
+        for column in self.strata:
+            self._check_column("by", column)
+        if self.n is not None and (
+            isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1
+        ):
+            raise ValueError(f"n must be a positive int or None, got {self.n!r}")
+        if not isinstance(self.validate, bool):
+            raise TypeError(f"validate must be True or False, got {self.validate!r}")
+        if self.count is not None and self.trial is not None:
+            if not isinstance(self.trial, str) or self.trial != "trial":
+                raise ValueError(
+                    f"count={self.count!r} means rows that are already counted, so they have no "
+                    f"trial ids: leave trial={self.trial!r} out"
+                )
+            object.__setattr__(self, "trial", None)
+
+    @staticmethod
+    def _check_column(role: str, column: object) -> None:
+        optional = role in {"model", "trial", "count"}
+        if not (isinstance(column, str | pl.Expr) or (optional and column is None)):
+            choices = "a column name, an expression" + (" or None" if optional else "")
+            raise TypeError(f"{role} must be {choices}, got {column!r}")
+
+    @property
+    def strata(self) -> tuple[Column, ...]:
+        """The columns of `by`, one or several, as a tuple."""
+        return (self.by,) if isinstance(self.by, str | pl.Expr) else tuple(self.by)
+
+    @property
+    def successes(self) -> tuple[Category, ...] | None:
+        """The categories of `success`, one or several, as a tuple."""
+        if self.success is None:
+            return None
+        return (self.success,) if isinstance(self.success, Category) else tuple(self.success)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A role that was found in a frame: how to compute it, its name and its dtype."""
+
+    expr: pl.Expr
+    name: str
+    dtype: pl.DataType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """A log with its roles found: one row per trial, or per counted group of trials."""
+
+    frame: pl.LazyFrame
+    roles: Roles
+    by: tuple[Part, ...]
+    model: Part | None
+    question: Part
+    category: Part
+    trial: Part | None
+    count: Part | None
+    owner: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Strata and model: the tidy result has one block of rows for each of their values."""
+        return tuple(part.name for part in (*self.by, *([self.model] if self.model else [])))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The keys, or a constant where there are none: `group_by` wants a column."""
+        return self.keys or (EVERYTHING,)
+
+    @property
+    def identified(self) -> bool:
+        """Whether rows carry trial ids that are to be checked."""
+        return self.trial is not None and self.roles.validate
+
+    @property
+    def missing_category(self) -> Category | None:
+        """The category that a missing outcome stands for, if it stands for one."""
+        return None if self.roles.missing in ("error", "drop") else self.roles.missing
+
+    def rows(self) -> pl.LazyFrame:
+        """The columns that are needed, under the names that the plan uses."""
+        keys = [
+            part.expr.alias(part.name) for part in (*self.by, self.model, self.question) if part
+        ]
+        everything = [] if self.keys else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
+        category = self.category.expr
+        if self.category.dtype.is_float():
+            category = category.fill_nan(None)
+        if self.missing_category is not None:
+            category = category.fill_null(native(self.missing_category, self.category.dtype))
+        outcome = [category.alias(CATEGORY)]
+        if self.trial is not None and self.identified:
+            outcome.append(self.trial.expr.alias(TRIAL))
+        if self.count is not None:
+            outcome.append(self.count.expr.cast(pl.Int64).alias(COUNT))
+        return self.frame.select(*everything, *keys, *outcome)
+
+
+def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
+    """Find every role in a frame; looks at nothing but the schema.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The log.
+    roles : Roles
+        Which column plays which part.
+    owner : str
+        Whose log it is, for the messages: empty for the data, "prior: " for prior trials, whose
+        model column may be missing.
+
+    Returns
+    -------
+    Trials
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a column does not exist.
+    TypeError
+        If a column has a dtype that its role cannot have.
+    ValueError
+        If two roles that become columns of the result share a name.
+    """
+    schema = frame.collect_schema()
+
+    def find(role: str, column: Column | None) -> Part | None:
+        if column is None:
+            return None
+        expr = pl.col(column) if isinstance(column, str) else column
+        names = [column] if isinstance(column, str) else expr.meta.root_names()
+        if owner and role == "model" and not set(names) & set(schema):
+            return None
+        for name in names:
+            if name not in schema:
+                raise ColumnNotFoundError(
+                    f"{owner}there is no column {name!r} for the {role}; the columns are "
+                    f"{schema.names()}. {_WAYS_OUT[role]}"
+                )
+        outputs = frame.select(expr).collect_schema()
+        if len(outputs) != 1:
+            raise ValueError(
+                f"{owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
+            )
+        ((name, dtype),) = outputs.items()
+        _check_dtype(f"{owner}{role} column {name!r}", role, dtype)
+        return Part(expr, name, dtype)
+
+    def require(role: str, column: Column) -> Part:
+        part = find(role, column)
+        assert part is not None  # noqa: S101 - only a column that is None gives None here
+        return part
+
+    trials = Trials(
+        frame=frame,
+        roles=roles,
+        by=tuple(require("by", column) for column in roles.strata),
+        model=find("model", roles.model),
+        question=require("question", roles.question),
+        category=require("category", roles.category),
+        trial=find("trial", roles.trial),
+        count=find("count", roles.count),
+        owner=owner,
+    )
+    refuse_repeats([*trials.keys, trials.question.name], owner)
+    if trials.missing_category is not None:
+        as_categories([trials.missing_category], trials.category, "missing")
+    return trials
+
+
+def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
+    """Refuse two columns of one name in a result.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice.
+    """
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            f"{owner}the result would have two columns named {repeated[0]!r}: {list(names)}. "
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def _check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
+    """Refuse dtypes that a role cannot have."""
+    if role == "category":
+        if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
+            raise TypeError(
+                f"{what} is {dtype}; a category is Boolean, an integer, a float that holds whole "
+                "numbers, or a label (String, Categorical, Enum). Cast it, or pass an expression."
+            )
+    elif role == "count":
+        if not dtype.is_integer():
+            raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
+    elif dtype.is_nested() or dtype == pl.Object:
+        raise TypeError(
+            f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
+            'one plain column, for instance pl.concat_str("a", "b", separator="/").'
+        )
+
+
+def is_label(dtype: pl.DataType) -> bool:
+    """Whether categories of this dtype are words."""
+    return dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def native(category: Category, dtype: pl.DataType) -> Category:
+    """A category as a value of its column: 1 is True in a Boolean column."""
+    return bool(category) if dtype == pl.Boolean else category
+
+
+def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:
+    """The distinct values in ascending order, after a check that the column can hold them.
+
+    Raises
+    ------
+    TypeError
+        If a word is given for a column of numbers, or a number for a column of words.
+    ValueError
+        If an Enum or a Boolean column has no such category.
+    """
+    distinct = list(dict.fromkeys(values))
+    if not distinct:
+        raise ValueError(f"{keyword} must name at least one category, got none")
+    labels = is_label(column.dtype)
+    for value in distinct:
+        where = (
+            f"{keyword}: {value!r} cannot be a category of {column.name!r}, which is {column.dtype}"
+        )
+        if isinstance(value, str) != labels or not isinstance(value, Category):
+            raise TypeError(f"{where}. Its categories are {'labels' if labels else 'numbers'}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
+        if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
+            raise ValueError(f"{where}. It is none of {column.dtype.categories.to_list()}.")
+        if column.dtype == pl.Boolean and value not in (0, 1):
+            raise ValueError(f"{where}. It holds true and false.")
+    return tuple(sorted(distinct))
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Into which classes the trials of a question are counted.
+
+    Attributes
+    ----------
+    known : tuple of category or None
+        One class for each known category, ascending. None: two classes, failure and success, and
+        every category belongs to one of them.
+    success : tuple of category or None
+        The categories that count as 1; None where nothing tells them.
+    """
+
+    known: tuple[Category, ...] | None
+    success: tuple[Category, ...] | None
+
+    @property
+    def size(self) -> int:
+        """Number of classes."""
+        return 2 if self.known is None else len(self.known)
+
+    @property
+    def successful(self) -> list[int]:
+        """The classes that count as success."""
+        if self.known is None:
+            return [1]
+        return [self.known.index(value) for value in self.success or ()]
+
+
+def classes(trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary: bool) -> Classes:
+    """Which classes a report has to count.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log, with what its user says of success.
+    weighted : sequence of tuple of category
+        The categories of each `w` of the report.
+    binary : bool
+        Whether the report has a metric that knows only success and failure.
+
+    Returns
+    -------
+    Classes
+
+    Raises
+    ------
+    ValueError
+        If the `w` disagree, if success cannot be told, or if a category is not known.
+    TypeError
+        If the column cannot hold such categories.
+    """
+    column, given = trials.category, trials.roles.successes
+    success = None if given is None else as_categories(given, column, "success")
+    known = _agreed(weighted, column)
+    if known is None and success is None:
+        if is_label(column.dtype):
+            raise ValueError(
+                f"the category column {column.name!r} holds labels ({column.dtype}): say which of "
+                "them are successes with success=, or weigh them all with w={label: weight, ...}"
+            )
+        known = (0, 1)
+    if success is None and known is not None and set(known) == {0, 1}:
+        success = (1,)
+    if known is not None:
+        stray = trials.missing_category
+        _refuse_strays("success", success or (), known)
+        _refuse_strays("missing", () if stray is None else (stray,), known)
+    if binary and success is None:
+        raise ValueError(
+            f"a binary metric must be told which of the categories {list(known or ())} count as "
+            "success: pass success="
+        )
+    return Classes(known, success)
+
+
+def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:
+    for value in values:
+        if value not in known:
+            raise ValueError(f"{keyword}={value!r} is none of the known categories {list(known)}")
+
+
+def _agreed(weighted: Sequence[tuple[Category, ...]], column: Part) -> tuple[Category, ...] | None:
+    """The categories that all `w` name; None without any."""
+    named = {as_categories(categories, column, "w") for categories in weighted}
+    if len(named) > 1:
+        first, second, *_ = sorted(named, key=str)
+        raise ValueError(
+            f"all w of a report must weigh the same categories, got {list(first)} and "
+            f"{list(second)}"
+        )
+    return next(iter(named), None)
