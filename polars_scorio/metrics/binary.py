@@ -1,0 +1,254 @@
+"""Metrics of success and failure: the mean credit of k trials drawn from a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels import credit
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.draws import credit_moments, expected_credit
+from polars_scorio.kernels.states import States
+from polars_scorio.metrics.metric import (
+    DrawSizes,
+    Summary,
+    draw_sizes,
+    full_name,
+    interval_bounds,
+    positive,
+)
+
+_UNIT = (0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawMetric:
+    """A metric that scores a draw of k trials by the number of its successes.
+
+    The formula of such a metric is `gains`: what the first, the second, ... success of a draw adds
+    to its credit.
+    """
+
+    name: str
+    k: tuple[int, ...]
+    gains: Callable[[int], Floats] = field(repr=False)
+    prior: tuple[float, ...] = (1.0, 1.0)
+    bounds: Bounds | None = _UNIT
+    w: None = None
+
+    def summary(self, states: States, k: int | None) -> Summary:
+        """Estimate and posterior of each group."""
+        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        gains = self.gains(k)
+        failures, successes = states.counts.T
+        mean, variance = credit_moments(*self.posterior(states), gains)
+        return Summary(
+            states.mean(expected_credit(failures + successes, successes, gains)),
+            states.mean(mean),
+            states.sigma(variance),
+        )
+
+    def posterior(self, states: States) -> tuple[Floats, Floats]:
+        """Parameters a, b of the Beta posterior of the success rate, for each state."""
+        failures, successes = (states.counts + states.prior).T
+        alpha0, beta0 = self.prior
+        return alpha0 + successes, beta0 + failures
+
+
+def pass_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = _UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """Pass@k: how often does at least one of k trials succeed [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `k` is not positive, `alpha0` or `beta0` is not positive and finite, or `bounds` are
+        reversed.
+
+    Notes
+    -----
+    Of n trials c succeeded: estimate = 1 - C(n - c, k) / C(n, k), averaged over the questions.
+    Posterior of the success rate: p ~ Beta(alpha0 + c, beta0 + n - c) (prior trials add to both);
+    mu and sigma are those of the mean of 1 - (1 - p)^k over the questions.
+
+    References
+    ----------
+    .. [1] M. Chen et al. (2021), Evaluating Large Language Models Trained on Code,
+       arXiv:2107.03374, eq. 1.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.pass_at_k([1, 2]))
+    >>> report.select("k", "estimate").rows()
+    [(1, 0.75), (2, 1.0)]
+    """
+    return _drawn("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
+
+
+def pass_hat_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = _UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """Pass^k: how often do all of k trials succeed [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions. Posterior as
+    for `pass_at_k`, of the mean of p^k. `unanimous_at_k` and `g_pass_at_k` are other published
+    names of it.
+
+    References
+    ----------
+    .. [1] S. Yao et al. (2024), tau-bench, arXiv:2406.12045.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.pass_hat_k([1, 2]))
+    >>> report.select("k", "estimate").rows()
+    [(1, 0.75), (2, 0.5)]
+    """
+    return _drawn("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)
+
+
+def unanimous_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = _UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        As for `pass_hat_k`.
+    alpha0, beta0, bounds, name
+        As for `pass_hat_k`.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.unanimous_at_k(4).name
+    'unanimous_at_k'
+    """
+    return _drawn("unanimous_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
+
+
+def g_pass_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = _UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """G-Pass@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        As for `pass_hat_k`.
+    alpha0, beta0, bounds, name
+        As for `pass_hat_k`.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    References
+    ----------
+    .. [1] J. Liu et al. (2024), Are Your LLMs Capable of Stable Reasoning?, arXiv:2412.13147: the
+       threshold tau = 1.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.g_pass_at_k(4).name
+    'g_pass_at_k'
+    """
+    return _drawn("g_pass_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
+
+
+def _drawn(
+    function: str,
+    gains: Callable[[int], Floats],
+    k: DrawSizes,
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+    **shown: tuple[object, object],
+) -> DrawMetric:
+    """A draw metric from checked arguments."""
+    prior, limits = positive(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
+    differing = {
+        **shown,
+        "alpha0": (prior[0], 1.0),
+        "beta0": (prior[1], 1.0),
+        "bounds": (limits, _UNIT),
+    }
+    return DrawMetric(full_name(function, name, **differing), draw_sizes(k), gains, prior, limits)

@@ -1,0 +1,179 @@
+"""What a metric is to the report, and the checks that all metrics share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.states import States
+from polars_scorio.roles import Category
+
+DrawSizes: TypeAlias = "int | Iterable[int]"
+Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
+# Category and weight, ascending by category: hashable, and in the order of the counts.
+WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
+
+
+class Summary(NamedTuple):
+    """What a metric says of each group: three arrays of shape (G,)."""
+
+    estimate: Floats  # NaN where no unbiased estimate exists
+    mu: Floats
+    sigma: Floats
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A metric as the report sees it: a value that sums up states.
+
+    Attributes
+    ----------
+    name : str
+        What the result calls it.
+    k : tuple of int or None
+        The draw sizes, ascending, one row of the result each; ``(None,)`` where it has none.
+    w : tuple of pairs or None
+        Category and weight of all known categories; None for a metric of success and failure.
+    bounds : tuple of float or None
+        The range of the metric, into which intervals are clipped.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - in the class docstring
+
+    @property
+    def k(self) -> tuple[int | None, ...]: ...  # noqa: D102
+
+    @property
+    def w(self) -> WeightPairs | None: ...  # noqa: D102
+
+    @property
+    def bounds(self) -> Bounds | None: ...  # noqa: D102
+
+    def summary(self, states: States, k: int | None) -> Summary:
+        """Estimate and posterior of each group; `states` has the categories of `w`."""
+        ...
+
+
+def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
+    """The draw sizes as an ascending tuple.
+
+    Raises
+    ------
+    ValueError
+        If one is not a positive int, or is given twice.
+    """
+    sizes = [k] if isinstance(k, int | np.integer | str | float) else list(k)
+    if not sizes or any(
+        isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1
+        for size in sizes
+    ):
+        raise ValueError(f"k must be a positive int or a sequence of them, got {k!r}")
+    if len(set(sizes)) < len(sizes):
+        raise ValueError(f"k must name each draw size once, got {k!r}")
+    return tuple(sorted(int(size) for size in sizes))
+
+
+def weight_pairs(w: Weights | None) -> WeightPairs | None:
+    """The weights of all known categories, ascending by category.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or if they are not finite numbers in one dimension.
+    """
+    if w is None:
+        return None
+    try:
+        values = np.asarray(list(w.values()) if isinstance(w, Mapping) else w, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise ValueError(
+            "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
+            f"or a dict from category to weight, got {w!r}"
+        )
+    categories: Iterable[Category] = w if isinstance(w, Mapping) else range(values.size)
+    try:
+        return tuple(sorted(zip(categories, values.tolist(), strict=True)))
+    except TypeError:
+        raise TypeError(
+            f"the categories of w must be all labels or all numbers, got {w!r}"
+        ) from None
+
+
+def interval_bounds(bounds: Bounds | None) -> Bounds | None:
+    """The bounds as a pair of floats.
+
+    Raises
+    ------
+    ValueError
+        If they are not two numbers, the lower first.
+    """
+    if bounds is None:
+        return None
+    try:
+        low, high = (float(end) for end in bounds)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not low <= high:
+        raise ValueError(f"bounds must be None or two numbers, the lower first, got {bounds!r}")
+    return low, high
+
+
+def positive(**numbers: float) -> tuple[float, ...]:
+    """The numbers, each of which must be positive and finite.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not.
+    """
+    for name, number in numbers.items():
+        real = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+        if not (real and 0 < number < np.inf):
+            raise ValueError(f"{name} must be positive and finite, got {number!r}")
+    return tuple(float(number) for number in numbers.values())
+
+
+def full_name(function: str, name: str | None, **arguments: tuple[object, object]) -> str:
+    """What the result calls a metric: its function, and what differs from the default.
+
+    Parameters
+    ----------
+    function : str
+        The function that made the metric.
+    name : str or None
+        Takes the place of all that.
+    **arguments : tuple of object
+        For each argument but `k`: its value, and its default.
+
+    Examples
+    --------
+    >>> full_name("pass_at_k", None, alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
+    'pass_at_k(alpha0=0.5)'
+    """
+    if name is not None:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"name must be a non-empty string or None, got {name!r}")
+        return name
+    shown = [f"{key}={_show(value)}" for key, (value, usual) in arguments.items() if value != usual]
+    return f"{function}({', '.join(shown)})" if shown else function
+
+
+def _show(value: object) -> str:
+    """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
+        return str(int(value))
+    if not isinstance(value, tuple):
+        return repr(value)
+    if not value or not isinstance(value[0], tuple):
+        return f"({', '.join(_show(item) for item in value)})"
+    if [category for category, _ in value] == list(range(len(value))):
+        return f"[{', '.join(_show(weight) for _, weight in value)}]"
+    return f"{{{', '.join(f'{category!r}: {_show(weight)}' for category, weight in value)}}}"

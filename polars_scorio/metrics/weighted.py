@@ -1,0 +1,170 @@
+"""Weighted averages of the categories: Bayes@N and avg@N."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.dirichlet import weighted_average, weighted_moments
+from polars_scorio.kernels.states import States
+from polars_scorio.metrics.metric import (
+    Summary,
+    WeightPairs,
+    Weights,
+    full_name,
+    interval_bounds,
+    weight_pairs,
+)
+
+Formula: TypeAlias = "Callable[[States, Floats], Summary]"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedMetric:
+    """A metric that is an average of the weights of the categories."""
+
+    name: str
+    formula: Formula = field(repr=False)
+    w: WeightPairs | None = None
+    bounds: Bounds | None = None
+    k: tuple[None] = (None,)
+
+    def summary(self, states: States, k: int | None) -> Summary:  # noqa: ARG002 - it has no k
+        """Estimate and posterior of each group."""
+        w = (0.0, 1.0) if self.w is None else [weight for _, weight in self.w]
+        return self.formula(states, np.array(w))
+
+
+def bayes(
+    w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
+) -> WeightedMetric:
+    """Bayes@N: how good is the model on average, judged after all trials [1]_?
+
+    The posterior mean of the average weight of a trial, under a uniform Dirichlet prior for each
+    question, or under the prior trials of the report.
+
+    Parameters
+    ----------
+    w : sequence or dict of float, optional
+        The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. Their
+        number is the number of categories, seen or not. Default: success 1, failure 0.
+    bounds : tuple of float, optional
+        Range into which the interval is clipped; default none.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    WeightedMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `w` is empty, not flat or not finite, or if `bounds` are reversed.
+
+    Notes
+    -----
+    For a question with c_j trials and d_j prior trials in category j, nu_j = 1 + d_j + c_j and
+    T = sum nu_j, the mean is m = sum w_j nu_j / T and the variance
+    (sum w_j^2 nu_j / T - m^2) / (T + 1). mu is the mean of m over the M questions, sigma the root
+    of the summed variances over M; `estimate` is the plain average weight of the trials.
+
+    References
+    ----------
+    .. [1] M. Hariri, A. Samandar, M. Hinczewski, V. Chaudhary (2026), Don't Pass@k: A Bayesian
+       Framework for Large Language Model Evaluation, ICLR 2026, arXiv:2510.04265, algorithm 1.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": [1, 1, 1], "category": [0, 1, 2]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.bayes(w=[0, 0.5, 1]))
+    >>> report.select("metric", "estimate", "mu").row(0)
+    ('bayes(w=[0, 0.5, 1])', 0.5, 0.5)
+    """
+    return _weighted("bayes", _bayes, w, bounds, name)
+
+
+def avg(
+    w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
+) -> WeightedMetric:
+    """avg@N: what did the trials score on average, and how far is that to be trusted [1]_?
+
+    The plain average weight of the trials of a question, averaged over the questions; with binary
+    outcomes the accuracy. Its sigma is that of Bayes@N without prior trials, on the scale of the
+    average.
+
+    Parameters
+    ----------
+    w : sequence or dict of float, optional
+        The weight of each category, as for `bayes`. Default: success 1, failure 0.
+    bounds : tuple of float, optional
+        Range into which the interval is clipped; default none.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    WeightedMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `w` is empty, not flat or not finite, or if `bounds` are reversed.
+
+    Notes
+    -----
+    estimate = mu = mean over questions of sum w_j c_j / n. With C + 1 categories, T = C + 1 + n and
+    v the variance of `bayes` without prior trials, sigma = sqrt(sum (T / n)^2 v) / M. Prior trials
+    do not enter.
+
+    References
+    ----------
+    .. [1] M. Hariri et al. (2026), arXiv:2510.04265, eq. 20 for equal n; here each question is
+       rescaled by its own n.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.avg())
+    >>> report.select("metric", "estimate", "mu").row(0)
+    ('avg', 0.75, 0.75)
+    """
+    return _weighted("avg", _average, w, bounds, name)
+
+
+def _weighted(
+    function: str, formula: Formula, w: Weights | None, bounds: Bounds | None, name: str | None
+) -> WeightedMetric:
+    pairs, limits = weight_pairs(w), interval_bounds(bounds)
+    name = full_name(function, name, w=(pairs, None), bounds=(limits, None))
+    return WeightedMetric(name, formula, pairs, limits)
+
+
+def _bayes(states: States, w: Floats) -> Summary:
+    nu = (1 + states.prior + states.counts).astype(np.float64)
+    mean, variance = weighted_moments(nu, w)
+    return Summary(
+        states.mean(weighted_average(states.counts, w)),
+        states.mean(mean),
+        spread(w) * states.sigma(variance),
+    )
+
+
+def _average(states: States, w: Floats) -> Summary:
+    nu = (1 + states.counts).astype(np.float64)
+    average = states.mean(weighted_average(states.counts, w))
+    _, variance = weighted_moments(nu, w)
+    scale = nu.sum(axis=1) / states.counts.sum(axis=1)
+    return Summary(average, average, spread(w) * states.sigma(scale**2 * variance))
