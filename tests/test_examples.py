@@ -1,0 +1,55 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TAU_BENCH = Path(__file__).parents[2] / "shared" / "data" / "tau_bench_gpt4o_airline.parquet"
+
+
+def run(example: str, *arguments: str | Path) -> str:
+    """What an example prints; anything on its standard error is a failure."""
+    command = [sys.executable, "-W", "error", EXAMPLES / example, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
+    printed = run("quickstart.py")
+    assert printed.count("┌") == 5
+    for part in ("pass_hat_k", "partial credit", "as prior", "from Parquet, lazily"):
+        assert part in printed
+
+
+def test_tau_bench_prints_the_estimates_of_a_trajectory_file(tmp_path):
+    rewards = [[1.0, 1.0], [1.0, 0.0], [0.9999999, 0.0]]
+    runs = [
+        {"task_id": task, "trial": trial, "reward": reward, "traj": []}
+        for task, trials in enumerate(rewards)
+        for trial, reward in enumerate(trials)
+    ]
+    path = tmp_path / "agent.json"
+    path.write_text(json.dumps(runs), encoding="utf-8")
+    printed = run("tau_bench.py", path)
+    assert "agent" in printed
+    assert "0.667" in printed  # pass^1: 4 of 6
+    assert "0.333" in printed  # pass^2: 1 of 3
+
+
+def test_tau_bench_reproduces_the_published_leaderboard(tmp_path):
+    if not TAU_BENCH.exists():
+        pytest.skip("the shared data are not here")
+    columns = {"question": "task_id", "category": "reward"}
+    path = tmp_path / "gpt-4o-airline.json"
+    pl.read_parquet(TAU_BENCH).rename(columns).cast({"reward": pl.Float64}).write_json(path)
+    printed = run("tau_bench.py", path)
+    for published in ("0.420", "0.273", "0.220", "0.200"):
+        assert f"┆ {published}" in printed
+
+
+def test_tau_bench_explains_what_it_wants():
+    assert "task_id, trial and reward" in run("tau_bench.py")

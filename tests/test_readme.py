@@ -1,0 +1,38 @@
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import polars as pl
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_every_code_block_runs_and_prints_what_the_readme_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    printed = ""
+    with pl.Config():
+        for language, text in BLOCKS:
+            if language == "python":
+                assert printed == "", f"the README does not show what is printed before:\n{text}"
+                with contextlib.redirect_stdout(io.StringIO()) as output:
+                    exec(compile(text, "README.md", "exec"), names)  # noqa: S102 - our own text
+                printed = output.getvalue()
+            elif language == "text":
+                assert text == printed
+                printed = ""
+    assert printed == ""
+
+
+def test_the_languages_of_the_code_blocks_are_known():
+    assert {language for language, _ in BLOCKS} == {"sh", "python", "text"}
+
+
+def test_continuous_integration_runs_both_commands_of_the_readme():
+    (commands,) = (text for language, text in BLOCKS if language == "sh")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace(" --quiet", "")
+    for command in commands.splitlines():
+        assert f"\n{command}\n" in script
