@@ -6,11 +6,21 @@ Importing the package registers `.scorio` on DataFrames and LazyFrames: `df.scor
 
 from polars_scorio.metrics import (
     Metric,
+    auc_at_k,
     avg,
     bayes,
     g_pass_at_k,
+    g_pass_at_k_tau,
+    geo_spectrum_at_k,
+    geo_spectrum_star_at_k,
+    geom_at_k,
+    geom_ds_at_k,
+    maj_at_k,
+    max_at_k,
+    mg_pass_at_k,
     pass_at_k,
     pass_hat_k,
+    threshold_spectrum_at_k,
     unanimous_at_k,
 )
 from polars_scorio.namespace import Scorio, scorio
@@ -18,11 +28,21 @@ from polars_scorio.namespace import Scorio, scorio
 __all__ = [
     "Metric",
     "Scorio",
+    "auc_at_k",
     "avg",
     "bayes",
     "g_pass_at_k",
+    "g_pass_at_k_tau",
+    "geo_spectrum_at_k",
+    "geo_spectrum_star_at_k",
+    "geom_at_k",
+    "geom_ds_at_k",
+    "maj_at_k",
+    "max_at_k",
+    "mg_pass_at_k",
     "pass_at_k",
     "pass_hat_k",
     "scorio",
+    "threshold_spectrum_at_k",
     "unanimous_at_k",
 ]

@@ -186,15 +186,21 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         "no trial with a category",
         "Filter such questions out, or give missing trials a category with missing=.",
     )
-    if classes.known is None:
+    if classes.known is None and not classes.rewards:
         return [empty]
     quote = "'" if is_label(trials.category.dtype) else ""
+    what = f"a category outside {list(classes.known or ())}"
+    way_out = (
+        "Recode it, pass w= with a weight for every category, or say with success= which of them "
+        "count as success."
+    )
+    if classes.known is None:
+        what, way_out = "an infinite reward", "Recode it, or make it null and see missing=."
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
         _text(f": {quote}", pl.col(OUTSIDE), quote),
-        f"a category outside {list(classes.known)} in {trials.category.name!r}",
-        "Recode it, pass w= with a weight for every category, or say with success= which of them "
-        "count as success.",
+        f"{what} in {trials.category.name!r}",
+        way_out,
     )
     return [outside, empty]
 

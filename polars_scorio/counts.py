@@ -32,7 +32,7 @@ from polars_scorio.roles import (
     refuse_repeats,
 )
 
-DROPPED, STATES = ":dropped", ":states"
+DROPPED, STATES, REWARDS = ":dropped", ":states", ":rewards"
 _MATCHED, _PROBLEMS = ":matched", ":problems"
 
 
@@ -61,8 +61,8 @@ def states(
     -------
     LazyFrame
         One row per group, ascending. `STATES` is a list of structs: the question (if
-        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, and how many
-        missing outcomes were `DROPPED` there.
+        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, how many
+        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them).
     """
     broken = rules(trials, classes)
     questions = marked(_counted(trials, classes), trials.question.name, broken)
@@ -70,14 +70,18 @@ def states(
     if prior is not None:
         questions = _joined(questions, trials, classes, prior)
         columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
-    names = [trials.question.name] if per_question else []
+    names = [trials.question.name] if per_question or classes.rewards else []
+    rewards = [pl.col(REWARDS)] if classes.rewards else []
     # PLACE is null unless something is wrong: each bad question is a state of its own.
     merged = questions.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND).agg(
-        pl.len().alias(QUESTIONS), pl.col(MISSING).sum().alias(DROPPED), *matched
+        pl.len().alias(QUESTIONS),
+        pl.col(MISSING).sum().alias(DROPPED),
+        *(column.first() for column in rewards),
+        *matched,
     )
     problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
     grouped = merged.group_by(*trials.groups).agg(
-        pl.struct(*names, *columns, QUESTIONS, DROPPED).alias(STATES),
+        pl.struct(*names, *columns, QUESTIONS, DROPPED, *rewards).alias(STATES),
         problems.alias(_PROBLEMS),
         *matched,
     )
@@ -139,7 +143,11 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
     word = pl.col(CATEGORY)
     if trials.category.dtype in (pl.Categorical, pl.Enum):
         word = word.cast(pl.String)
-    stray = [] if classes.known is None else [pl.when(~pl.any_horizontal(members)).then(word)]
+    stray = []
+    if classes.known is not None:
+        stray = [pl.when(~pl.any_horizontal(members)).then(word)]
+    elif classes.rewards:
+        stray = [pl.when(word.is_infinite()).then(word)]
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
@@ -155,6 +163,7 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
             _rows(trials),
             pl.col(MISSING, *others).sum().cast(pl.Int64),
             *([pl.col(OUTSIDE).min()] if stray else []),
+            *([_rewards(trials)] if classes.rewards else []),
             *_bad(trials),
             *_identities(pl.col(TRIAL), trials),
         )
@@ -170,7 +179,7 @@ def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
 
     if classes.known is not None:
         return [equals(value) for value in classes.known]
-    success = pl.any_horizontal([equals(value) for value in classes.success or ()])
+    success = pl.any_horizontal(pl.lit(False), *map(equals, classes.success or ()))  # noqa: FBT003
     return [~success, success]
 
 
@@ -182,6 +191,14 @@ def _rows(trials: Trials) -> pl.Expr:
 def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
     """For how many trials that meet a condition a row stands."""
     return condition if trials.count is None else pl.when(condition).then(pl.col(COUNT))
+
+
+def _rewards(trials: Trials) -> pl.Expr:
+    """The categories of a question themselves, one for each trial that has one."""
+    if trials.count is None:
+        return pl.col(CATEGORY).drop_nulls().alias(REWARDS)
+    repeated = pl.col(CATEGORY).repeat_by(pl.col(COUNT).clip(0)).explode()
+    return repeated.drop_nulls().alias(REWARDS)
 
 
 def _bad(trials: Trials) -> list[pl.Expr]:

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import polars as pl
+from numpy.typing import ArrayLike
 
 from polars_scorio import metrics
 from polars_scorio.counts import counts
-from polars_scorio.intervals import Bounds
 from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
-from polars_scorio.report import ReportOptions, report
+from polars_scorio.options import (
+    BestOptions,
+    DrawOptions,
+    GeomOptions,
+    ReportOptions,
+    RoleOptions,
+    SpectrumOptions,
+    WeightOptions,
+)
+from polars_scorio.report import report
 from polars_scorio.roles import Category, Column, Roles, bind
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-
-
-class RoleOptions(TypedDict, total=False):
-    """The keywords of `Scorio.__call__`."""
-
-    model: Column | None
-    question: Column
-    trial: Column | None
-    category: Column
-    by: Column | Sequence[Column]
-    success: Category | Sequence[Category] | None
-    missing: Category
-    n: int | None
-    count: Column | None
-    validate: bool
 
 
 class Scorio(Generic[FrameT]):
@@ -235,148 +230,207 @@ class Scorio(Generic[FrameT]):
         """
         return self._returned(counts(bind(self._lazy(), self._roles)))
 
-    def bayes(
-        self,
-        w: Weights | None = None,
-        *,
-        bounds: Bounds | None = None,
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
-    ) -> FrameT:
+    def bayes(self, w: Weights | None = None, **options: Unpack[WeightOptions]) -> FrameT:
         """Bayes@N: how good is the model on average, judged after all trials?
 
-        ``report(ps.bayes(...), **options)``; see `ps.bayes` and `report`.
+        The arguments of `ps.bayes` and the options of `report`.
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": "m", "question": [1, 1], "category": ["bad", "good"]})
-        >>> trials.scorio(trial=None).bayes(w={"bad": 0, "fair": 0.5, "good": 1})["mu"].item()
-        0.5
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> trials.scorio(trial=None).bayes()["mu"].round(4).item()
+        0.5714
         """
-        return self.report(metrics.bayes(w, bounds=bounds, name=name), **options)
+        return self._single(metrics.bayes, w, **options)
 
-    def avg(
-        self,
-        w: Weights | None = None,
-        *,
-        bounds: Bounds | None = None,
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
-    ) -> FrameT:
+    def avg(self, w: Weights | None = None, **options: Unpack[WeightOptions]) -> FrameT:
         """avg@N: what did the trials score on average, and how far is that to be trusted?
 
-        ``report(ps.avg(...), **options)``; see `ps.avg` and `report`.
+        The arguments of `ps.avg` and the options of `report`.
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
-        >>> trials = pl.DataFrame(columns)
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
         >>> trials.scorio(trial=None).avg()["mu"].item()
-        0.75
+        0.6
         """
-        return self.report(metrics.avg(w, bounds=bounds, name=name), **options)
+        return self._single(metrics.avg, w, **options)
 
-    def pass_at_k(
-        self,
-        k: DrawSizes,
-        *,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        bounds: Bounds | None = (0.0, 1.0),
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
-    ) -> FrameT:
+    def pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
         """Pass@k: how often does at least one of k trials succeed?
 
-        ``report(ps.pass_at_k(...), **options)``; see `ps.pass_at_k` and `report`.
+        The arguments of `ps.pass_at_k` and the options of `report`.
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
-        >>> trials = pl.DataFrame(columns)
-        >>> trials.scorio(trial=None).pass_at_k([1, 2]).select("k", "estimate").rows()
-        [(1, 0.75), (2, 1.0)]
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).pass_at_k([1, 2])
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 0.6), (2, 0.9)]
         """
-        metric = metrics.pass_at_k(k, alpha0=alpha0, beta0=beta0, bounds=bounds, name=name)
-        return self.report(metric, **options)
+        return self._single(metrics.pass_at_k, k, **options)
 
-    def pass_hat_k(
-        self,
-        k: DrawSizes,
-        *,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        bounds: Bounds | None = (0.0, 1.0),
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
-    ) -> FrameT:
+    def pass_hat_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
         """Pass^k: how often do all of k trials succeed?
 
-        ``report(ps.pass_hat_k(...), **options)``; see `ps.pass_hat_k` and `report`.
+        The arguments of `ps.pass_hat_k` and the options of `report`.
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
-        >>> trials = pl.DataFrame(columns)
-        >>> trials.scorio(trial=None).pass_hat_k([1, 2]).select("k", "estimate").rows()
-        [(1, 0.75), (2, 0.5)]
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).pass_hat_k([1, 2])
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 0.6), (2, 0.3)]
         """
-        metric = metrics.pass_hat_k(k, alpha0=alpha0, beta0=beta0, bounds=bounds, name=name)
-        return self.report(metric, **options)
+        return self._single(metrics.pass_hat_k, k, **options)
 
-    def unanimous_at_k(
-        self,
-        k: DrawSizes,
-        *,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        bounds: Bounds | None = (0.0, 1.0),
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
+    def unanimous_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
+        """Unanimous@k: another name of `pass_hat_k`.
+
+        The arguments of `ps.unanimous_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).unanimous_at_k(2)
+        >>> report.select("metric", pl.col("estimate").round(4)).rows()
+        [('unanimous_at_k', 0.3)]
+        """
+        return self._single(metrics.unanimous_at_k, k, **options)
+
+    def g_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
+        """G-Pass@k: another name of `pass_hat_k`.
+
+        The arguments of `ps.g_pass_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).g_pass_at_k(2)
+        >>> report.select("metric", pl.col("estimate").round(4)).rows()
+        [('g_pass_at_k', 0.3)]
+        """
+        return self._single(metrics.g_pass_at_k, k, **options)
+
+    def g_pass_at_k_tau(self, k: DrawSizes, tau: float, **options: Unpack[DrawOptions]) -> FrameT:
+        """G-Pass@k_tau: how often does at least the share tau of k trials succeed?
+
+        The arguments of `ps.g_pass_at_k_tau` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).g_pass_at_k_tau(3, 0.5)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(3, 0.7)]
+        """
+        return self._single(metrics.g_pass_at_k_tau, k, tau, **options)
+
+    def mg_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
+        """mG-Pass@k: how far do the successes of k trials exceed one half?
+
+        The arguments of `ps.mg_pass_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).mg_pass_at_k(2)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(2, 0.3)]
+        """
+        return self._single(metrics.mg_pass_at_k, k, **options)
+
+    def maj_at_k(self, k: DrawSizes | None = None, **options: Unpack[DrawOptions]) -> FrameT:
+        """Maj@k: how often does the majority of k trials, or of all trials, succeed?
+
+        The arguments of `ps.maj_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).maj_at_k()
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(None, 1.0)]
+        """
+        return self._single(metrics.maj_at_k, k, **options)
+
+    def auc_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
+        """AUC@k: how soon does a success come, if up to k trials are drawn?
+
+        The arguments of `ps.auc_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).auc_at_k(2)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(2, 0.75)]
+        """
+        return self._single(metrics.auc_at_k, k, **options)
+
+    def threshold_spectrum_at_k(
+        self, k: int, weights: ArrayLike, **options: Unpack[DrawOptions]
     ) -> FrameT:
-        """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
+        """Threshold spectrum: how often do at least 1, ..., k of k trials succeed, weighted?
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1]})
-        >>> trials.scorio(trial=None).unanimous_at_k(2).select("metric", "estimate").row(0)
-        ('unanimous_at_k', 0.0)
+        The arguments of `ps.threshold_spectrum_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).threshold_spectrum_at_k(2, [0.5, 0.5])
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(2, 0.6)]
         """
-        metric = metrics.unanimous_at_k(k, alpha0=alpha0, beta0=beta0, bounds=bounds, name=name)
-        return self.report(metric, **options)
+        return self._single(metrics.threshold_spectrum_at_k, k, weights, **options)
 
-    def g_pass_at_k(
-        self,
-        k: DrawSizes,
-        *,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        bounds: Bounds | None = (0.0, 1.0),
-        name: str | None = None,
-        **options: Unpack[ReportOptions],
+    def geom_at_k(self, k: DrawSizes, **options: Unpack[GeomOptions]) -> FrameT:
+        """Geom@k: does a question succeed both at some time and throughout, on average?
+
+        The arguments of `ps.geom_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).geom_at_k(1)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 0.6)]
+        """
+        return self._single(metrics.geom_at_k, k, **options)
+
+    def geom_ds_at_k(self, k: DrawSizes, **options: Unpack[GeomOptions]) -> FrameT:
+        """Geom@k of the dataset: Pass@k and Pass^k of the benchmark in one number.
+
+        The arguments of `ps.geom_ds_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).geom_ds_at_k(1)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 0.6)]
+        """
+        return self._single(metrics.geom_ds_at_k, k, **options)
+
+    def geo_spectrum_at_k(self, k: DrawSizes, **options: Unpack[SpectrumOptions]) -> FrameT:
+        """GeoSpectrum@k: Pass@k and a threshold spectrum of the benchmark in one number.
+
+        The arguments of `ps.geo_spectrum_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).geo_spectrum_at_k(2, lam=1)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(2, 0.9)]
+        """
+        return self._single(metrics.geo_spectrum_at_k, k, **options)
+
+    def geo_spectrum_star_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
+        """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark.
+
+        The arguments of `ps.geo_spectrum_star_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).geo_spectrum_star_at_k(1)
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 0.0)]
+        """
+        return self._single(metrics.geo_spectrum_star_at_k, k, **options)
+
+    def max_at_k(
+        self, k: DrawSizes, w: Weights | None = None, **options: Unpack[BestOptions]
     ) -> FrameT:
-        """G-Pass@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
+        """Max@k: how good is the best of k trials?
 
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1]})
-        >>> trials.scorio(trial=None).g_pass_at_k(2).select("metric", "estimate").row(0)
-        ('g_pass_at_k', 0.0)
+        The arguments of `ps.max_at_k` and the options of `report`.
+
+        >>> trials = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1, 1, 0, 1]})
+        >>> report = trials.scorio(trial=None).max_at_k([1, 2], w=[0, 10])
+        >>> report.select("k", pl.col("estimate").round(4)).rows()
+        [(1, 6.0), (2, 9.0)]
         """
-        metric = metrics.g_pass_at_k(k, alpha0=alpha0, beta0=beta0, bounds=bounds, name=name)
-        return self.report(metric, **options)
+        return self._single(metrics.max_at_k, k, w, **options)
+
+    def _single(
+        self, function: Callable[..., Metric], *arguments: object, **options: object
+    ) -> FrameT:
+        """The report of one metric; of the options, `function` gets those that it knows."""
+        own = options.keys() & signature(function).parameters.keys()
+        metric = function(*arguments, **{key: options.pop(key) for key in own})
+        return self.report(metric, **cast("ReportOptions", options))
 
     def _lazy(self) -> pl.LazyFrame:
         self._release()

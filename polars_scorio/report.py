@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.checks import QUESTIONS
-from polars_scorio.counts import DROPPED, STATES, class_columns, states
+from polars_scorio.checks import QUESTIONS, checked
+from polars_scorio.counts import DROPPED, REWARDS, STATES, class_columns, states
 from polars_scorio.intervals import normal_interval
 from polars_scorio.kernels.arrays import Ints
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.roles import Classes, Roles, Trials, as_categories, bind, classes, refuse_repeats
+from polars_scorio.options import Frame, Per
+from polars_scorio.roles import (
+    EVERYTHING,
+    Classes,
+    Roles,
+    Trials,
+    as_categories,
+    bind,
+    classes,
+    refuse_repeats,
+)
 
-Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
-Per: TypeAlias = 'Literal["model", "question"]'
+View: TypeAlias = 'Literal["categories", "success", "rewards"]'
 
 COLUMNS: dict[str, pl.DataType] = {
     "metric": pl.String(),
@@ -34,14 +43,6 @@ COLUMNS: dict[str, pl.DataType] = {
 }
 
 _RESULTS, _GROUP, _CELL = ":results", ":group", ":cell"
-
-
-class ReportOptions(TypedDict, total=False):
-    """The keywords that every reporting method passes on to `report`."""
-
-    prior: Frame | None
-    confidence: float
-    per: Per
 
 
 def report(
@@ -65,24 +66,47 @@ def report(
     trials = bind(frame, roles)
     question = [trials.question.name] if per == "question" else []
     refuse_repeats([*trials.keys, *question, *COLUMNS])
+    views = [_view(metric, trials) for metric in metrics]
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-    kinds = classes(trials, weighted, binary=any(metric.w is None for metric in metrics))
+    kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
     earlier = None if prior is None else _bind_prior(prior, trials, kinds)
 
     schema = dict.fromkeys(question, trials.question.dtype) | COLUMNS
+    asked = list(zip(metrics, views, strict=True))
     results = pl.col(STATES).map_batches(
-        _evaluation(metrics, kinds, schema, confidence, with_prior=earlier is not None),
+        _evaluation(asked, kinds, schema, confidence, with_prior=earlier is not None),
         return_dtype=pl.List(pl.Struct(schema)),
         is_elementwise=True,
     )
-    tidy = (
-        states(trials, kinds, earlier, per_question=per == "question")
-        .select(*trials.keys, results.alias(_RESULTS))
-        .explode(_RESULTS)
-        .unnest(_RESULTS)
+    grouped = states(trials, kinds, earlier, per_question=per == "question").select(
+        *trials.groups, results.alias(_RESULTS)
     )
+    if any(metric.poles for metric in metrics):
+        grouped = checked(grouped, _refuse_infinite)
+    tidy = grouped.select(*trials.keys, _RESULTS).explode(_RESULTS).unnest(_RESULTS)
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return tidy.sort(*trials.keys, *question, maintain_order=True) if question else tidy
+
+
+def _view(metric: Metric, trials: Trials) -> View:
+    """What a metric looks at: counts by category, by success, or the rewards themselves."""
+    if metric.w is not None:
+        return "categories"
+    real = trials.category.dtype.is_float() and trials.roles.success is None
+    return "rewards" if metric.rewards and real else "success"
+
+
+def _refuse_infinite(grouped: pl.DataFrame) -> None:
+    """Refuse a blend with a negative power of zero."""
+    rows = grouped.explode(_RESULTS).unnest(_RESULTS).drop(EVERYTHING, strict=False)
+    bad = rows.filter(pl.col("estimate").is_infinite() | pl.col("mu").is_infinite())
+    if bad.height:
+        first = bad.drop(list(COLUMNS)[2:]).row(0, named=True)
+        where = ", ".join(f"{name}={value!r}" for name, value in first.items())
+        raise ValueError(
+            f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
+            "to which it is applied is 0 there. Use powers that are not negative."
+        )
 
 
 def _check_metrics(metrics: Sequence[Metric]) -> None:
@@ -120,7 +144,7 @@ def _bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
 
 
 def _evaluation(
-    metrics: Sequence[Metric],
+    asked: Sequence[tuple[Metric, View]],
     kinds: Classes,
     schema: dict[str, pl.DataType],
     confidence: float,
@@ -139,6 +163,11 @@ def _evaluation(
         counts = _matrix(flat, class_columns(kinds))
         prior = _matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
         tallied = States.tally(counts, prior, cell, flat[QUESTIONS].to_numpy(), cells)
+        views: dict[View, States | Rewards] = {"categories": tallied}
+        if any(view == "success" for _, view in asked):
+            views["success"] = tallied.binary(kinds.successful)
+        if kinds.rewards:
+            views["rewards"] = _rewards(flat[REWARDS], cell, cells)
         facts = pl.DataFrame(
             {
                 _GROUP: group if question else np.arange(cells),
@@ -151,7 +180,7 @@ def _evaluation(
         )
         rows = pl.concat(
             facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
-            for name, k, numbers in _numbers(tallied, metrics, kinds, confidence)
+            for name, k, numbers in _numbers(views, asked, confidence)
         )
         return (
             rows.sort(_CELL, maintain_order=True)
@@ -164,20 +193,31 @@ def _evaluation(
 
 
 def _numbers(
-    states: States, metrics: Sequence[Metric], kinds: Classes, confidence: float
+    views: dict[View, States | Rewards], asked: Sequence[tuple[Metric, View]], confidence: float
 ) -> Iterator[tuple[str, int | None, dict[str, pl.Series]]]:
     """Name, k and the numbers of each row that a cell has in the report."""
-    binary = (
-        states.binary(kinds.successful) if any(metric.w is None for metric in metrics) else None
-    )
-    for metric in metrics:
+    for metric, view in asked:
         for k in metric.k:
-            summary = metric.summary(states if metric.w else binary or states, k)
+            summary = metric.summary(views[view], k)
             lo, hi = normal_interval(summary.mu, summary.sigma, confidence, metric.bounds)
             numbers = {**summary._asdict(), "lo": lo, "hi": hi}
-            columns = {name: pl.Series(values) for name, values in numbers.items()}
-            columns["estimate"] = columns["estimate"].fill_nan(None)
-            yield metric.name, k, columns
+            yield (
+                metric.name,
+                k,
+                {
+                    # NaN says that there is no such number.
+                    name: pl.Series(values).fill_nan(None)
+                    for name, values in numbers.items()
+                },
+            )
+
+
+def _rewards(rewards: pl.Series, cell: Ints, cells: int) -> Rewards:
+    """The rewards of each question, which is a row."""
+    sizes = rewards.list.len().to_numpy()
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    values = rewards.explode().cast(pl.Float64).to_numpy()
+    return Rewards(values, offsets, cell, cells)
 
 
 def _matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

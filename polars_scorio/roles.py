@@ -298,10 +298,13 @@ class Classes:
         every category belongs to one of them.
     success : tuple of category or None
         The categories that count as 1; None where nothing tells them.
+    rewards : bool
+        Whether the categories themselves are needed too, as real-valued rewards.
     """
 
     known: tuple[Category, ...] | None
     success: tuple[Category, ...] | None
+    rewards: bool = False
 
     @property
     def size(self) -> int:
@@ -316,7 +319,9 @@ class Classes:
         return [self.known.index(value) for value in self.success or ()]
 
 
-def classes(trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary: bool) -> Classes:
+def classes(
+    trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary: bool, rewards: bool = False
+) -> Classes:
     """Which classes a report has to count.
 
     Parameters
@@ -327,6 +332,8 @@ def classes(trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary:
         The categories of each `w` of the report.
     binary : bool
         Whether the report has a metric that knows only success and failure.
+    rewards : bool
+        Whether it has one of real-valued rewards.
 
     Returns
     -------
@@ -342,6 +349,8 @@ def classes(trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary:
     column, given = trials.category, trials.roles.successes
     success = None if given is None else as_categories(given, column, "success")
     known = _agreed(weighted, column)
+    if rewards and not (weighted or binary):
+        return Classes(None, (), rewards)
     if known is None and success is None:
         if is_label(column.dtype):
             raise ValueError(
@@ -360,7 +369,7 @@ def classes(trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary:
             f"a binary metric must be told which of the categories {list(known or ())} count as "
             "success: pass success="
         )
-    return Classes(known, success)
+    return Classes(known, success, rewards)
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:

@@ -4,6 +4,8 @@ A credit comes as its *gains*, shape (k,): ``gains[r - 1] >= 0`` is what the r-t
 draw that holds exactly j successes earns ``gains[0] + ... + gains[j - 1]``.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats
@@ -40,7 +42,7 @@ def all_success(k: int) -> Floats:
 
 
 def at_least_share(k: int, tau: float) -> Floats:
-    """Gains of G-Pass@k_tau: the j-th success earns everything, j the first with ``j/k >= tau`` [1]_.
+    """Gains of G-Pass@k_tau: all for the first j-th success with ``j/k >= tau`` [1]_.
 
     Parameters
     ----------
@@ -113,6 +115,17 @@ def area_under_curve(k: int) -> Floats:
     r = np.arange(2, k + 1)
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
     return np.concatenate(([(k + 1) / (2 * k)], later))
+
+
+def spectrum(k: int, weights: Sequence[float]) -> Floats:
+    """Gains of a threshold spectrum: the weights themselves.
+
+    Examples
+    --------
+    >>> spectrum(2, (0.25, 0.75))
+    array([0.25, 0.75])
+    """
+    return np.array(weights[:k], dtype=np.float64)
 
 
 def _threshold(k: int, success: int) -> Floats:

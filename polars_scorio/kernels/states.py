@@ -91,15 +91,48 @@ class States:
         """Mean over the questions of each group, of a value for each state, shape (G,)."""
         return self._sum(values) / self.size
 
+    def variance(self, variances: Floats) -> Floats:
+        """Variance of that mean, for independent questions, shape (G,)."""
+        return self._sum(variances) / self.size**2
+
     def sigma(self, variances: Floats) -> Floats:
-        """Standard deviation of that mean, for independent questions, shape (G,)."""
-        return np.sqrt(self._sum(variances)) / self.size
+        """Standard deviation of that mean, shape (G,)."""
+        return np.sqrt(self.variance(variances))
 
     def _sum(self, values: Floats | Ints) -> Floats:
         # Always in the same order, so that the last bit is the same too.
         weights = self.questions * values[self.state]
         sums = np.bincount(self.group, weights=weights, minlength=self.groups)
         return sums.astype(np.float64)  # without any pair, bincount counts in integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewards:
+    """The real-valued rewards of some groups of questions.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (R,)
+        Rewards of all trials, question after question.
+    offsets : ndarray of int, shape (Q + 1,)
+        Question ``i`` owns ``values[offsets[i]:offsets[i + 1]]``.
+    group : ndarray of int, shape (Q,)
+        Group of each question, ascending.
+    groups : int
+        Number of groups, G.
+    """
+
+    values: Floats
+    offsets: Ints
+    group: Ints
+    groups: int
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean over the questions of each group, of a value for each question, shape (G,)."""
+        # Ascending values, so that the sum does not depend on the order of the questions.
+        order = np.lexsort((values, self.group))
+        sums = np.bincount(self.group[order], weights=values[order], minlength=self.groups)
+        return sums / np.bincount(self.group, minlength=self.groups)
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:

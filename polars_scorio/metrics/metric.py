@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.intervals import Bounds
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.states import States
 from polars_scorio.roles import Category
 
 DrawSizes: TypeAlias = "int | Iterable[int]"
@@ -41,6 +40,10 @@ class Metric(Protocol):
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
         The range of the metric, into which intervals are clipped.
+    rewards : bool
+        Whether, without a `w`, a column of floats holds the rewards themselves.
+    poles : bool
+        Whether a number can be infinite, which the report refuses.
     """
 
     @property
@@ -55,8 +58,17 @@ class Metric(Protocol):
     @property
     def bounds(self) -> Bounds | None: ...  # noqa: D102
 
-    def summary(self, states: States, k: int | None) -> Summary:
-        """Estimate and posterior of each group; `states` has the categories of `w`."""
+    @property
+    def rewards(self) -> bool: ...  # noqa: D102
+
+    @property
+    def poles(self) -> bool: ...  # noqa: D102
+
+    def summary(self, states: Any, k: int | None) -> Summary:  # noqa: ANN401 - States or Rewards
+        """Estimate and posterior of each group.
+
+        `states` are `States` with the categories of `w`, or of failure and success; or `Rewards`.
+        """
         ...
 
 
@@ -126,19 +138,19 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     return low, high
 
 
-def positive(**numbers: float) -> tuple[float, ...]:
-    """The numbers, each of which must be positive and finite.
+def beta_prior(*, alpha0: float, beta0: float) -> tuple[float, float]:
+    """The parameters of a Beta prior, which must be positive and finite.
 
     Raises
     ------
     ValueError
         If one of them is not.
     """
-    for name, number in numbers.items():
+    for name, number in {"alpha0": alpha0, "beta0": beta0}.items():
         real = isinstance(number, int | float | np.number) and not isinstance(number, bool)
         if not (real and 0 < number < np.inf):
             raise ValueError(f"{name} must be positive and finite, got {number!r}")
-    return tuple(float(number) for number in numbers.values())
+    return float(alpha0), float(beta0)
 
 
 def full_name(function: str, name: str | None, **arguments: tuple[object, object]) -> str:

@@ -34,6 +34,8 @@ class WeightedMetric:
     w: WeightPairs | None = None
     bounds: Bounds | None = None
     k: tuple[None] = (None,)
+    rewards: bool = False
+    poles: bool = False
 
     def summary(self, states: States, k: int | None) -> Summary:  # noqa: ARG002 - it has no k
         """Estimate and posterior of each group."""

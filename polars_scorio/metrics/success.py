@@ -1,59 +1,11 @@
-"""Metrics of success and failure: the mean credit of k trials drawn from a question."""
+"""Does a draw succeed at all, does it succeed throughout? Pass@k, Pass^k and its other names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 from polars_scorio.intervals import Bounds
 from polars_scorio.kernels import credit
-from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.draws import credit_moments, expected_credit
-from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import (
-    DrawSizes,
-    Summary,
-    draw_sizes,
-    full_name,
-    interval_bounds,
-    positive,
-)
-
-_UNIT = (0.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class DrawMetric:
-    """A metric that scores a draw of k trials by the number of its successes.
-
-    The formula of such a metric is `gains`: what the first, the second, ... success of a draw adds
-    to its credit.
-    """
-
-    name: str
-    k: tuple[int, ...]
-    gains: Callable[[int], Floats] = field(repr=False)
-    prior: tuple[float, ...] = (1.0, 1.0)
-    bounds: Bounds | None = _UNIT
-    w: None = None
-
-    def summary(self, states: States, k: int | None) -> Summary:
-        """Estimate and posterior of each group."""
-        assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        gains = self.gains(k)
-        failures, successes = states.counts.T
-        mean, variance = credit_moments(*self.posterior(states), gains)
-        return Summary(
-            states.mean(expected_credit(failures + successes, successes, gains)),
-            states.mean(mean),
-            states.sigma(variance),
-        )
-
-    def posterior(self, states: States) -> tuple[Floats, Floats]:
-        """Parameters a, b of the Beta posterior of the success rate, for each state."""
-        failures, successes = (states.counts + states.prior).T
-        alpha0, beta0 = self.prior
-        return alpha0 + successes, beta0 + failures
+from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.metric import DrawSizes
 
 
 def pass_at_k(
@@ -61,7 +13,7 @@ def pass_at_k(
     *,
     alpha0: float = 1.0,
     beta0: float = 1.0,
-    bounds: Bounds | None = _UNIT,
+    bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
     """Pass@k: how often does at least one of k trials succeed [1]_?
@@ -109,7 +61,7 @@ def pass_at_k(
     >>> report.select("k", "estimate").rows()
     [(1, 0.75), (2, 1.0)]
     """
-    return _drawn("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
+    return draw_metric("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
 
 
 def pass_hat_k(
@@ -117,7 +69,7 @@ def pass_hat_k(
     *,
     alpha0: float = 1.0,
     beta0: float = 1.0,
-    bounds: Bounds | None = _UNIT,
+    bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
     """Pass^k: how often do all of k trials succeed [1]_?
@@ -163,7 +115,7 @@ def pass_hat_k(
     >>> report.select("k", "estimate").rows()
     [(1, 0.75), (2, 0.5)]
     """
-    return _drawn("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)
+    return draw_metric("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)
 
 
 def unanimous_at_k(
@@ -171,7 +123,7 @@ def unanimous_at_k(
     *,
     alpha0: float = 1.0,
     beta0: float = 1.0,
-    bounds: Bounds | None = _UNIT,
+    bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
     """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
@@ -194,7 +146,7 @@ def unanimous_at_k(
     >>> ps.unanimous_at_k(4).name
     'unanimous_at_k'
     """
-    return _drawn("unanimous_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
+    return draw_metric("unanimous_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
 
 
 def g_pass_at_k(
@@ -202,7 +154,7 @@ def g_pass_at_k(
     *,
     alpha0: float = 1.0,
     beta0: float = 1.0,
-    bounds: Bounds | None = _UNIT,
+    bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
     """G-Pass@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
@@ -230,25 +182,4 @@ def g_pass_at_k(
     >>> ps.g_pass_at_k(4).name
     'g_pass_at_k'
     """
-    return _drawn("g_pass_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
-
-
-def _drawn(
-    function: str,
-    gains: Callable[[int], Floats],
-    k: DrawSizes,
-    alpha0: float,
-    beta0: float,
-    bounds: Bounds | None,
-    name: str | None,
-    **shown: tuple[object, object],
-) -> DrawMetric:
-    """A draw metric from checked arguments."""
-    prior, limits = positive(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
-    differing = {
-        **shown,
-        "alpha0": (prior[0], 1.0),
-        "beta0": (prior[1], 1.0),
-        "bounds": (limits, _UNIT),
-    }
-    return DrawMetric(full_name(function, name, **differing), draw_sizes(k), gains, prior, limits)
+    return draw_metric("g_pass_at_k", credit.all_success, k, alpha0, beta0, bounds, name)

@@ -1,0 +1,355 @@
+"""Geometric blends x^a y^b of Pass@k with what comes after the first success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels import credit
+from polars_scorio.kernels.blends import blend, blend_variance
+from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
+from polars_scorio.kernels.states import States
+from polars_scorio.metrics.draws import (
+    UNIT,
+    Gains,
+    shown_prior,
+    success_rate,
+    trials_and_successes,
+)
+from polars_scorio.metrics.metric import (
+    DrawSizes,
+    Summary,
+    beta_prior,
+    draw_sizes,
+    full_name,
+    interval_bounds,
+)
+from polars_scorio.metrics.thresholds import spectrum_weights
+
+Level: TypeAlias = 'Literal["question", "dataset"]'
+
+
+@dataclass(frozen=True, slots=True)
+class BlendFormula:
+    """What a blend is made of.
+
+    Attributes
+    ----------
+    gains, arguments
+        The credit y, as in `DrawMetric`; x is Pass@k.
+    powers : tuple of float
+        ``(a, b)`` of ``x**a * y**b``.
+    level : "question" or "dataset"
+        Whether each question has its blend, of which the metric is the mean, or the means of x and
+        y over the questions are blended.
+    """
+
+    gains: Gains = field(repr=False)
+    arguments: tuple[object, ...]
+    powers: tuple[float, float]
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class BlendMetric:
+    """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y."""
+
+    name: str
+    k: tuple[int, ...]
+    formula: BlendFormula
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: Bounds | None = UNIT
+    w: None = None
+    rewards: bool = False
+
+    @property
+    def poles(self) -> bool:
+        """Whether a number can be infinite: a negative power of zero is."""
+        return min(self.formula.powers) < 0
+
+    def summary(self, states: States, k: int | None) -> Summary:
+        """Estimate and posterior of each group."""
+        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        powers = self.formula.powers
+        x, y = credit.any_success(k), self.formula.gains(k, *self.formula.arguments)
+        n, c = trials_and_successes(states)
+        a, b = success_rate(states, self.prior)
+        estimates = expected_credit(n, c, x), expected_credit(n, c, y)
+        (mean_x, var_x), (mean_y, var_y) = credit_moments(a, b, x), credit_moments(a, b, y)
+        means, variances = (mean_x, mean_y), (var_x, var_y, credit_covariance(a, b, x, y))
+        if self.formula.level == "question":
+            return Summary(
+                states.mean(blend(*estimates, powers)),
+                states.mean(blend(*means, powers)),
+                states.sigma(blend_variance(*means, variances, powers)),
+            )
+        averages = states.mean(mean_x), states.mean(mean_y)
+        var_x, var_y, covariance = (states.variance(each) for each in variances)
+        return Summary(
+            blend(states.mean(estimates[0]), states.mean(estimates[1]), powers),
+            blend(*averages, powers),
+            np.sqrt(blend_variance(*averages, (var_x, var_y, covariance), powers)),
+        )
+
+
+def geom_at_k(
+    k: DrawSizes,
+    *,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> BlendMetric:
+    """Geom@k: does a question succeed both at some time and throughout, on average?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        estimate exists and `estimate` is null; the posterior holds for any k.
+    pass_power, unanimous_power : float
+        Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    BlendMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If both powers are zero or one is not finite; else as for `pass_at_k`. At collection: if a
+        negative power meets a zero, for instance of Pass^k where a question never succeeded.
+
+    Notes
+    -----
+    For each question the blend of Pass@k to the power of `pass_power` and of Pass^k to that of
+    `unanimous_power`, then the mean over the questions. mu blends the posterior means; sigma is
+    that of the delta method, to first order, with the covariance of the two.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.geom_at_k(2))
+    >>> report["estimate"].round(6).to_list()
+    [0.519615]
+    """
+    powers = _powers(pass_power, unanimous_power)
+    formula = BlendFormula(credit.all_success, (), powers, "question")
+    shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
+    return _blend("geom_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+
+
+def geom_ds_at_k(
+    k: DrawSizes,
+    *,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> BlendMetric:
+    """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        estimate exists and `estimate` is null; the posterior holds for any k.
+    pass_power, unanimous_power : float
+        Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    BlendMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `geom_at_k`.
+
+    Notes
+    -----
+    As `geom_at_k`, but of the means over the questions: Pass@k and Pass^k of the dataset are
+    blended, and the delta method uses their variances and covariance.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.geom_ds_at_k(2))
+    >>> report["estimate"].round(6).to_list()
+    [0.519615]
+    """
+    powers = _powers(pass_power, unanimous_power)
+    formula = BlendFormula(credit.all_success, (), powers, "dataset")
+    shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
+    return _blend("geom_ds_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+
+
+def geo_spectrum_at_k(
+    k: DrawSizes,
+    *,
+    lam: float = 0.5,
+    weights: ArrayLike | None = None,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> BlendMetric:
+    """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend into one number?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        estimate exists and `estimate` is null; the posterior holds for any k.
+    lam : float
+        Power of Pass@k, from 0 (the spectrum alone) to 1 (Pass@k alone); the spectrum has 1 - lam.
+    weights : sequence of float, shape (k,), optional
+        The spectrum, as for `threshold_spectrum_at_k`; it fixes one k. Default: mG-Pass@k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    BlendMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `lam` lies outside [0, 1], or the weights are not those of a spectrum of k; else as for
+        `pass_at_k`.
+
+    Notes
+    -----
+    Pass@k to the power of lam times the spectrum to that of 1 - lam, both means over the questions;
+    sigma by the delta method, as for `geom_ds_at_k`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.geo_spectrum_at_k(3))
+    >>> report["estimate"].round(6).to_list()
+    [0.258199]
+    """
+    if isinstance(lam, bool) or not isinstance(lam, int | float | np.number) or not 0 <= lam <= 1:
+        raise ValueError(f"lam must lie between 0 and 1, got {lam!r}")
+    own = None if weights is None else spectrum_weights(k, weights)
+    formula = _spectrum(float(lam), own)
+    shown = {"lam": (float(lam), 0.5), "weights": (own, None)}
+    return _blend("geo_spectrum_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+
+
+def geo_spectrum_star_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> BlendMetric:
+    """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark.
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        estimate exists and `estimate` is null; the posterior holds for any k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    BlendMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    `geo_spectrum_at_k` with its defaults, under its own published name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.geo_spectrum_star_at_k(3))
+    >>> report["estimate"].round(6).to_list()
+    [0.258199]
+    """
+    formula = _spectrum(0.5, None)
+    return _blend("geo_spectrum_star_at_k", formula, k, alpha0, beta0, bounds, name)
+
+
+def _spectrum(lam: float, weights: tuple[float, ...] | None) -> BlendFormula:
+    if weights is None:
+        return BlendFormula(credit.excess_over_half, (), (lam, 1 - lam), "dataset")
+    return BlendFormula(credit.spectrum, (weights,), (lam, 1 - lam), "dataset")
+
+
+def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
+    """The powers of a blend, which must be finite and not both zero."""
+    powers = pass_power, unanimous_power
+    numbers = all(isinstance(p, int | float | np.number) and np.isfinite(p) for p in powers)
+    if not numbers or not any(powers):
+        raise ValueError(
+            "pass_power and unanimous_power must be finite and not both zero, got "
+            f"{pass_power!r} and {unanimous_power!r}"
+        )
+    return float(pass_power), float(unanimous_power)
+
+
+def _blend(
+    function: str,
+    formula: BlendFormula,
+    k: DrawSizes,
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+    **shown: tuple[object, object],
+) -> BlendMetric:
+    """A blend from the arguments of its function, after their check."""
+    sizes = draw_sizes(k)
+    prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
+    name = full_name(function, name, **shown, **shown_prior(prior), bounds=(limits, UNIT))
+    return BlendMetric(name, sizes, formula, prior, limits)

@@ -1,0 +1,117 @@
+"""The best of k trials: Max@k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.rewards import best_moments, best_of_sorted, expected_best
+from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.metrics.metric import (
+    DrawSizes,
+    Summary,
+    WeightPairs,
+    Weights,
+    draw_sizes,
+    full_name,
+    interval_bounds,
+    weight_pairs,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BestMetric:
+    """The expected best reward of k trials."""
+
+    name: str
+    k: tuple[int, ...]
+    w: WeightPairs | None = None
+    bounds: Bounds | None = (0.0, 1.0)
+    rewards: bool = True
+    poles: bool = False
+
+    def summary(self, states: States | Rewards, k: int | None) -> Summary:
+        """Estimate and posterior of each group."""
+        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        if isinstance(states, Rewards):
+            estimate = states.mean(best_of_sorted(states.values, states.offsets, k))
+            return Summary(estimate, *np.full((2, states.groups), np.nan))
+        w = np.array([0.0, 1.0] if self.w is None else [weight for _, weight in self.w])
+        mean, variance = best_moments((1 + states.prior + states.counts).astype(np.float64), w, k)
+        return Summary(
+            states.mean(expected_best(states.counts, w, k)),
+            states.mean(mean),
+            spread(w) * states.sigma(variance),
+        )
+
+
+def max_at_k(
+    k: DrawSizes,
+    w: Weights | None = None,
+    *,
+    bounds: Bounds | Literal["range"] | None = "range",
+    name: str | None = None,
+) -> BestMetric:
+    """Max@k: how good is the best of k trials [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    w : sequence or dict of float, optional
+        Reward of each category: a sequence for the codes 0, 1, ..., a dict for labels. Default:
+        success 1, failure 0, which is Pass@k. Where the category column holds floats and no
+        `success` is given, they are the rewards themselves.
+    bounds : tuple of float, None or "range"
+        Range into which the interval is clipped; default the smallest and the largest weight.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    BestMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `k` is not positive, `w` is empty, not flat or not finite, or `bounds` are reversed. At
+        collection: an infinite reward.
+
+    Notes
+    -----
+    With the rewards r_1 < ... < r_L and F_l trials of at most r_l, the estimate of a question is
+    r_L - sum (r_{l+1} - r_l) C(F_l, k) / C(n, k): the mean of the best over all draws of k of its n
+    trials. Posterior: the same with the k-th power of the mass up to r_l under the Dirichlet
+    posterior of `bayes`, exact in mean and variance. For real-valued rewards, no finite set of
+    categories is known to which a Dirichlet prior could give mass, so that mu, sigma, lo and hi are
+    null there.
+
+    References
+    ----------
+    .. [1] F. Bagirov et al. (2025), The Best of N Worlds, arXiv:2510.23393, appendix C.1, for the
+       estimate.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 2], "reward": [0.1, -0.5, 2.3]})
+    >>> log = trials.scorio(model=None, trial=None)
+    >>> log.report(ps.max_at_k(2, w=[0, 0.5, 1]))["estimate"].round(6).to_list()
+    [0.833333]
+    >>> rewards = trials.scorio(model=None, trial=None, category="reward")
+    >>> rewards.report(ps.max_at_k([1, 2]))["estimate"].round(6).to_list()
+    [0.633333, 1.566667]
+    """
+    sizes, pairs = draw_sizes(k), weight_pairs(w)
+    weights = [0.0, 1.0] if pairs is None else [weight for _, weight in pairs]
+    span = min(weights), max(weights)
+    limits = span if bounds == "range" else interval_bounds(bounds)
+    name = full_name("max_at_k", name, w=(pairs, None), bounds=(limits, span))
+    return BestMetric(name, sizes, pairs, limits)

@@ -1,0 +1,309 @@
+"""How often does a draw hold enough successes? The thresholds between Pass@k and Pass^k."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.kernels import credit
+from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.metric import DrawSizes, draw_sizes
+
+
+def g_pass_at_k_tau(
+    k: DrawSizes,
+    tau: float,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """G-Pass@k_tau: how often does at least the share tau of k trials succeed [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    tau : float
+        Share of the draw that must succeed, from 0 (one success: Pass@k) to 1 (all: Pass^k).
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `tau` lies outside [0, 1]; else as for `pass_at_k`.
+
+    Notes
+    -----
+    A draw scores 1 if it holds at least j successes, j >= 1 the smallest with j / k >= tau. The
+    estimate is its mean over all draws of k of the n trials, the hypergeometric tail; mu and sigma
+    are those of the binomial tail under the Beta posterior of `pass_at_k`.
+
+    References
+    ----------
+    .. [1] J. Liu et al. (2024), Are Your LLMs Capable of Stable Reasoning?, arXiv:2412.13147.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.g_pass_at_k_tau(2, 0.5))
+    >>> report["estimate"].round(6).to_list()
+    [0.9]
+    """
+    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau <= 1:
+        raise ValueError(f"tau must lie between 0 and 1, got {tau!r}")
+    share = {"tau": float(tau)}
+    gains = credit.at_least_share
+    return draw_metric("g_pass_at_k_tau", gains, k, alpha0, beta0, bounds, name, **share)
+
+
+def mg_pass_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """mG-Pass@k: how far do the successes of k trials exceed one half [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    The mean of G-Pass@k_tau over tau from 1/2 to 1: a draw of k with j successes scores
+    2/k max(j - ceil(k/2), 0). Estimate and posterior as for `g_pass_at_k_tau`.
+
+    References
+    ----------
+    .. [1] J. Liu et al. (2024), Are Your LLMs Capable of Stable Reasoning?, arXiv:2412.13147.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.mg_pass_at_k([2, 3]))
+    >>> report["estimate"].round(6).to_list()
+    [0.3, 0.066667]
+    """
+    return draw_metric("mg_pass_at_k", credit.excess_over_half, k, alpha0, beta0, bounds, name)
+
+
+def maj_at_k(
+    k: DrawSizes | None = None,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """Maj@k: how often does the majority of k trials succeed [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int, optional
+        Draw sizes, as for `pass_at_k`. None: the draw is all n trials of each question, the cons@k
+        of AISBench; the column k is null then.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    A draw scores 1 if it holds at least floor(k/2) + 1 successes: ties fail. Estimate and posterior
+    as for `g_pass_at_k_tau`. Without `k`, the estimate is the share of the questions of which more
+    than half of the trials succeeded, and the posterior that of as many new trials.
+
+    References
+    ----------
+    .. [1] X. Wang et al. (2022), Self-Consistency Improves Chain of Thought Reasoning in Language
+       Models, arXiv:2203.11171, for voting over samples; here the vote is on success.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.maj_at_k([1, 2, 3]))
+    >>> report["estimate"].round(6).to_list()
+    [0.6, 0.3, 0.7]
+    """
+    return draw_metric("maj_at_k", credit.majority, k, alpha0, beta0, bounds, name)
+
+
+def auc_at_k(
+    k: DrawSizes,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """AUC@k: how soon does a success come, if up to k trials are drawn [1]_?
+
+    Parameters
+    ----------
+    k : int or sequence of int
+        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
+        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    The area under Pass@1, ..., Pass@k by the trapezoid rule, divided by its width k - 1; for k = 1
+    Pass@1 itself. As a mean of Pass@i it is a score of the draw like the others, and so exact in
+    its posterior too.
+
+    References
+    ----------
+    .. [1] Z. Hu et al. (2026), arXiv:2601.08763.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.auc_at_k([1, 2, 3]))
+    >>> report["estimate"].round(6).to_list()
+    [0.6, 0.75, 0.85]
+    """
+    return draw_metric("auc_at_k", credit.area_under_curve, k, alpha0, beta0, bounds, name)
+
+
+def threshold_spectrum_at_k(
+    k: int,
+    weights: ArrayLike,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """Threshold spectrum: how often do at least 1, 2, ..., k of k trials succeed, weighted?
+
+    Parameters
+    ----------
+    k : int
+        Draw size.
+    weights : sequence of float, shape (k,)
+        Weight of "at least r of k trials succeed", r = 1..k; not negative, with a sum of at most 1.
+    alpha0, beta0 : float
+        Beta prior of a question's success rate; the default is uniform.
+    bounds : tuple of float or None
+        Range into which the interval is clipped.
+    name : str, optional
+        What the result calls the metric.
+
+    Returns
+    -------
+    DrawMetric
+        To be given to `report`.
+
+    Raises
+    ------
+    ValueError
+        If `weights` are negative, not k of them, or sum up to more than 1; else as for `pass_at_k`.
+
+    Notes
+    -----
+    A draw of k with j successes scores w_1 + ... + w_j: all weight on r = 1 is Pass@k, all on r = k
+    Pass^k. Estimate and posterior as for `g_pass_at_k_tau`. Where k exceeds the trials of a
+    question, `estimate` is null.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> metric = ps.threshold_spectrum_at_k(2, [0.5, 0.5])
+    >>> report = trials.scorio(model=None, trial=None).report(metric)
+    >>> report["estimate"].round(6).to_list()
+    [0.6]
+    """
+    spectrum = {"weights": spectrum_weights(k, weights)}
+    function, gains = "threshold_spectrum_at_k", credit.spectrum
+    return draw_metric(function, gains, k, alpha0, beta0, bounds, name, **spectrum)
+
+
+def spectrum_weights(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
+    """The weights of a spectrum of `k` thresholds.
+
+    Raises
+    ------
+    ValueError
+        If they are not k numbers, negative, or sum up to more than 1.
+    """
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if (values.size,) != draw_sizes(k) or values.ndim != 1:
+        raise ValueError(f"weights must be one for each of the k={k!r} thresholds, got {weights!r}")
+    # Written so that NaN is refused too.
+    if not (values.min() >= 0 and values.sum() <= 1 + 1e-12):
+        raise ValueError(f"weights must be >= 0 and sum up to at most 1, got {weights!r}")
+    return tuple(values.tolist())

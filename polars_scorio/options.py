@@ -1,0 +1,73 @@
+"""The keywords of the accessor and of its methods, for type checkers and completion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, TypedDict
+
+import polars as pl
+from numpy.typing import ArrayLike
+
+from polars_scorio.intervals import Bounds
+from polars_scorio.roles import Category, Column
+
+Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
+Per: TypeAlias = 'Literal["model", "question"]'
+
+
+class ReportOptions(TypedDict, total=False):
+    """The keywords that every reporting method passes on to `report`."""
+
+    prior: Frame | None
+    confidence: float
+    per: Per
+
+
+class WeightOptions(ReportOptions, total=False):
+    """Keywords of a weighted average and of its report."""
+
+    bounds: Bounds | None
+    name: str | None
+
+
+class BestOptions(ReportOptions, total=False):
+    """Keywords of Max@k and of its report."""
+
+    bounds: Bounds | Literal["range"] | None
+    name: str | None
+
+
+class DrawOptions(WeightOptions, total=False):
+    """Keywords of a binary metric and of its report."""
+
+    alpha0: float
+    beta0: float
+
+
+class GeomOptions(DrawOptions, total=False):
+    """Keywords of a blend of Pass@k and Pass^k and of its report."""
+
+    pass_power: float
+    unanimous_power: float
+
+
+class SpectrumOptions(DrawOptions, total=False):
+    """Keywords of a blend of Pass@k and a spectrum and of its report."""
+
+    lam: float
+    weights: ArrayLike | None
+
+
+class RoleOptions(TypedDict, total=False):
+    """The keywords of `Scorio.__call__`."""
+
+    model: Column | None
+    question: Column
+    trial: Column | None
+    category: Column
+    by: Column | Sequence[Column]
+    success: Category | Sequence[Category] | None
+    missing: Category
+    n: int | None
+    count: Column | None
+    validate: bool
