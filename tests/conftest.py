@@ -1,9 +1,14 @@
-"""The small logs that many tests use."""
+"""The small logs that many tests use, and the settings of all tests."""
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from tests.logs import long
+
+# A busy machine pauses any example for longer than the default limit of 0.2 s.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture

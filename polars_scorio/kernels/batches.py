@@ -52,7 +52,7 @@ def batches(rows: Ints, columns: int) -> Iterator[Ints]:
 
 def require_weight_per_category(mass: Mass, w: Floats) -> None:
     """Raise ValueError unless `mass` is (S, K) and `w` is (K,): broadcasting would hide it."""
-    if w.ndim != 1 or w.size == 0 or mass.ndim != 2 or mass.shape[1] != w.size:
+    if w.ndim != 1 or w.size == 0 or mass.shape[1:] != w.shape:
         raise ValueError(
             "expected arrays of shapes (S, K) and (K,) with K > 0: one weight for each "
             f"category; got {mass.shape} and {w.shape}"

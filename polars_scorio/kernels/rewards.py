@@ -121,7 +121,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     return mean, variance
 
 
-def best_of_sorted(rewards: Floats, offsets: Ints, k: int) -> Floats:
+def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
     """Expected best reward of k trials of each question, from real-valued rewards [1]_.
 
     Parameters
@@ -147,7 +147,7 @@ def best_of_sorted(rewards: Floats, offsets: Ints, k: int) -> Floats:
     --------
     Of the three pairs of (2, 0, 0.5) two have the best 2 and one 0.5; no pair in (7,).
 
-    >>> best_of_sorted(np.array([2.0, 0.0, 0.5, 7.0]), np.array([0, 3, 4]), 2)
+    >>> best_of_rewards(np.array([2.0, 0.0, 0.5, 7.0]), np.array([0, 3, 4]), 2)
     array([1.5, nan])
     """
     sizes = np.diff(offsets)

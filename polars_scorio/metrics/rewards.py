@@ -9,7 +9,7 @@ import numpy as np
 
 from polars_scorio.intervals import Bounds
 from polars_scorio.kernels.batches import spread
-from polars_scorio.kernels.rewards import best_moments, best_of_sorted, expected_best
+from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import (
     DrawSizes,
@@ -38,7 +38,7 @@ class BestMetric:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
         if isinstance(states, Rewards):
-            estimate = states.mean(best_of_sorted(states.values, states.offsets, k))
+            estimate = states.mean(best_of_rewards(states.values, states.offsets, k))
             return Summary(estimate, *np.full((2, states.groups), np.nan))
         w = np.array([0.0, 1.0] if self.w is None else [weight for _, weight in self.w])
         mean, variance = best_moments((1 + states.prior + states.counts).astype(np.float64), w, k)
