@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,16 @@ class States:
         return self.tally(
             counts[self.state], prior[self.state], self.group, self.questions, self.groups
         )
+
+    def observed(self) -> States:
+        """The same questions without prior trials."""
+        counts = self.counts[self.state]
+        return self.tally(counts, np.zeros_like(counts), self.group, self.questions, self.groups)
+
+    def only(self, categories: list[int]) -> Mask:
+        """Whether all trials of a group are in these categories, shape (G,)."""
+        inside: Mask = self._sum(self.counts[:, categories].sum(axis=1)) == self.trials
+        return inside
 
     @property
     def size(self) -> Ints:

@@ -1,0 +1,205 @@
+"""How likely the counts of all questions are under one Dirichlet population.
+
+A population has a mean ``pi`` (a probability per category) and an intra-class correlation ``rho``;
+its questions are draws of Dirichlet(s pi) with ``s = (1 - rho) / rho``. Everything is written in
+``rho``, not in ``s``: products of ``(1 - rho) pi + i rho`` stay finite and exact up to both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from scipy.special import gammaln
+
+from polars_scorio.kernels.arrays import Floats, Ints
+
+_CHUNK = 2**19  # numbers in one temporary array: 4 MB
+_EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
+_STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
+_HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
+
+
+@dataclass(frozen=True)
+class Risings:
+    """The rising factorials of many questions: how many factors, and how often.
+
+    Attributes
+    ----------
+    tail : ndarray of float, shape (I,)
+        ``tail[i]``: questions whose product has a factor number `i`.
+    beyond, questions : ndarray of float, shape (R,)
+        Products longer than `I`: the number of further factors, and how many questions share it.
+
+    """
+
+    tail: Floats
+    beyond: Floats
+    questions: Floats
+
+
+@dataclass(frozen=True)
+class Tally:
+    """All that the likelihood needs of the counts: a rising factorial per category and for n."""
+
+    categories: tuple[Risings, ...]
+    trials: Risings
+
+
+def tally(counts: Ints, questions: Ints) -> Tally:
+    """Reduce the states of one group to what `log_likelihood` needs.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (S, K)
+        Trials of each state in each category.
+    questions : ndarray of int, shape (S,)
+        How many questions share the state.
+
+    Returns
+    -------
+    Tally
+        Independent of the order of the states. Its size depends on the largest count or the
+        number of distinct counts, whichever is cheaper, never on the number of questions.
+
+    Examples
+    --------
+    Two questions with 2 trials, one success and two: a first success twice, a second one once.
+
+    >>> tally(np.array([[1, 1], [0, 2]]), np.array([1, 1])).categories[1].tail
+    array([2., 1.])
+
+    """
+    categories = tuple(_risings(column, questions) for column in counts.T)
+    return Tally(categories, _risings(counts.sum(axis=1), questions))
+
+
+def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
+    """Log likelihood of populations, without the multinomial coefficients [1]_.
+
+    Parameters
+    ----------
+    data : Tally
+        The counts.
+    mean : ndarray of float, shape (..., K)
+        Mean of each population, positive. All K entries count: ``1 - q`` is not formed here.
+    rho : ndarray of float, broadcastable to shape (...)
+        Intra-class correlation, ``0 < rho < 1``.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+        Zero for data without trials.
+
+    References
+    ----------
+    .. [1] J. E. Mosimann (1962), Biometrika 49, 65-82: the Dirichlet-multinomial distribution.
+
+    Examples
+    --------
+    Two trials, both successes, mean 1/2 and ``rho = 1/3``: ``1/2 * (1/3 + 1/3) = 1/3``.
+
+    >>> data = tally(np.array([[0, 2]]), np.array([1]))
+    >>> np.exp(log_likelihood(data, np.array([0.5, 0.5]), np.array(1 / 3))).round(6)
+    np.float64(0.333333)
+
+    """
+    weight = 1 - rho
+    result = -_log_rising(data.trials, weight, rho)
+    for column, share in zip(data.categories, np.moveaxis(mean, -1, 0), strict=True):
+        result = result + _log_rising(column, weight * share, rho)
+    return result
+
+
+def log_dirichlet_at_mean(shape: Floats) -> Floats:
+    """Log density of Dirichlet distributions at their own means.
+
+    Parameters
+    ----------
+    shape : ndarray of float, shape (..., K)
+        Parameters of each distribution, positive.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+        By Stirling's series, in which the large terms have been cancelled by hand: with 1e9
+        trials a difference of log gamma functions would keep 7 digits after the point.
+
+    Examples
+    --------
+    Beta(2, 2) has the density ``6 * 1/2 * 1/2`` at 1/2.
+
+    >>> np.exp(log_dirichlet_at_mean(np.array([2.0, 2.0]))).round(6)
+    np.float64(1.5)
+
+    """
+    total, top = shape.sum(axis=-1), shape.shape[-1]
+    leading = (top - 0.5) * np.log(total) - 0.5 * np.log(shape).sum(axis=-1)
+    rest = _stirling_rest(total) - _stirling_rest(shape).sum(axis=-1)
+    return cast("Floats", leading - (top - 1) * _HALF_LOG_TWO_PI + rest)
+
+
+def _risings(lengths: Ints, questions: Ints) -> Risings:
+    values, index = np.unique(lengths, return_inverse=True)
+    sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
+    longest = int(values.max(initial=0))
+    exact = longest if longest <= _EXACT + _STIRLING_COST * values.size else _EXACT
+    above = np.append(sizes[::-1].cumsum()[::-1], 0.0)
+    tail = above[np.searchsorted(values, np.arange(exact), side="right")]
+    longer = values > exact
+    return Risings(tail, np.asarray(values[longer] - exact, dtype=float), sizes[longer])
+
+
+def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
+    """Sum over the questions of ``sum_i ln(x + i rho)``, for each `x`."""
+    exact = risings.tail.size
+    # Column vectors, so that both can be combined with the factors or lengths in rows.
+    start, step = x[..., None], np.asarray(rho)[..., None]
+    end = start + exact * step
+    head = _weighted_sum(
+        lambda i: np.log(start + i * step), np.arange(exact, dtype=float), risings.tail, x.shape
+    )
+    rest = _weighted_sum(
+        lambda length: _log_rising_by_stirling(end, step, length),
+        risings.beyond,
+        risings.questions,
+        x.shape,
+    )
+    return head + rest
+
+
+def _weighted_sum(
+    term: Callable[[Floats], Floats], points: Floats, weights: Floats, shape: tuple[int, ...]
+) -> Floats:
+    """Sum ``weights * term(points)`` over the last axis, in chunks of bounded memory."""
+    total = np.zeros(shape)
+    width = max(1, _CHUNK // max(1, total.size))
+    for start in range(0, points.size, width):
+        part = slice(start, start + width)
+        total += (weights[part] * term(points[part])).sum(axis=-1)
+    return total
+
+
+def _log_rising_by_stirling(x: Floats, rho: Floats, length: Floats) -> Floats:
+    """``sum_{i < length} ln(x + i rho)`` for ``x >= 16 rho``."""
+    start = x / rho
+    main = (start - 0.5) * np.log1p(length / start) - length
+    series = _stirling_series(start + length) - _stirling_series(start)
+    return main + length * np.log(x + length * rho) + series
+
+
+def _stirling_rest(x: Floats) -> Floats:
+    """``ln Gamma(x)`` less the leading terms of Stirling's series, for ``x > 0``."""
+    large = np.maximum(x, _EXACT)
+    small = np.minimum(x, _EXACT)
+    exact = gammaln(small) - ((small - 0.5) * np.log(small) - small + _HALF_LOG_TWO_PI)
+    return np.where(x < _EXACT, exact, _stirling_series(large))
+
+
+def _stirling_series(x: Floats) -> Floats:
+    """Stirling's series after its leading terms, to 1e-14 for ``x >= 16``."""
+    square = 1 / x**2
+    terms = 1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680)))
+    return terms / x
