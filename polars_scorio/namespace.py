@@ -15,12 +15,14 @@ from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
 from polars_scorio.options import (
     BestOptions,
     DrawOptions,
+    Frame,
     GeomOptions,
     ReportOptions,
     RoleOptions,
     SpectrumOptions,
     WeightOptions,
 )
+from polars_scorio.priors import priors
 from polars_scorio.report import report
 from polars_scorio.roles import Category, Column, Roles, bind
 
@@ -159,8 +161,26 @@ class Scorio(Generic[FrameT]):
             data lack are ignored.
         confidence : float
             Credibility of the intervals; default 0.95.
+        interval : "normal" or "beta"
+            Shape of the intervals: mu -+ z sigma, clipped to the bounds, as published, the
+            default; or quantiles of the Beta distribution with mean mu and standard deviation
+            sigma on the range of the metric, which stay inside it by themselves.
+        pooling : "none" or "partial"
+            The prior of a question's outcomes. None, the default: uniform and independent, as
+            published [1]_; with few trials it moves mu towards 1/2 (the mean of the weights) by
+            more than sigma says. Partial: one population of questions is fitted to each model (and
+            stratum), integrated over what the data leave open; its intervals hold what they
+            promise [2]_, and `avg` gets a calibrated sigma. It assumes that the number of trials
+            does not depend on how hard a question is (else use `avg`, which then holds still).
+            `priors` shows the fit.
+        target : "benchmark" or "population"
+            What mu is about: the mean over these questions, the default; or the mean over the
+            population that they are a sample of [3]_, which needs ``pooling="partial"``.
         per : "model" or "question"
-            One block of rows for each model (and stratum), the default, or for each question.
+            One block of rows for each model (and stratum), the default, or for each question. With
+            partial pooling that is each question's own posterior under the fitted prior: it moves
+            when other questions are added, and since all share the prior, the sum of the squared
+            sigmas over M^2 is not the squared sigma of the mean.
 
         Returns
         -------
@@ -190,6 +210,15 @@ class Scorio(Generic[FrameT]):
             At collection, for what the rows tell: missing categories, categories that are not
             known, duplicate trials, null keys, questions without exactly `n` trials. The message
             names the first place and the number of questions.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265.
+        .. [2] S. Bowyer, L. Aitchison, D. R. Ivanova (2025), Position: Don't Use the CLT in LLM
+           Evals With Fewer Than a Few Hundred Datapoints, arXiv:2503.01747, on intervals that fail
+           on small benchmarks.
+        .. [3] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640, on questions as a
+           sample of a population.
 
         Examples
         --------
@@ -229,6 +258,52 @@ class Scorio(Generic[FrameT]):
         [('m', 1, 0, 1), ('m', 1, 1, 2)]
         """
         return self._returned(counts(bind(self._lazy(), self._roles)))
+
+    def priors(
+        self,
+        w: Weights | None = None,
+        *,
+        prior: Frame | None = None,
+        confidence: float = 0.95,
+    ) -> FrameT:
+        """How different are the questions? The prior that ``pooling="partial"`` fits to them.
+
+        One population of questions is fitted to each model (and stratum): the success rates of its
+        questions are Beta distributed with the mean `mean` and the intra-class correlation `rho`,
+        Beta(s mean, s (1 - mean)) with s = (1 - rho) / rho.
+
+        Parameters
+        ----------
+        w : sequence or dict of float, optional
+            The weight of each category, as for `ps.bayes`: then the population is one of all
+            categories, and `mean` is its mean weight. Default: success and failure.
+        prior : DataFrame or LazyFrame, optional
+            Prior trials, as in `report`: they count as data.
+        confidence : float
+            Credibility of the intervals.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            One row per stratum and model, with the columns questions, trials, mean, rho and s, the
+            last three with an interval (mean_lo, mean_hi, ...). rho = 0 means that all questions
+            are equally hard, rho = 1 that the trials of a question repeat each other; s is how many
+            trials the prior is worth, at the values of rho (its own posterior mean is infinite).
+            The uniform prior of ``pooling="none"`` is mean 1/2, rho 1/3, s 2.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            As `report`.
+
+        Examples
+        --------
+        >>> trials = pl.DataFrame({"model": "m", "question": [1, 2] * 8, "category": [0, 1] * 8})
+        >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
+        (0.5, 0.66)
+        """
+        plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
+        return self._returned(plan)
 
     def bayes(self, w: Weights | None = None, **options: Unpack[WeightOptions]) -> FrameT:
         """Bayes@N: how good is the model on average, judged after all trials?

@@ -8,11 +8,15 @@ from typing import Literal, TypeAlias, TypedDict
 import polars as pl
 from numpy.typing import ArrayLike
 
-from polars_scorio.intervals import Bounds
+from polars_scorio.kernels.posteriors import Target
+from polars_scorio.metrics.metric import Bounds
 from polars_scorio.roles import Category, Column
 
 Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
-Per: TypeAlias = 'Literal["model", "question"]'
+Interval = Literal["normal", "beta"]
+Pooling = Literal["none", "partial"]
+Per = Literal["model", "question"]
+View = Literal["categories", "success", "rewards"]
 
 
 class ReportOptions(TypedDict, total=False):
@@ -20,6 +24,9 @@ class ReportOptions(TypedDict, total=False):
 
     prior: Frame | None
     confidence: float
+    interval: Interval
+    pooling: Pooling
+    target: Target
     per: Per
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import get_args
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.checks import QUESTIONS, checked
-from polars_scorio.counts import DROPPED, REWARDS, STATES, class_columns, states
-from polars_scorio.intervals import normal_interval
-from polars_scorio.kernels.arrays import Ints
-from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.checks import checked
+from polars_scorio.counts import STATES, states
+from polars_scorio.evaluation import COLUMNS, Evaluation
+from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import Frame, Per
+from polars_scorio.options import Frame, Interval, Per, Pooling, View
 from polars_scorio.roles import (
     EVERYTHING,
     Classes,
@@ -27,22 +26,7 @@ from polars_scorio.roles import (
     refuse_repeats,
 )
 
-View: TypeAlias = 'Literal["categories", "success", "rewards"]'
-
-COLUMNS: dict[str, pl.DataType] = {
-    "metric": pl.String(),
-    "k": pl.Int64(),
-    "questions": pl.UInt32(),
-    "trials": pl.UInt64(),
-    "dropped": pl.UInt64(),
-    "estimate": pl.Float64(),
-    "mu": pl.Float64(),
-    "sigma": pl.Float64(),
-    "lo": pl.Float64(),
-    "hi": pl.Float64(),
-}
-
-_RESULTS, _GROUP, _CELL = ":results", ":group", ":cell"
+_RESULTS = ":results"
 
 
 def report(
@@ -52,16 +36,19 @@ def report(
     *,
     prior: Frame | None = None,
     confidence: float = 0.95,
+    interval: Interval = "normal",
+    pooling: Pooling = "none",
+    target: Target = "benchmark",
     per: Per = "model",
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
     _check_metrics(metrics)
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.number):
-        raise TypeError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
-    if per not in ("model", "question"):
-        raise ValueError(f'per must be "model" or "question", got {per!r}')
+    check_confidence(confidence)
+    _check_choice("interval", interval, Interval)
+    _check_choice("pooling", pooling, Pooling)
+    _check_choice("target", target, Target)
+    _check_choice("per", per, Per)
+    _check_inference(metrics, interval, pooling, target, per)
 
     trials = bind(frame, roles)
     question = [trials.question.name] if per == "question" else []
@@ -69,12 +56,15 @@ def report(
     views = [_view(metric, trials) for metric in metrics]
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
     kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
-    earlier = None if prior is None else _bind_prior(prior, trials, kinds)
+    earlier = None if prior is None else bind_prior(prior, trials, kinds)
 
     schema = dict.fromkeys(question, trials.question.dtype) | COLUMNS
-    asked = list(zip(metrics, views, strict=True))
+    asked = tuple(zip(metrics, views, strict=True))
+    evaluate = Evaluation(
+        asked, kinds, schema, confidence, interval, pooling, target, with_prior=earlier is not None
+    )
     results = pl.col(STATES).map_batches(
-        _evaluation(asked, kinds, schema, confidence, with_prior=earlier is not None),
+        evaluate,
         return_dtype=pl.List(pl.Struct(schema)),
         is_elementwise=True,
     )
@@ -109,6 +99,55 @@ def _refuse_infinite(grouped: pl.DataFrame) -> None:
         )
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no probability of an interval.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a number, or not between 0 and 1.
+    """
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.number):
+        raise TypeError(f"confidence must be a number between 0 and 1, got {confidence!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
+
+
+def _check_choice(keyword: str, value: object, choices: object) -> None:
+    if value not in get_args(choices):
+        raise ValueError(f"{keyword} must be one of {list(get_args(choices))}, got {value!r}")
+
+
+def _check_inference(
+    metrics: Sequence[Metric], interval: Interval, pooling: Pooling, target: Target, per: Per
+) -> None:
+    """Refuse options that contradict each other or a metric."""
+    if target == "population":
+        if pooling == "none":
+            raise ValueError(
+                'target="population" needs pooling="partial": with a prior of its own for each '
+                "question mu keeps a bias however many questions there are, so that the coverage "
+                "of the interval goes to zero"
+            )
+        if per == "question":
+            raise ValueError('target="population" is about the mean: it has no per="question"')
+    for metric in metrics:
+        if pooling == "partial" and metric.prior != (1.0, 1.0):
+            raise ValueError(
+                f'{metric.name}: pooling="partial" fits the prior, so that alpha0 and beta0 have '
+                "no say: leave them out"
+            )
+        if target == "population" and None in metric.k and metric.name.startswith("maj"):
+            raise ValueError(
+                f"{metric.name}: without k, a question outside the log has no number of trials; "
+                'target="population" needs a k'
+            )
+        if interval == "beta" and metric.poles:
+            raise ValueError(
+                f'{metric.name}: a negative power has no range, which interval="beta" needs'
+            )
+
+
 def _check_metrics(metrics: Sequence[Metric]) -> None:
     if not metrics:
         raise TypeError("report needs at least one metric, for instance report(ps.bayes())")
@@ -124,7 +163,7 @@ def _check_metrics(metrics: Sequence[Metric]) -> None:
         )
 
 
-def _bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
+def bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
@@ -141,85 +180,3 @@ def _bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
                 "no question can be matched. Cast one of them."
             )
     return earlier
-
-
-def _evaluation(
-    asked: Sequence[tuple[Metric, View]],
-    kinds: Classes,
-    schema: dict[str, pl.DataType],
-    confidence: float,
-    *,
-    with_prior: bool,
-) -> Callable[[pl.Series], pl.Series]:
-    """The function from the states of each group to its rows of the report."""
-    question = [name for name in schema if name not in COLUMNS]
-
-    def evaluate(groups: pl.Series) -> pl.Series:
-        flat = groups.explode().struct.unnest()
-        group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-        # A cell is what has rows of its own in the report: a group, or each of its questions.
-        cell = np.arange(len(flat)) if question else group
-        cells = len(flat) if question else len(groups)
-        counts = _matrix(flat, class_columns(kinds))
-        prior = _matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
-        tallied = States.tally(counts, prior, cell, flat[QUESTIONS].to_numpy(), cells)
-        views: dict[View, States | Rewards] = {"categories": tallied}
-        if any(view == "success" for _, view in asked):
-            views["success"] = tallied.binary(kinds.successful)
-        if kinds.rewards:
-            views["rewards"] = _rewards(flat[REWARDS], cell, cells)
-        facts = pl.DataFrame(
-            {
-                _GROUP: group if question else np.arange(cells),
-                _CELL: np.arange(cells),
-                **{name: flat[name] for name in question},
-                "questions": tallied.size,
-                "trials": tallied.trials,
-                "dropped": np.bincount(cell, weights=flat[DROPPED], minlength=cells),
-            }
-        )
-        rows = pl.concat(
-            facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
-            for name, k, numbers in _numbers(views, asked, confidence)
-        )
-        return (
-            rows.sort(_CELL, maintain_order=True)
-            .group_by(_GROUP, maintain_order=True)
-            .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items()))
-            .to_series(1)
-        )
-
-    return evaluate
-
-
-def _numbers(
-    views: dict[View, States | Rewards], asked: Sequence[tuple[Metric, View]], confidence: float
-) -> Iterator[tuple[str, int | None, dict[str, pl.Series]]]:
-    """Name, k and the numbers of each row that a cell has in the report."""
-    for metric, view in asked:
-        for k in metric.k:
-            summary = metric.summary(views[view], k)
-            lo, hi = normal_interval(summary.mu, summary.sigma, confidence, metric.bounds)
-            numbers = {**summary._asdict(), "lo": lo, "hi": hi}
-            yield (
-                metric.name,
-                k,
-                {
-                    # NaN says that there is no such number.
-                    name: pl.Series(values).fill_nan(None)
-                    for name, values in numbers.items()
-                },
-            )
-
-
-def _rewards(rewards: pl.Series, cell: Ints, cells: int) -> Rewards:
-    """The rewards of each question, which is a row."""
-    sizes = rewards.list.len().to_numpy()
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    values = rewards.explode().cast(pl.Float64).to_numpy()
-    return Rewards(values, offsets, cell, cells)
-
-
-def _matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
-    """Columns of integers as a matrix with a row for each row."""
-    return np.column_stack([flat[column].to_numpy() for column in columns]).astype(np.int64)

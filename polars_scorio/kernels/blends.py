@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.posterior import Joint
 
 Powers = tuple[float, float]
 
@@ -36,39 +37,34 @@ def blend(x: Floats, y: Floats, powers: Powers) -> Floats:
     return np.where(zero, 0.0, powered)
 
 
-def blend_variance(
-    x: Floats, y: Floats, variances: tuple[Floats, Floats, Floats], powers: Powers
-) -> Floats:
-    """Variance of ``x**a * y**b`` by the delta method, to first order.
+def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
+    """Mean and variance of ``x**a * y**b`` by the delta method, to first order.
 
     Parameters
     ----------
-    x, y : ndarray of float, shape (S,)
-        Means.
-    variances : tuple of ndarray of float, shape (S,)
-        Var(x), Var(y) and Cov(x, y).
+    joint : Joint
+        Means, variances and covariance of x and y, each of shape (S,).
     powers : tuple of float
         ``(a, b)``.
 
     Returns
     -------
-    ndarray of float, shape (S,)
-        ``(x**a y**b)**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2 + 2 a b Cov(x, y)/(x y))``; zero where
-        the blend is zero.
+    mean, variance : ndarray of float, shape (S,)
+        The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2
+        + 2 a b Cov(x, y)/(x y))``, which is zero where the mean is zero.
 
     Examples
     --------
     ``x y`` of independent means: ``y**2 Var(x) + x**2 Var(y)``.
 
     >>> one = np.array([1.0])
-    >>> blend_variance(2 * one, 3 * one, (0.1 * one, 0.2 * one, 0 * one), (1.0, 1.0))
-    array([1.7])
+    >>> blend_moments(Joint(2 * one, 3 * one, 0.1 * one, 0.2 * one, 0 * one), (1.0, 1.0))
+    (array([6.]), array([1.7]))
     """
     a, b = powers
-    mean = blend(x, y, powers)
-    x, y = np.where(x > 0, x, np.inf), np.where(y > 0, y, np.inf)
-    var_x, var_y, covariance = variances
+    mean = blend(joint.x, joint.y, powers)
+    x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
     # Relative to the means first, so that nothing overflows where one is tiny.
-    relative = (a * np.sqrt(var_x) / x) ** 2 + (b * np.sqrt(var_y) / y) ** 2
-    relative += 2 * a * b * (covariance / x / y)
-    return mean**2 * np.maximum(relative, 0.0)
+    relative = (a * np.sqrt(joint.var_x) / x) ** 2 + (b * np.sqrt(joint.var_y) / y) ** 2
+    relative += 2 * a * b * (joint.covariance / x / y)
+    return mean, mean**2 * np.maximum(relative, 0.0)

@@ -8,19 +8,20 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polars_scorio.intervals import Bounds
 from polars_scorio.kernels import credit
-from polars_scorio.kernels.blends import blend, blend_variance
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.blends import blend, blend_moments
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.posterior import Joint
+from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.draws import (
     UNIT,
     Gains,
     shown_prior,
-    success_rate,
     trials_and_successes,
 )
 from polars_scorio.metrics.metric import (
+    Bounds,
     DrawSizes,
     Summary,
     beta_prior,
@@ -64,6 +65,7 @@ class BlendMetric:
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: Bounds | None = UNIT
     w: None = None
+    span: Bounds = UNIT
     rewards: bool = False
 
     @property
@@ -71,29 +73,29 @@ class BlendMetric:
         """Whether a number can be infinite: a negative power of zero is."""
         return min(self.formula.powers) < 0
 
-    def summary(self, states: States, k: int | None) -> Summary:
+    def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        powers = self.formula.powers
+        states, powers = posterior.states, self.formula.powers
         x, y = credit.any_success(k), self.formula.gains(k, *self.formula.arguments)
         n, c = trials_and_successes(states)
-        a, b = success_rate(states, self.prior)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
-        (mean_x, var_x), (mean_y, var_y) = credit_moments(a, b, x), credit_moments(a, b, y)
-        means, variances = (mean_x, mean_y), (var_x, var_y, credit_covariance(a, b, x, y))
+        alpha = np.array(self.prior[::-1])
+
+        def joint(nu: Floats, n: Ints) -> Joint:  # noqa: ARG001 - the draw has k trials
+            b, a = nu.T
+            (mean_x, var_x), (mean_y, var_y) = credit_moments(a, b, x), credit_moments(a, b, y)
+            return Joint(mean_x, mean_y, var_x, var_y, credit_covariance(a, b, x, y))
+
+        def blended(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            return blend_moments(joint(nu, n), powers)
+
         if self.formula.level == "question":
-            return Summary(
-                states.mean(blend(*estimates, powers)),
-                states.mean(blend(*means, powers)),
-                states.sigma(blend_variance(*means, variances, powers)),
-            )
-        averages = states.mean(mean_x), states.mean(mean_y)
-        var_x, var_y, covariance = (states.variance(each) for each in variances)
-        return Summary(
-            blend(states.mean(estimates[0]), states.mean(estimates[1]), powers),
-            blend(*averages, powers),
-            np.sqrt(blend_variance(*averages, (var_x, var_y, covariance), powers)),
-        )
+            mu, sigma = posterior.integrate(blended, alpha)
+            return Summary(states.mean(blend(*estimates, powers)), mu, sigma)
+        mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), powers)
+        average = blend(states.mean(estimates[0]), states.mean(estimates[1]), powers)
+        return Summary(average, mu, np.sqrt(variance))
 
 
 def geom_at_k(

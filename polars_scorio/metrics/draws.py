@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from polars_scorio.intervals import Bounds
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.draws import credit_moments, expected_credit
+from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import (
+    Bounds,
     DrawSizes,
     Summary,
     beta_prior,
@@ -39,41 +40,44 @@ class DrawMetric:
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: Bounds | None = UNIT
     w: None = None
+    span: Bounds = UNIT
     rewards: bool = False
     poles: bool = False
 
-    def summary(self, states: States, k: int | None) -> Summary:
+    def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
-        n, c = trials_and_successes(states)
-        a, b = success_rate(states, self.prior)
+        n, c = trials_and_successes(posterior.states)
+
+        def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            mean, variance = np.empty((2, n.size))
+            for rows, gains in self._draws(n, k):
+                failures, successes = nu[rows].T
+                mean[rows], variance[rows] = credit_moments(successes, failures, gains)
+            return mean, variance
+
+        expected = np.empty(n.size)
+        for rows, gains in self._draws(n, k):
+            expected[rows] = expected_credit(n[rows], c[rows], gains)
+        mu, sigma = posterior.integrate(moments, self.alpha)
+        return Summary(posterior.states.mean(expected), mu, sigma)
+
+    def _draws(self, n: Ints, k: int | None) -> Iterator[tuple[slice | Mask, Floats]]:
+        """The states whose draws have one size, and the gains of such a draw."""
         if k is not None:
-            estimate, (mean, variance) = _drawn(n, c, a, b, self.gains(k, *self.arguments))
-        else:
-            estimate, mean, variance = np.empty((3, n.size))
-            for size in np.unique(n):
-                same = n == size
-                gains = self.gains(int(size), *self.arguments)
-                moments = _drawn(n[same], c[same], a[same], b[same], gains)
-                estimate[same], (mean[same], variance[same]) = moments
-        return Summary(states.mean(estimate), states.mean(mean), states.sigma(variance))
+            yield slice(None), self.gains(k, *self.arguments)
+            return
+        for size in np.unique(n).tolist():
+            yield n == size, self.gains(size, *self.arguments)
 
-
-def _drawn(
-    n: Ints, c: Ints, a: Floats, b: Floats, gains: Floats
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    return expected_credit(n, c, gains), credit_moments(a, b, gains)
+    @property
+    def alpha(self) -> Floats:
+        """Parameters of the Beta prior: of failure, of success."""
+        return np.array(self.prior[::-1])
 
 
 def trials_and_successes(states: States) -> tuple[Ints, Ints]:
     """Trials n and successes c of each state."""
     return states.counts.sum(axis=1), states.counts[:, 1]
-
-
-def success_rate(states: States, prior: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Parameters a, b of the Beta posterior of the success rate of each state."""
-    failures, successes = (states.counts + states.prior).T
-    alpha0, beta0 = prior
-    return alpha0 + successes, beta0 + failures
 
 
 def draw_metric(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polars_scorio.intervals import Bounds
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.roles import Category
 
+Bounds: TypeAlias = "tuple[float, float]"
 DrawSizes: TypeAlias = "int | Iterable[int]"
 Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
 # Category and weight, ascending by category: hashable, and in the order of the counts.
@@ -24,6 +24,9 @@ class Summary(NamedTuple):
     estimate: Floats  # NaN where no unbiased estimate exists
     mu: Floats
     sigma: Floats
+    around: Floats | None = (
+        None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
+    )
 
 
 @runtime_checkable
@@ -40,6 +43,10 @@ class Metric(Protocol):
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
         The range of the metric, into which intervals are clipped.
+    span : tuple of float
+        What the metric can be at least and at most.
+    prior : tuple of float
+        Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
     rewards : bool
         Whether, without a `w`, a column of floats holds the rewards themselves.
     poles : bool
@@ -59,15 +66,22 @@ class Metric(Protocol):
     def bounds(self) -> Bounds | None: ...  # noqa: D102
 
     @property
+    def span(self) -> Bounds: ...  # noqa: D102
+
+    @property
+    def prior(self) -> tuple[float, float]: ...  # noqa: D102
+
+    @property
     def rewards(self) -> bool: ...  # noqa: D102
 
     @property
     def poles(self) -> bool: ...  # noqa: D102
 
-    def summary(self, states: Any, k: int | None) -> Summary:  # noqa: ANN401 - States or Rewards
+    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
         """Estimate and posterior of each group.
 
-        `states` are `States` with the categories of `w`, or of failure and success; or `Rewards`.
+        `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
+        success; or, for `rewards`, the `Rewards`.
         """
         ...
 
@@ -117,6 +131,11 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
         raise TypeError(
             f"the categories of w must be all labels or all numbers, got {w!r}"
         ) from None
+
+
+def weights(w: WeightPairs | None) -> Floats:
+    """The weights in the order of the categories: of failure and success where `w` is None."""
+    return np.array([0.0, 1.0] if w is None else [weight for _, weight in w])
 
 
 def interval_bounds(bounds: Bounds | None) -> Bounds | None:

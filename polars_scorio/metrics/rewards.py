@@ -7,11 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from polars_scorio.intervals import Bounds
+from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
-from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import (
+    Bounds,
     DrawSizes,
     Summary,
     WeightPairs,
@@ -20,6 +22,7 @@ from polars_scorio.metrics.metric import (
     full_name,
     interval_bounds,
     weight_pairs,
+    weights,
 )
 
 
@@ -31,22 +34,32 @@ class BestMetric:
     k: tuple[int, ...]
     w: WeightPairs | None = None
     bounds: Bounds | None = (0.0, 1.0)
+    prior: tuple[float, float] = (1.0, 1.0)
     rewards: bool = True
     poles: bool = False
 
-    def summary(self, states: States | Rewards, k: int | None) -> Summary:
+    @property
+    def span(self) -> Bounds:
+        """The smallest and the largest weight."""
+        w = weights(self.w)
+        return float(w.min()), float(w.max())
+
+    def summary(self, posterior: Questions | Rewards, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        if isinstance(states, Rewards):
-            estimate = states.mean(best_of_rewards(states.values, states.offsets, k))
-            return Summary(estimate, *np.full((2, states.groups), np.nan))
-        w = np.array([0.0, 1.0] if self.w is None else [weight for _, weight in self.w])
-        mean, variance = best_moments((1 + states.prior + states.counts).astype(np.float64), w, k)
-        return Summary(
-            states.mean(expected_best(states.counts, w, k)),
-            states.mean(mean),
-            spread(w) * states.sigma(variance),
-        )
+        if isinstance(posterior, Rewards):
+            estimate = posterior.mean(best_of_rewards(posterior.values, posterior.offsets, k))
+            return Summary(estimate, *np.full((2, posterior.groups), np.nan))
+        w = weights(self.w)
+        # In units of their spread: the square of the rewards may be larger than a float.
+        origin, unit = float(np.clip(0.0, w.min(), w.max())), spread(w) or 1.0
+
+        def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:  # noqa: ARG001 - k trials
+            return best_moments(nu, (w - origin) / unit, k)
+
+        mu, sigma = posterior.integrate(moments)
+        estimate = posterior.states.mean(expected_best(posterior.states.counts, w, k))
+        return Summary(estimate, origin + unit * mu, unit * sigma)
 
 
 def max_at_k(
@@ -110,8 +123,7 @@ def max_at_k(
     [0.633333, 1.566667]
     """
     sizes, pairs = draw_sizes(k), weight_pairs(w)
-    weights = [0.0, 1.0] if pairs is None else [weight for _, weight in pairs]
-    span = min(weights), max(weights)
+    span = float(weights(pairs).min()), float(weights(pairs).max())
     limits = span if bounds == "range" else interval_bounds(bounds)
     name = full_name("max_at_k", name, w=(pairs, None), bounds=(limits, span))
     return BestMetric(name, sizes, pairs, limits)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from polars_scorio.intervals import Bounds
 from polars_scorio.kernels import credit
 from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import DrawSizes
+from polars_scorio.metrics.metric import Bounds, DrawSizes
 
 
 def pass_at_k(

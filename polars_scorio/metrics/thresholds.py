@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polars_scorio.intervals import Bounds
 from polars_scorio.kernels import credit
 from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import DrawSizes, draw_sizes
+from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes
 
 
 def g_pass_at_k_tau(

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.intervals import Bounds
-from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.batches import spread
-from polars_scorio.kernels.dirichlet import weighted_average, weighted_moments
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.dirichlet import weighted_average
+from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.metrics.metric import (
+    Bounds,
     Summary,
     WeightPairs,
     Weights,
     full_name,
     interval_bounds,
     weight_pairs,
+    weights,
 )
-
-Formula: TypeAlias = "Callable[[States, Floats], Summary]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +26,39 @@ class WeightedMetric:
     """A metric that is an average of the weights of the categories."""
 
     name: str
-    formula: Formula = field(repr=False)
+    observed: bool  # whether mu is the average of the trials itself
     w: WeightPairs | None = None
     bounds: Bounds | None = None
     k: tuple[None] = (None,)
+    prior: tuple[float, float] = (1.0, 1.0)
     rewards: bool = False
     poles: bool = False
 
-    def summary(self, states: States, k: int | None) -> Summary:  # noqa: ARG002 - it has no k
+    @property
+    def span(self) -> Bounds:
+        """The smallest and the largest weight."""
+        w = weights(self.w)
+        return float(w.min()), float(w.max())
+
+    def summary(self, posterior: Questions, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
-        w = (0.0, 1.0) if self.w is None else [weight for _, weight in self.w]
-        return self.formula(states, np.array(w))
+        w = weights(self.w)
+        # In units of their spread: the square of the weights may be larger than a float.
+        origin, unit = float(np.clip(0.0, w.min(), w.max())), spread(w) or 1.0
+        scaled = (w - origin) / unit
+        estimate = posterior.states.mean(weighted_average(posterior.states.counts, w))
+        if not self.observed:
+            mu, sigma = posterior.weighted(scaled)
+            return Summary(estimate, origin + unit * mu, unit * sigma)
+        posterior = posterior.without_prior()
+        sigma = unit * posterior.average_sigma(scaled)
+        extreme = (estimate == w.min()) | (estimate == w.max())
+        if isinstance(posterior, Independent) or not extreme.any():
+            return Summary(estimate, estimate, sigma)
+        # An average on a bound has no interval of its own that is worth the name.
+        mu, wider = posterior.weighted(scaled)
+        around = np.where(extreme, (origin + unit * mu, unit * wider), (estimate, sigma))
+        return Summary(estimate, estimate, sigma, around)
 
 
 def bayes(
@@ -92,7 +110,7 @@ def bayes(
     >>> report.select("metric", "estimate", "mu").row(0)
     ('bayes(w=[0, 0.5, 1])', 0.5, 0.5)
     """
-    return _weighted("bayes", _bayes, w, bounds, name)
+    return _weighted("bayes", w, bounds, name, observed=False)
 
 
 def avg(
@@ -143,30 +161,12 @@ def avg(
     >>> report.select("metric", "estimate", "mu").row(0)
     ('avg', 0.75, 0.75)
     """
-    return _weighted("avg", _average, w, bounds, name)
+    return _weighted("avg", w, bounds, name, observed=True)
 
 
 def _weighted(
-    function: str, formula: Formula, w: Weights | None, bounds: Bounds | None, name: str | None
+    function: str, w: Weights | None, bounds: Bounds | None, name: str | None, *, observed: bool
 ) -> WeightedMetric:
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
     name = full_name(function, name, w=(pairs, None), bounds=(limits, None))
-    return WeightedMetric(name, formula, pairs, limits)
-
-
-def _bayes(states: States, w: Floats) -> Summary:
-    nu = (1 + states.prior + states.counts).astype(np.float64)
-    mean, variance = weighted_moments(nu, w)
-    return Summary(
-        states.mean(weighted_average(states.counts, w)),
-        states.mean(mean),
-        spread(w) * states.sigma(variance),
-    )
-
-
-def _average(states: States, w: Floats) -> Summary:
-    nu = (1 + states.counts).astype(np.float64)
-    average = states.mean(weighted_average(states.counts, w))
-    _, variance = weighted_moments(nu, w)
-    scale = nu.sum(axis=1) / states.counts.sum(axis=1)
-    return Summary(average, average, spread(w) * states.sigma(scale**2 * variance))
+    return WeightedMetric(name, observed, pairs, limits)

@@ -1,0 +1,207 @@
+"""Posteriors of groups of questions: with a prior for each question, or one fitted to the group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.dirichlet import weighted_moments
+from polars_scorio.kernels.integration import Posterior
+from polars_scorio.kernels.pooling import Grid, fit_binary, fit_categories
+from polars_scorio.kernels.posterior import (
+    Joint,
+    JointMoments,
+    Moments,
+    metric_covariance,
+    metric_posterior,
+    trial_variance,
+    weighted_posterior,
+)
+from polars_scorio.kernels.states import States
+
+Target = Literal["benchmark", "population"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Independent:
+    """Every question has its own prior, Dirichlet(1, ..., 1) unless a metric says otherwise.
+
+    Weights are expected in units of their spread: their variances are in its square.
+    """
+
+    states: States
+
+    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of a metric in each group, shape (G,)."""
+        mean, variance = moments(self._nu(alpha), self.states.counts.sum(axis=1))
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+        """Means, variances and covariance of two metrics in each group."""
+        x, y, *variances = moments(self._nu(alpha), self.states.counts.sum(axis=1))
+        return Joint(
+            self.states.mean(x), self.states.mean(y), *map(self.states.variance, variances)
+        )
+
+    def weighted(self, w: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the average weight in each group."""
+        mean, variance = weighted_moments(self._nu(1.0), w)
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def average_sigma(self, w: Floats) -> Floats:
+        """Uncertainty of the average weight of the trials in each group."""
+        nu = (1 + self.states.counts).astype(np.float64)
+        _, variance = weighted_moments(nu, w)
+        scale = nu.sum(axis=1) / self.states.counts.sum(axis=1)
+        return self.states.sigma(scale**2 * variance)
+
+    def without_prior(self) -> Independent:
+        """The same questions without prior trials."""
+        return Independent(self.states.observed())
+
+    def _nu(self, alpha: Floats | float) -> Floats:
+        nu: Floats = alpha + (self.states.prior + self.states.counts).astype(np.float64)
+        return nu
+
+
+class _Group(NamedTuple):
+    """The questions to which one prior is fitted, and what of them has results."""
+
+    grid: Grid
+    state: Ints  # the states of its questions
+    questions: Ints
+    cells: slice  # the group itself, or its questions
+    place: Ints | None  # if its questions have results, where among `state` that of each is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """The questions of a group share one prior, which is fitted to them: partial pooling.
+
+    Weights are expected in units of their spread, as for `Independent`.
+
+    Attributes
+    ----------
+    states : States
+        The questions; its groups are what has results: groups, or each question on its own.
+    fitted : States
+        The same questions in the groups to which the priors are fitted.
+    owner : ndarray of int, shape (G,)
+        The group of `fitted` to which each group of `states` belongs, ascending.
+    target : "benchmark" or "population"
+        The mean over these questions, or over the population they come from.
+    groups : list of _Group
+        The fitted priors.
+    """
+
+    states: States
+    fitted: States
+    owner: Ints
+    target: Target
+    groups: list[_Group]
+
+    @classmethod
+    def fit(cls, states: States, fitted: States, owner: Ints, target: Target) -> Pooled:
+        """Fit a prior to each group; prior trials count as data.
+
+        Parameters
+        ----------
+        states, fitted, owner, target
+            As above.
+        """
+        counts, groups = fitted.counts + fitted.prior, []
+        ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
+        cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
+        for (start, end), (first, last) in zip(pairwise(ends), pairwise(cells), strict=True):
+            state, questions = fitted.state[start:end], fitted.questions[start:end]
+            own = slice(int(first), int(last))
+            place = None if states is fitted else np.searchsorted(state, states.state[own])
+            groups.append(_Group(_fit(counts[state], questions), state, questions, own, place))
+        return cls(states, fitted, owner, target, groups)
+
+    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of a metric in each group; `alpha` is what is fitted."""
+        del alpha
+        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        return self._chosen(
+            lambda grid, state, questions: metric_posterior(
+                grid, counts[state], n[state], questions, moments
+            )
+        )
+
+    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+        """Means, variances and covariance of two metrics in each group."""
+
+        def of_x(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            joint = moments(nu, n)
+            return joint.x, joint.var_x
+
+        def of_y(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            joint = moments(nu, n)
+            return joint.y, joint.var_y
+
+        (x, sigma_x), (y, sigma_y) = self.integrate(of_x, alpha), self.integrate(of_y, alpha)
+        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        covariance = np.empty(self.states.groups)
+        for grid, state, questions, cells, place in self.groups:
+            result = metric_covariance(grid, counts[state], n[state], questions, moments)
+            chosen = result.benchmark if self.target == "benchmark" else result.population
+            covariance[cells] = chosen if place is None else result.question[place]
+        return Joint(x, y, sigma_x**2, sigma_y**2, covariance)
+
+    def weighted(self, w: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the average weight in each group."""
+        counts = self.states.counts + self.states.prior
+        return self._chosen(
+            lambda grid, state, questions: weighted_posterior(grid, counts[state], questions, w)
+        )
+
+    def average_sigma(self, w: Floats) -> Floats:
+        """Calibrated uncertainty of the average weight of the trials in each group."""
+        counts, n = self.states.counts, self.states.counts.sum(axis=1)
+        variance = np.empty(self.states.groups)
+        for grid, state, questions, cells, place in self.groups:
+            error = trial_variance(grid, counts[state], w) / n[state]
+            if place is not None:
+                variance[cells] = error[place]
+                continue
+            variance[cells] = (questions * error).sum() / questions.sum() ** 2
+            if self.target == "population":
+                variance[cells] += weighted_posterior(grid, counts[state], questions, w).between
+        return np.sqrt(variance)
+
+    def without_prior(self) -> Pooled:
+        """The same questions without prior trials: the fit is another one."""
+        if not self.states.prior.any():
+            return self
+        observed = self.states.observed()
+        fitted = observed if self.fitted is self.states else self.fitted.observed()
+        return Pooled.fit(observed, fitted, self.owner, self.target)
+
+    def _chosen(self, result: Callable[[Grid, Ints, Ints], Posterior]) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of what is asked for, of each group's result."""
+        mu, sigma = np.empty((2, self.states.groups))
+        for grid, state, questions, cells, place in self.groups:
+            own = result(grid, state, questions)
+            if place is not None:
+                mu[cells], sigma[cells] = own.question_mu[place], own.question_sigma[place]
+            elif self.target == "population":
+                mu[cells], sigma[cells] = own.population_mu, own.population_sigma
+            else:
+                mu[cells], sigma[cells] = own.mu, own.sigma
+        return mu, sigma
+
+
+def _fit(counts: Ints, questions: Ints) -> Grid:
+    """The prior of one group: exact for two categories."""
+    if counts.shape[1] == 2:  # noqa: PLR2004 - failure and success
+        return fit_binary(counts.sum(axis=1), counts[:, 1], questions)
+    return fit_categories(counts, questions)
+
+
+Questions: TypeAlias = "Independent | Pooled"
