@@ -40,6 +40,10 @@ print(log.head(3))
 print("\nHow good is each model, and how sure are we?")
 print(log.scorio.report(ps.bayes(), ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
+print("\nIntervals that hold what they promise, beside the published ones.")
+sure = log.scorio.bayes(pooling="partial", interval="beta", name="bayes, partial pooling")
+print(pl.concat([log.scorio.bayes(), sure]).sort("model", "metric"))
+
 print("\nPartial credit: labels and a weight for each of them.")
 weights = {"wrong": 0, "partial": 0.5, "correct": 1}
 print(log.scorio(category="verdict").bayes(w=weights, name="partial credit"))

@@ -20,8 +20,14 @@ def run(example: str, *arguments: str | Path) -> str:
 
 def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
     printed = run("quickstart.py")
-    assert printed.count("┌") == 5
-    for part in ("pass_hat_k", "partial credit", "as prior", "from Parquet, lazily"):
+    assert printed.count("┌") == 6
+    for part in (
+        "pass_hat_k",
+        "bayes, partial pooling",
+        "partial credit",
+        "as prior",
+        "from Parquet, lazily",
+    ):
         assert part in printed
 
 
