@@ -42,7 +42,9 @@ def all_success(k: int) -> Floats:
 
 
 def at_least_share(k: int, tau: float) -> Floats:
-    """Gains of G-Pass@k_tau: all for the first j-th success with ``j/k >= tau`` [1]_.
+    """Gains of G-Pass@k_tau: the success that makes up a share tau earns everything [1]_.
+
+    That is the smallest ``j >= 1`` with ``j/k >= tau``, compared as doubles.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def at_least_share(k: int, tau: float) -> Floats:
 
     Examples
     --------
-    Seven of 25 are 28 %: ``ceil(0.28 * 25)`` would ask for eight, as that product rounds up.
+    Seven of 25 are 28 %, but ``ceil(0.28 * 25)`` asks for eight: the product rounds up.
 
     >>> np.flatnonzero(at_least_share(25, 0.28)) + 1
     array([7])
@@ -118,7 +120,7 @@ def area_under_curve(k: int) -> Floats:
 
 
 def spectrum(k: int, weights: Sequence[float]) -> Floats:
-    """Gains of a threshold spectrum: the weights themselves.
+    """Gains of a threshold spectrum: its k weights themselves.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats, Ints
 
-_CELLS = 2**20  # of the largest temporary array: 8 MB
+_CELLS = 2**17  # of a temporary array: 1 MB, which the cache holds
 
 
 def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
@@ -118,36 +118,46 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
     """
     _check_shapes(a=a, b=b)
     if np.array_equal(gains, other) and not gains[1:].any():
-        return gains[0] ** 2 * _blockwise(_power_variance, a, b, gains)
+        return _blockwise(_power_variance, a, b, gains)
     if np.array_equal(gains, other) and not gains[:-1].any():
-        return gains[-1] ** 2 * _blockwise(_power_variance, b, a, gains)
+        return _blockwise(_power_variance, b, a, gains[::-1])
+    if np.count_nonzero(gains) < np.count_nonzero(other):
+        gains, other = other, gains  # The work grows with the second.
     return _blockwise(_covariance, a, b, gains, other)
 
 
 def _mean(a: Floats, b: Floats, gains: Floats) -> Floats:
     """Mean credit of a draw from the urns of `_chances`."""
+    mean: Floats
     if not gains[1:].any():
-        return gains[0] * -np.expm1(_log_none(a, b, gains.size))
-    if not gains[:-1].any():
-        return gains[-1] * np.exp(_log_none(b, a, gains.size))
-    credit = np.concatenate(([0.0], np.cumsum(gains)))
-    # Not a matrix product: its last digit would depend on which states come together.
-    return np.minimum((_chances(a, b, gains.size) * credit).sum(axis=1), credit[-1])
+        mean = gains[0] * -np.expm1(_log_none(a, b, gains.size))
+    elif not gains[:-1].any():
+        mean = gains[-1] * np.exp(_log_none(b, a, gains.size))
+    else:
+        credit = np.concatenate(([0.0], np.cumsum(gains)))
+        # Not a matrix product: its last digit would depend on which states come together.
+        mean = (_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
+    return mean
 
 
 def _log_none(a: Floats, b: Floats, k: int) -> Floats:
     """Log of the chance that k draws from the urns of `_chances` hold no success."""
     with np.errstate(divide="ignore"):  # The log is -inf where fewer than k failures are left.
-        odds = a[:, None] / (b[:, None] + np.arange(k))
-    return -np.log1p(np.abs(odds)).sum(axis=1)
+        odds = a[:, None] / (b[:, None] + np.arange(float(k)))
+    log_none: Floats = -np.log1p(np.abs(odds)).sum(axis=1)
+    return log_none
 
 
 def _power_variance(a: Floats, b: Floats, gains: Floats) -> Floats:
-    """Variance of ``q**k``, ``q = 1 - p``: ``E[q**(2 * k)] (1 - E[q**k]**2 / E[q**(2 * k)])``."""
+    """Variance of ``gains[0] (1 - q**k)``, ``q = 1 - p``, where nothing follows the first gain.
+
+    ``Var(q**k) = E[q**2k] (1 - E[q**k]**2 / E[q**2k])``, the ratio as a product over the draws.
+    """
     k = gains.size
-    failures = b[:, None] + np.arange(k)
-    log_ratio = np.log1p(k * a[:, None] / ((a[:, None] + k + failures) * failures)).sum(axis=1)
-    return np.exp(2 * _log_none(a, b, k) + log_ratio) * -np.expm1(-log_ratio)
+    left = b[:, None] + np.arange(float(k))
+    log_ratio = np.log1p(k * a[:, None] / ((a[:, None] + k + left) * left)).sum(axis=1)
+    variance: Floats = np.exp(2 * _log_none(a, b, k) + log_ratio) * -np.expm1(-log_ratio)
+    return variance * float(gains[0]) ** 2
 
 
 def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
@@ -164,19 +174,20 @@ def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     """
     k, m = gains.size, other.size
     chances = _chances(a, b, k)
-    s = np.arange(1, k + 1)
+    s = np.arange(1.0, k + 1)
     # H_s - H_{s-1} = m / (a + b + k) E[other_{R+1} | S = s - 1], with S and R as in `_joint`.
-    given = chances[:, 1:] * (s * (b[:, None] + k - s))
+    given = chances[:, 1:] * s * (b[:, None] + (k - s))  # k - s first: b may be tiny
     joint = _joint(_chances(a + 1, b + 1, k + m - 2), k, other)
     rise = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
-    return (rise * _spread(chances, gains)).sum(axis=1) * (k * m * a * b / ((a + b) * (a + b + 1)))
+    total: Floats = (rise * _spread(chances, gains)).sum(axis=1)
+    return total * (k * m * a * b / ((a + b) * (a + b + 1)))
 
 
 def _spread(chances: Floats, gains: Floats) -> Floats:
     """``sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))`` for s = 1..k, shape (S, k)."""
     below = np.cumsum(chances[:, :-1], axis=1)
     above = np.cumsum(chances[:, :0:-1], axis=1)[:, ::-1]
-    spread = above * np.cumsum(gains * below, axis=1)
+    spread: Floats = above * np.cumsum(gains * below, axis=1)
     spread[:, :-1] += below[:, :-1] * np.cumsum((gains * above)[:, :0:-1], axis=1)[:, ::-1]
     return spread
 
@@ -188,14 +199,17 @@ def _joint(pooled: Floats, k: int, gains: Floats) -> Floats:
     S + R. How a given sum splits into S and R does not depend on the state:
     ``P(S = s - 1 | S + R = s + r - 2) = (k + m - 1) / m P(J = s - 1)``, J of an urn (r, m - r + 1).
     """
-    m = gains.size
+    m, support = gains.size, np.flatnonzero(gains)
     joint = np.zeros((pooled.shape[0], k))
-    for r in _pieces(np.flatnonzero(gains), k):
-        share = _chances(r + 1.0, m - r + 0.0, k - 1) * (gains[r] * (k + m - 1) / m)[:, None]
-        for s in _pieces(np.arange(k), _CELLS // 64):
+    for part in _slices(support.size, max(_CELLS // k, 32)):
+        r = support[part]
+        share = _chances((r + 1).astype(float), (m - r).astype(float), k - 1)
+        share *= (gains[r] * (k + m - 1) / m)[:, None]
+        for block in _slices(k, 64):
+            s = np.arange(k)[block]
             band = np.zeros((s[-1] + r[-1] - s[0] - r[0] + 1, s.size))
-            band[s - s[0] + (r - r[0])[:, None], s - s[0]] = share[:, s]
-            joint[:, s] += pooled[:, s[0] + r[0] : s[-1] + r[-1] + 1] @ band
+            band[s - s[0] + (r - r[0])[:, None], s - s[0]] = share[:, block]
+            joint[:, block] += pooled[:, s[0] + r[0] : s[-1] + r[-1] + 1] @ band
     return joint
 
 
@@ -205,29 +219,30 @@ def _chances(a: Floats, b: Floats, k: int) -> Floats:
     After j successes in i draws the next one succeeds with chance ``(a + j) / (a + b + i)``: the
     beta-binomial where a, b > 0, the hypergeometric of n and c where ``a = -c``, ``b = c - n``.
     """
-    a, b, j = a[:, None], b[:, None], np.arange(k)
+    a, b, j = a[:, None], b[:, None], np.arange(float(k))
     up, down = (k - j) * (a + j), (j + 1) * (b + (k - 1 - j))
-    # Products of ratios run outwards from the mean, so that none overflows or leaves the support.
-    outer = (2 * j + 1) * np.abs(a + b) >= 2 * k * np.abs(a)
-    ratio = np.where(outer, up, down) / np.where(outer, down, up)
+    # Products of ratios run outwards from the mean: none overflows, none leaves the support.
+    outer = j + 0.5 >= k * a / (a + b)
+    onward = np.divide(up, down, out=np.ones_like(up), where=outer)
+    back = np.divide(down, up, out=np.ones_like(up), where=~outer)
     chances = np.ones((a.size, k + 1))
-    chances[:, 1:] = np.cumprod(np.where(outer, ratio, 1.0), axis=1)
-    chances[:, :-1] *= np.cumprod(np.where(outer, 1.0, ratio)[:, ::-1], axis=1)[:, ::-1]
-    return chances / chances.sum(axis=1, keepdims=True)
+    np.cumprod(onward, axis=1, out=chances[:, 1:])
+    chances[:, :-1] *= np.cumprod(back[:, ::-1], axis=1)[:, ::-1]
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances
 
 
 def _blockwise(kernel: Callable[..., Floats], a: Floats, b: Floats, *gains: Floats) -> Floats:
-    """Results of ``kernel(a, b, *gains)``, computed for so many states at a time."""
+    """``kernel(a, b, *gains)``, for so many states at a time that temporaries stay in the cache."""
+    step = max(_CELLS // sum(each.size for each in gains), 32)
     result = np.empty(a.shape)
-    for block in _pieces(np.arange(a.size), sum(each.size for each in gains)):
+    for block in _slices(a.size, step):
         result[block] = kernel(a[block], b[block], *gains)
     return result
 
 
-def _pieces(array: Ints, width: int) -> Iterator[Ints]:
-    """Runs of an array, each so long that `width` columns of it fill a temporary."""
-    step = max(1, _CELLS // width)
-    return (array[start : start + step] for start in range(0, array.size, step))
+def _slices(size: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, size, step))
 
 
 def _check_shapes(**states: NDArray[np.generic]) -> None:
