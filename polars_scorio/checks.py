@@ -53,27 +53,24 @@ def marked(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.
     ).with_columns(pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE))
 
 
-def checked(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], None]) -> pl.LazyFrame:
+def checked(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
     """Let a check look at a frame, once and whole, while the plan is collected.
 
-    Filters pass through it to the scan. The frame must be small: it is held in memory.
+    What the check returns goes on. Filters pass through it to the scan. The frame must be small: it
+    is held in memory.
     """
-
-    def look(whole: pl.DataFrame) -> pl.DataFrame:
-        check(whole)
-        return whole
-
     return frame.map_batches(
-        look, predicate_pushdown=True, projection_pushdown=False, slice_pushdown=False
+        check, predicate_pushdown=True, projection_pushdown=False, slice_pushdown=False
     )
 
 
-def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], None]:
+def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """The check of a frame of marked questions, to be used with `checked`."""
 
-    def check(questions: pl.DataFrame) -> None:
+    def check(questions: pl.DataFrame) -> pl.DataFrame:
         bad = questions.filter(pl.col(PROBLEM).is_not_null())
         raise_first(bad.with_columns(pl.lit(1).alias(QUESTIONS)), trials, rules)
+        return questions
 
     return check
 
@@ -186,16 +183,19 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         "no trial with a category",
         "Filter such questions out, or give missing trials a category with missing=.",
     )
-    if classes.known is None and not classes.rewards:
-        return [empty]
-    quote = "'" if is_label(trials.category.dtype) else ""
     what = f"a category outside {list(classes.known or ())}"
     way_out = (
         "Recode it, pass w= with a weight for every category, or say with success= which of them "
         "count as success."
     )
-    if classes.known is None:
+    if classes.known is None and not trials.category.dtype.is_float():
+        return [empty]
+    if classes.rewards and classes.known is None:
         what, way_out = "an infinite reward", "Recode it, or make it null and see missing=."
+    elif classes.known is None:
+        what = "a category that is not a whole number"
+        way_out = "Pass an expression instead, for instance category=pl.col(...) >= 0.5."
+    quote = "'" if is_label(trials.category.dtype) else ""
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
         _text(f": {quote}", pl.col(OUTSIDE), quote),

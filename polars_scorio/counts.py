@@ -24,6 +24,7 @@ from polars_scorio.checks import (
 from polars_scorio.roles import (
     CATEGORY,
     COUNT,
+    EVERYTHING,
     TRIAL,
     Category,
     Classes,
@@ -33,7 +34,7 @@ from polars_scorio.roles import (
 )
 
 DROPPED, STATES, REWARDS = ":dropped", ":states", ":rewards"
-_MATCHED, _PROBLEMS = ":matched", ":problems"
+_MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 
 
 def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
@@ -68,7 +69,8 @@ def states(
     questions = marked(_counted(trials, classes), trials.question.name, broken)
     columns, matched = class_columns(classes), []
     if prior is not None:
-        questions = _joined(questions, trials, classes, prior)
+        earlier = _earlier(trials, classes, prior)
+        questions = _joined(questions, earlier, _shared_keys(trials, prior), classes)
         columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
     names = [trials.question.name] if per_question or classes.rewards else []
     rewards = [pl.col(REWARDS)] if classes.rewards else []
@@ -85,15 +87,19 @@ def states(
         problems.alias(_PROBLEMS),
         *matched,
     )
+    if prior is not None:
+        grouped = pl.concat([grouped, _earlier_groups(trials, prior, earlier)], how="diagonal")
 
-    def check(whole: pl.DataFrame) -> None:
+    def check(whole: pl.DataFrame) -> pl.DataFrame:
         bad = whole.drop(STATES).filter(pl.col(_PROBLEMS).list.len() > 0)
         raise_first(bad.explode(_PROBLEMS).unnest(_PROBLEMS), trials, broken)
-        if prior is not None and whole.height and not whole[_MATCHED].sum():
+        seen = whole.filter(pl.col(STATES).is_not_null())
+        if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "
                 f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
             )
+        return seen
 
     return checked(grouped.sort(*trials.groups), check).select(*trials.groups, STATES)
 
@@ -140,14 +146,7 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
     # The first class is what the others leave: one sum less over the rows.
     first, *others = class_columns(classes)
     members = _members(trials, classes)
-    word = pl.col(CATEGORY)
-    if trials.category.dtype in (pl.Categorical, pl.Enum):
-        word = word.cast(pl.String)
-    stray = []
-    if classes.known is not None:
-        stray = [pl.when(~pl.any_horizontal(members)).then(word)]
-    elif classes.rewards:
-        stray = [pl.when(word.is_infinite()).then(word)]
+    stray = _stray(trials, classes, members)
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
@@ -155,20 +154,37 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
     rows = trials.rows().with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
-        *(expr.alias(OUTSIDE) for expr in stray),
+        *([] if stray is None else [stray.alias(OUTSIDE)]),
     )
     return (
         rows.group_by(*trials.groups, trials.question.name)
         .agg(
             _rows(trials),
             pl.col(MISSING, *others).sum().cast(pl.Int64),
-            *([pl.col(OUTSIDE).min()] if stray else []),
+            *([] if stray is None else [pl.col(OUTSIDE).min()]),
             *([_rewards(trials)] if classes.rewards else []),
             *_bad(trials),
             *_identities(pl.col(TRIAL), trials),
         )
         .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
     )
+
+
+def _stray(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:
+    """A category that is in none of the classes, null where there is one; None if all are."""
+    category, dtype = pl.col(CATEGORY), trials.category.dtype
+    if classes.known is not None:
+        word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
+        return pl.when(~pl.any_horizontal(members)).then(word)
+    if classes.rewards:
+        return pl.when(category.is_infinite()).then(category)
+    if dtype.is_float():
+        # Who names a fraction as a success knows that the column holds fractions.
+        if not all(float(value).is_integer() for value in classes.success or ()):
+            return pl.lit(None, dtype)
+        whole = category.is_finite() & (category == category.floor())
+        return pl.when(~whole & ~members[1]).then(category)
+    return None
 
 
 def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
@@ -219,17 +235,36 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
     return [*(key for key in trials.keys if key in prior.keys), trials.question.name]
 
 
+def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
+    """The counts of the questions that have prior trials."""
+    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
+    table = marked(_counted(prior, classes), prior.question.name, broken)
+    names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
+    renamed = [pl.col(c).alias(d) for c, d in names]
+    return checked(table, refuse_bad(prior, broken)).select(*_shared_keys(trials, prior), *renamed)
+
+
 def _joined(
-    questions: pl.LazyFrame, trials: Trials, classes: Classes, prior: Trials
+    questions: pl.LazyFrame, earlier: pl.LazyFrame, on: list[str], classes: Classes
 ) -> pl.LazyFrame:
     """Add the prior counts of every question, zero where it has none."""
-    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
-    on = _shared_keys(trials, prior)
-    data_columns, prior_columns = class_columns(classes), class_columns(classes, ":d")
-    renamed = [pl.col(c).alias(d) for c, d in zip(data_columns, prior_columns, strict=True)]
-    table = marked(_counted(prior, classes), prior.question.name, broken)
-    known = checked(table, refuse_bad(prior, broken)).select(*on, *renamed)
-    return questions.join(known, on=on, how="left").with_columns(
-        pl.col(prior_columns[0]).is_not_null().alias(_MATCHED),
-        *(pl.col(d).fill_null(0) for d in prior_columns),
+    columns = class_columns(classes, ":d")
+    return questions.join(earlier, on=on, how="left").with_columns(
+        pl.col(columns[0]).is_not_null().alias(_MATCHED), *(pl.col(d).fill_null(0) for d in columns)
     )
+
+
+def _earlier_groups(trials: Trials, prior: Trials, earlier: pl.LazyFrame) -> pl.LazyFrame:
+    """How many questions with prior trials there are, beside the groups of the data.
+
+    As rows of their own: a filter on the groups then leaves out those of other groups, which
+    therefore are not missed in the data.
+    """
+    keys = [
+        pl.col(part.name) if part.name in prior.keys else pl.lit(None, part.dtype).alias(part.name)
+        for part in (*trials.by, trials.model)
+        if part is not None
+    ]
+    one = pl.lit(1, pl.UInt32).alias(_EARLIER)
+    rows = earlier.select(*(keys or [pl.lit(0, pl.UInt8).alias(EVERYTHING)]), one)
+    return rows.group_by(*trials.groups).agg(pl.col(_EARLIER).sum())

@@ -141,9 +141,10 @@ class Evaluation:
         views = {view: self._posterior(view, cells) for _, view in self.asked}
         for metric, view in self.asked:
             for k in metric.k:
-                posterior = views[view]
-                summary = metric.summary(posterior, k)
-                lo, hi = self._interval(metric, summary, posterior)
+                # What is infinite is refused later, with its place.
+                with np.errstate(all="ignore" if metric.poles else None):
+                    summary = metric.summary(views[view], k)
+                    lo, hi = self._interval(metric, summary, views[view])
                 numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi]
                 columns = ["estimate", "mu", "sigma", "lo", "hi"]
                 # NaN says that there is no such number.

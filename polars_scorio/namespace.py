@@ -503,6 +503,7 @@ class Scorio(Generic[FrameT]):
         self, function: Callable[..., Metric], *arguments: object, **options: object
     ) -> FrameT:
         """The report of one metric; of the options, `function` gets those that it knows."""
+        self._release()
         own = options.keys() & signature(function).parameters.keys()
         metric = function(*arguments, **{key: options.pop(key) for key in own})
         return self.report(metric, **cast("ReportOptions", options))

@@ -61,7 +61,14 @@ def report(
     schema = dict.fromkeys(question, trials.question.dtype) | COLUMNS
     asked = tuple(zip(metrics, views, strict=True))
     evaluate = Evaluation(
-        asked, kinds, schema, confidence, interval, pooling, target, with_prior=earlier is not None
+        asked,
+        kinds,
+        schema,
+        float(confidence),
+        interval,
+        pooling,
+        target,
+        with_prior=earlier is not None,
     )
     results = pl.col(STATES).map_batches(
         evaluate,
@@ -86,17 +93,18 @@ def _view(metric: Metric, trials: Trials) -> View:
     return "rewards" if metric.rewards and real else "success"
 
 
-def _refuse_infinite(grouped: pl.DataFrame) -> None:
+def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
     rows = grouped.explode(_RESULTS).unnest(_RESULTS).drop(EVERYTHING, strict=False)
-    bad = rows.filter(pl.col("estimate").is_infinite() | pl.col("mu").is_infinite())
+    bad = rows.filter(pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()))
     if bad.height:
         first = bad.drop(list(COLUMNS)[2:]).row(0, named=True)
         where = ", ".join(f"{name}={value!r}" for name, value in first.items())
         raise ValueError(
             f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
-            "to which it is applied is 0 there. Use powers that are not negative."
+            "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
         )
+    return grouped
 
 
 def check_confidence(confidence: float) -> None:
@@ -115,7 +123,8 @@ def check_confidence(confidence: float) -> None:
 
 def _check_choice(keyword: str, value: object, choices: object) -> None:
     if value not in get_args(choices):
-        raise ValueError(f"{keyword} must be one of {list(get_args(choices))}, got {value!r}")
+        named = " or ".join(f'"{choice}"' for choice in get_args(choices))
+        raise ValueError(f"{keyword} must be {named}, got {value!r}")
 
 
 def _check_inference(
@@ -168,7 +177,9 @@ def bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
     earlier = bind(prior.lazy(), replace(trials.roles, n=None), owner="prior: ")
-    as_categories(kinds.known or kinds.success or (), earlier.category, "prior: w or success")
+    named = kinds.known or kinds.success
+    if named:
+        as_categories(named, earlier.category, "prior: w or success")
     for ours, theirs in zip(
         [*trials.by, trials.model, trials.question],
         [*earlier.by, earlier.model, earlier.question],

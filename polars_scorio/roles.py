@@ -44,8 +44,16 @@ class Roles:
         """Refuse what no frame can make right."""
         for name in ("model", "question", "trial", "category", "count"):
             self._check_column(name, getattr(self, name))
+        if not isinstance(self.by, str | pl.Expr | Sequence):
+            raise TypeError(
+                f"by must be a column, an expression or several of them, got {self.by!r}"
+            )
         for column in self.strata:
             self._check_column("by", column)
+        if not isinstance(self.success, Category | Sequence | None):
+            raise TypeError(f"success must be a category or several of them, got {self.success!r}")
+        if not isinstance(self.missing, Category):
+            raise TypeError(f'missing must be "error", "drop" or a category, got {self.missing!r}')
         if self.n is not None and (
             isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1
         ):
@@ -133,7 +141,8 @@ class Trials:
         if self.category.dtype.is_float():
             category = category.fill_nan(None)
         if self.missing_category is not None:
-            category = category.fill_null(native(self.missing_category, self.category.dtype))
+            stand_in = pl.lit(native(self.missing_category, self.category.dtype))
+            category = category.fill_null(stand_in.cast(self.category.dtype))
         outcome = [category.alias(CATEGORY)]
         if self.trial is not None and self.identified:
             outcome.append(self.trial.expr.alias(TRIAL))

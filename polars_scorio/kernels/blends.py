@@ -64,7 +64,7 @@ def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
     a, b = powers
     mean = blend(joint.x, joint.y, powers)
     x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
-    # Relative to the means first, so that nothing overflows where one is tiny.
+    # Relative to the means first: the square of a tiny one would be zero.
     relative = (a * np.sqrt(joint.var_x) / x) ** 2 + (b * np.sqrt(joint.var_y) / y) ** 2
     relative += 2 * a * b * (joint.covariance / x / y)
     return mean, mean**2 * np.maximum(relative, 0.0)

@@ -22,6 +22,7 @@ from polars_scorio.metrics.metric import (
 )
 
 UNIT = (0.0, 1.0)
+ALL_TRIALS = (None,)  # the draw is all n trials of a question
 Gains = Callable[..., Floats]
 
 
@@ -83,7 +84,7 @@ def trials_and_successes(states: States) -> tuple[Ints, Ints]:
 def draw_metric(
     function: str,
     gains: Gains,
-    k: DrawSizes | None,
+    k: DrawSizes | tuple[None],
     alpha0: float,
     beta0: float,
     bounds: Bounds | None,
@@ -94,7 +95,7 @@ def draw_metric(
 
     `arguments` are those of `gains` beside k; the name shows them.
     """
-    sizes = (None,) if k is None else draw_sizes(k)
+    sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]
     prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
     given = {key: (value, None) for key, value in arguments.items()}
     name = full_name(function, name, **given, **shown_prior(prior), bounds=(limits, UNIT))

@@ -94,7 +94,8 @@ def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
     ValueError
         If one is not a positive int, or is given twice.
     """
-    sizes = [k] if isinstance(k, int | np.integer | str | float) else list(k)
+    single = isinstance(k, str | bytes | np.generic | Mapping) or not isinstance(k, Iterable)
+    sizes: list[Any] = [k] if single or (isinstance(k, np.ndarray) and not k.ndim) else [*k]  # type: ignore[misc]
     if not sizes or any(
         isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1
         for size in sizes
@@ -115,11 +116,8 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
     """
     if w is None:
         return None
-    try:
-        values = np.asarray(list(w.values()) if isinstance(w, Mapping) else w, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+    values = numbers(list(w.values()) if isinstance(w, Mapping) else w)
+    if not values.size or not np.isfinite(values).all():
         raise ValueError(
             "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
             f"or a dict from category to weight, got {w!r}"
@@ -131,6 +129,17 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
         raise TypeError(
             f"the categories of w must be all labels or all numbers, got {w!r}"
         ) from None
+
+
+def numbers(values: ArrayLike) -> Floats:
+    """A flat sequence of numbers as an array; an empty one for anything else."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return np.empty(0)
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        return np.empty(0)
+    return array.astype(np.float64)
 
 
 def weights(w: WeightPairs | None) -> Floats:
@@ -148,10 +157,8 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     """
     if bounds is None:
         return None
-    try:
-        low, high = (float(end) for end in bounds)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
+    ends = numbers(bounds)
+    low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
     if not low <= high:
         raise ValueError(f"bounds must be None or two numbers, the lower first, got {bounds!r}")
     return low, high

@@ -124,6 +124,6 @@ def max_at_k(
     """
     sizes, pairs = draw_sizes(k), weight_pairs(w)
     span = float(weights(pairs).min()), float(weights(pairs).max())
-    limits = span if bounds == "range" else interval_bounds(bounds)
+    limits = span if isinstance(bounds, str) and bounds == "range" else interval_bounds(bounds)
     name = full_name("max_at_k", name, w=(pairs, None), bounds=(limits, span))
     return BestMetric(name, sizes, pairs, limits)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.kernels import credit
-from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes
+from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes, numbers
 
 
 def g_pass_at_k_tau(
@@ -176,7 +176,8 @@ def maj_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.6, 0.3, 0.7]
     """
-    return draw_metric("maj_at_k", credit.majority, k, alpha0, beta0, bounds, name)
+    sizes = ALL_TRIALS if k is None else k
+    return draw_metric("maj_at_k", credit.majority, sizes, alpha0, beta0, bounds, name)
 
 
 def auc_at_k(
@@ -296,11 +297,8 @@ def spectrum_weights(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
     ValueError
         If they are not k numbers, negative, or sum up to more than 1.
     """
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if (values.size,) != draw_sizes(k) or values.ndim != 1:
+    sizes, values = draw_sizes(k), numbers(weights)
+    if (values.size,) != sizes:
         raise ValueError(f"weights must be one for each of the k={k!r} thresholds, got {weights!r}")
     # Written so that NaN is refused too.
     if not (values.min() >= 0 and values.sum() <= 1 + 1e-12):
