@@ -1,8 +1,11 @@
 """Logs that tests make."""
 
 from collections.abc import Iterable, Sequence
+from random import Random
 
 import polars as pl
+from hypothesis import settings
+from hypothesis import strategies as st
 from polars.io.plugins import register_io_source
 
 
@@ -24,3 +27,25 @@ def unreadable(schema: pl.Schema) -> pl.LazyFrame:
         raise AssertionError("the data were read")
 
     return register_io_source(read, schema=schema)
+
+
+# How often a law is tried; the same cases in every run.
+law = settings(max_examples=20, deadline=None, derandomize=True)
+
+
+def ragged(top: int = 1) -> st.SearchStrategy[list[list[int]]]:
+    """Outcomes 0..top of a few questions, not all with the same number of trials."""
+    trials = st.lists(st.integers(0, top), min_size=1, max_size=6)
+    return st.lists(trials, min_size=1, max_size=6)
+
+
+def drawn(seed: int, questions: range, most: int) -> pl.DataFrame:
+    """Outcomes 0..2 of three models in two strata, shuffled; a question has 1 to `most` trials."""
+    random = Random(seed)  # noqa: S311 - nothing here is secret
+    log = pl.concat(
+        long([random.choices(range(3), k=random.randint(1, most)) for _ in questions], model)
+        .with_columns(pl.col("question") + questions.start, domain=pl.lit(domain))
+        for domain in ("web", "air")
+        for model in ("c", "a", "b")
+    )  # fmt: skip
+    return log.sample(fraction=1, shuffle=True, seed=seed)

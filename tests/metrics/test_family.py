@@ -1,0 +1,272 @@
+"""One contract for the whole family, and every function of it against the package scorio."""
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scorio import eval as scorio
+
+import polars_scorio as ps
+from tests.logs import drawn, long
+
+NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+POSTERIOR = NUMBERS[1:]
+WEIGHTED = ("bayes", "avg", "max_at_k")
+FACTS = ["metric", "k", "questions", "trials", "dropped", "estimate"]
+KEYS = ["domain", "model"]
+FUNCTIONS = [name for name in ps.__all__ if name.islower() and name != "scorio"]
+# Prior trials tell questions apart that have the same counts, so sums take another order.
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
+K = (1, 2, 40)  # every question has two trials, none has 40
+RUBRIC = [0, 0.5, 1]
+# Every metric, some of them more than once; category 2 is a success.
+FAMILY = (
+    *(metric(w) for metric in (ps.bayes, ps.avg) for w in (None, RUBRIC)),
+    *(getattr(ps, name)(K) for name in FUNCTIONS if name.endswith("k") and "threshold" not in name),
+    *(ps.g_pass_at_k_tau(K, 0.6), ps.maj_at_k(beta0=2), ps.max_at_k(K, RUBRIC)),
+    ps.threshold_spectrum_at_k(5, [0.1, 0, 0.5, 0.2, 0.1]),
+    ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4]),
+)
+BLENDED_AS_A_WHOLE = pl.col("metric").str.contains("geom_ds|geo_spectrum")
+
+
+@pytest.fixture
+def log():
+    """Three models in two strata, five ragged questions each."""
+    log, more = drawn(3, range(5), most=6), drawn(4, range(5), most=1)
+    return pl.concat([log, more.with_columns(pl.col("trial") + 10)])
+
+
+@pytest.fixture
+def prior():
+    """Prior trials of some of the questions, and of some others."""
+    return drawn(5, range(2, 7), most=4)
+
+
+def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
+    return log.scorio(by="domain", success=2).report(*FAMILY, **options)
+
+
+# --- one contract for all metrics
+
+
+def test_the_family_is_complete():
+    assert {re.sub(r"\(.*", "", metric.name) for metric in FAMILY} == set(FUNCTIONS)
+    assert len(FUNCTIONS) == 16
+
+
+def test_metrics_in_one_report_do_not_touch_each_other(log):
+    alone = [log.scorio(by="domain", success=2).report(metric) for metric in FAMILY]
+    # What two metrics share is no reason to differ either; the order is that of the report.
+    rows = report(log).sort("metric", *KEYS, "k", nulls_last=True)
+    expected = pl.concat(alone).sort("metric", *KEYS, "k", nulls_last=True)
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+def test_models_and_strata_at_once_equal_each_alone(log, prior):
+    alone = [
+        report(log.filter(domain=domain, model=model), prior=prior)
+        for domain, model in log.select(KEYS).unique().sort(KEYS).rows()
+    ]
+    assert_frame_equal(report(log, prior=prior), pl.concat(alone), check_exact=True)
+
+
+def test_each_question_has_the_numbers_that_it_has_alone(log):
+    alone = [
+        report(log.filter(question=question)).with_columns(question=pl.lit(question, pl.Int64))
+        for question in range(5)
+    ]
+    rows = report(log, per="question")
+    assert rows.columns[:3] == [*KEYS, "question"]
+    expected = pl.concat(alone).sort(*KEYS, "question", maintain_order=True)
+    assert_frame_equal(rows, expected.select(rows.columns), check_exact=True)
+
+
+def test_ragged_questions_are_averaged_each_with_the_same_weight(log):
+    rows = report(log).filter(~BLENDED_AS_A_WHOLE)
+    questions = report(log, per="question").group_by(*KEYS, "metric", "k", maintain_order=True)
+    means = questions.agg(
+        pl.when(pl.col("estimate").null_count() == 0).then(pl.col("estimate").mean()),
+        pl.col("mu").mean(),
+        (pl.col("sigma") ** 2).sum().sqrt() / 5,
+    ).filter(~BLENDED_AS_A_WHOLE)
+    assert_frame_equal(rows.select(means.columns), means, **ROUNDED)
+
+
+def test_where_k_exceeds_the_trials_only_the_estimate_is_null(log):
+    smallest = log.group_by(*KEYS, "question").len("n").group_by(KEYS).agg(pl.col("n").min())
+    for rows, sizes in [
+        (report(log), smallest),
+        (report(log, per="question"), log.group_by(*KEYS, "question").len("n")),
+    ]:
+        known = rows.join(sizes, on=[c for c in sizes.columns if c != "n"])
+        expected = known["k"].fill_null(0) > known["n"]
+        assert (known["estimate"].is_null() == expected).all()
+        assert set(expected) == {False, True}
+        assert rows.select(POSTERIOR).null_count().row(0) == (0,) * 4
+
+
+def test_rows_in_any_order_give_the_same_bits(log, prior):
+    turned = [frame.sample(fraction=1, shuffle=True, seed=1) for frame in (log, prior)]
+    assert not turned[0].equals(log)
+    rows = report(turned[0], prior=turned[1])
+    assert_frame_equal(rows, report(log, prior=prior), check_exact=True)
+
+
+@pytest.mark.parametrize(("per", "engine"), [("model", "streaming"), ("question", "in-memory")])
+def test_eager_equals_lazy(log, prior, per, engine):
+    plan = report(log.lazy(), prior=prior.lazy(), per=per)
+    expected = report(log, prior=prior, per=per)
+    assert_frame_equal(plan.collect(engine=engine), expected, check_exact=True)
+
+
+def test_labels_with_success_equal_codes(log, prior):
+    binary, accessor = [metric for metric in FAMILY if metric.w is None], {"by": "domain"}
+    labels = {0: "bad", 1: "fair", 2: "good"}
+    words = [
+        frame.with_columns(pl.col("category").replace_strict(labels)) for frame in (log, prior)
+    ]
+    rows = words[0].scorio(success="good", **accessor).report(*binary, prior=words[1])
+    expected = log.scorio(success=2, **accessor).report(*binary, prior=prior)
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+def test_prior_trials_are_as_good_as_trials_to_every_posterior_but_that_of_avg(log, prior):
+    rows, plain = report(log, prior=prior), report(log)
+    assert_frame_equal(rows.select(FACTS), plain.select(FACTS), **ROUNDED)
+    average = pl.col("metric").str.starts_with("avg")
+    assert_frame_equal(rows.filter(average), plain.filter(average), **ROUNDED)
+    possible = ~average & (pl.col("mu") > 0)  # mG-Pass@1 is zero
+    assert (rows.filter(possible)["mu"] != plain.filter(possible)["mu"]).all()
+    # Draws of all trials of a question are larger where there are more.
+    fixed = ~average & (pl.col("k").is_not_null() | pl.col("metric").str.starts_with("bayes"))
+    known = prior.join(log, on=[*KEYS, "question"], how="semi")
+    pooled = pl.concat([log, known.with_columns(pl.col("trial") + 100)])
+    assert_frame_equal(
+        rows.filter(fixed).select(*KEYS, "metric", "k", *POSTERIOR),
+        report(pooled).filter(fixed).select(*KEYS, "metric", "k", *POSTERIOR),
+        **ROUNDED,
+    )
+
+
+def test_counts_give_the_same_reports_as_their_log(log, prior):
+    counts, prior_counts = (frame.scorio(by="domain").counts() for frame in (log, prior))
+    rows = counts.scorio(by="domain", success=2, count="count").report(*FAMILY, prior=prior_counts)
+    assert_frame_equal(rows, report(log, prior=prior), check_exact=True)
+
+
+@pytest.mark.parametrize(("n", "questions"), [(1, 1), (1, 4), (2, 1), (64, 3)])
+@pytest.mark.parametrize("category", [0, 2, None], ids=["all wrong", "all right", "mixed"])
+def test_the_ends_of_the_scale_are_fine(category, n, questions):
+    trials = [trial % 2 * 2 if category is None else category for trial in range(n)]
+    rows = report(long([trials] * questions).with_columns(domain=pl.lit("x")))
+    large = rows["k"].fill_null(1) > n
+    assert (rows["estimate"].is_null() == large).all()
+    assert rows["estimate"].drop_nulls().is_between(0, 1 + 1e-15).all()
+    if category == 0:
+        assert (rows["estimate"].drop_nulls() == 0).all()
+    assert rows.select(pl.col(POSTERIOR).is_finite().all()).row(0) == (True,) * 4
+    assert rows["mu"].is_between(0, 1).all()
+    assert (rows["sigma"] >= 0).all()
+    assert rows.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))["lo"].all()
+
+
+# --- arguments of each function
+
+VALUES = {"k": 3, "tau": 0.4, "weights": (0.1, 0.3, 0.2)}
+
+
+def given(function: Callable[..., ps.Metric], **others: object) -> ps.Metric:
+    """A metric from its required arguments and some others."""
+    known = inspect.signature(function).parameters
+    needed = {
+        name: VALUES[name] for name in known if known[name].default is inspect.Parameter.empty
+    }
+    return function(**{**needed, **others})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_both_ends_are_clipped_into_both_bounds(r1, name):
+    function = getattr(ps, name)
+    (free,) = r1.scorio.report(given(function, bounds=None)).rows(named=True)
+    lo, hi, third = free["lo"], free["hi"], (free["hi"] - free["lo"]) / 3
+    for bounds, ends in [
+        ((lo - 1, hi + 1), (lo, hi)),
+        ((lo + third, hi - third), (lo + third, hi - third)),
+        ((lo - 2, lo - 1), (lo - 1, lo - 1)),
+        ((hi + 1, hi + 2), (hi + 1, hi + 1)),
+    ]:
+        (row,) = r1.scorio.report(given(function, bounds=bounds)).rows(named=True)
+        assert (row["lo"], row["hi"]) == ends
+        assert (row["mu"], row["sigma"]) == (free["mu"], free["sigma"])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_default_bounds_are_the_range_of_the_metric(name):
+    bounds = given(getattr(ps, name)).bounds
+    assert bounds == (None if name in ("bayes", "avg") else (0, 1))
+
+
+# --- the package scorio
+
+
+def arguments(rng: np.random.Generator, name: str, k: int, top: int) -> dict[str, object]:
+    """Arguments of a function of ours, at random."""
+    drawn = {
+        "k": k,
+        "w": rng.normal(size=top + 1),
+        "tau": rng.choice([0.0, 1.0, rng.integers(k + 1) / k, rng.uniform()]),
+        "weights": rng.dirichlet(np.full(k + 1, 0.5))[:k].tolist(),
+        "lam": rng.choice([0.0, 1.0, rng.uniform()]),
+        "pass_power": rng.uniform(0, 2),
+        "unanimous_power": rng.uniform(0.1, 2),
+        "alpha0": rng.uniform(0.2, 3),
+        "beta0": rng.uniform(0.2, 3),
+        "bounds": (rng.uniform(-0.5, 0.4), rng.uniform(0.5, 1)),
+    }
+    if name == "geo_spectrum_at_k" and rng.random() < 0.5:
+        drawn["weights"] = None
+    return {
+        key: drawn[key] for key in inspect.signature(getattr(ps, name)).parameters & drawn.keys()
+    }
+
+
+def theirs(name: str, R: np.ndarray, **given: object) -> tuple[float, ...]:  # noqa: N803
+    """Estimate, mu, sigma, lo and hi by scorio."""
+    point = getattr(scorio, "avg" if name == "bayes" else name)
+    known = inspect.signature(point).parameters
+    estimate = np.ravel(point(R, **{key: given[key] for key in given if key in known}))[0]
+    return estimate, *getattr(scorio, f"{name}_ci")(R, **given)
+
+
+def stacked(matrices: Sequence[np.ndarray]) -> pl.DataFrame:
+    return pl.concat(long(R.tolist(), f"m{i}") for i, R in enumerate(matrices))
+
+
+# scorio takes one matrix at a time, without gaps, and k no larger than its width: here several
+# matrices of different shape, for each of which the same k fits. Prior trials (R0) it knows for
+# bayes and max_at_k only.
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_equals_the_package_scorio(name, seed):
+    rng = np.random.default_rng([seed, FUNCTIONS.index(name)])
+    k, top = int(rng.integers(1, 13)), int(rng.integers(1, 4)) if name in WEIGHTED else 1
+    asked = arguments(rng, name, k, top)
+    logs = [rng.integers(0, top + 1, (rng.integers(1, 9), rng.integers(k, 13))) for _ in range(5)]
+    priors = [{}] * 5
+    if name in ("bayes", "max_at_k") and seed % 2:
+        priors = [{"R0": rng.integers(0, top + 1, (len(R), 3))} for R in logs]
+    confidence = rng.uniform(0.5, 0.99)
+    expected = [
+        theirs(name, R, confidence=confidence, **asked, **earlier)
+        for R, earlier in zip(logs, priors, strict=True)
+    ]
+    prior = stacked([each["R0"] for each in priors]) if priors[0] else None
+    rows = stacked(logs).scorio.report(
+        getattr(ps, name)(**asked), prior=prior, confidence=confidence
+    )
+    np.testing.assert_allclose(rows.select(NUMBERS), expected, rtol=1e-9, atol=1e-11)
