@@ -1,0 +1,114 @@
+# pyright: reportUnnecessaryTypeIgnoreComment=error
+"""What type checkers make of the package. Checked by mypy --strict and by pyright; never run.
+
+A wrong use is marked with `type: ignore`, and a mark where a checker sees nothing wrong is an error
+for that checker.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import polars as pl
+
+import polars_scorio as ps
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type  # noqa: TC004 - never run
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+
+def frames_come_out_as_they_go_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    assert_type(ps.scorio(df), ps.Scorio[pl.DataFrame])
+    assert_type(ps.scorio(lf), ps.Scorio[pl.LazyFrame])
+    assert_type(ps.scorio(df).report(ps.bayes(), ps.pass_at_k([1, 2])), pl.DataFrame)
+    assert_type(ps.scorio(lf).report(ps.bayes(), ps.pass_at_k([1, 2])), pl.LazyFrame)
+    assert_type(ps.scorio(df).counts(), pl.DataFrame)
+    assert_type(ps.scorio(lf).counts(), pl.LazyFrame)
+    assert_type(ps.scorio(df).priors(), pl.DataFrame)
+    assert_type(ps.scorio(lf).priors(prior=df), pl.LazyFrame)
+    assert_type(ps.scorio(df).bayes(), pl.DataFrame)
+    assert_type(ps.scorio(lf).avg([0, 1]), pl.LazyFrame)
+    assert_type(ps.scorio(df).pass_at_k(2), pl.DataFrame)
+    assert_type(ps.scorio(lf).pass_hat_k([1, 2]), pl.LazyFrame)
+    assert_type(ps.scorio(df).unanimous_at_k(2), pl.DataFrame)
+    assert_type(ps.scorio(lf).g_pass_at_k(2), pl.LazyFrame)
+    assert_type(ps.scorio(df).maj_at_k(), pl.DataFrame)
+    assert_type(ps.scorio(lf).geo_spectrum_at_k(2, lam=0.25, alpha0=0.5), pl.LazyFrame)
+    assert_type(ps.scorio(df).max_at_k([1, 2], w=[0, 1], bounds="range"), pl.DataFrame)
+
+
+def pipe_is_a_way_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    assert_type(df.pipe(ps.scorio), ps.Scorio[pl.DataFrame])
+    assert_type(lf.pipe(ps.scorio), ps.Scorio[pl.LazyFrame])
+    assert_type(df.pipe(ps.scorio, model=None, trial=None).bayes(), pl.DataFrame)
+    assert_type(lf.pipe(ps.scorio, model=None, n=4).pass_at_k(2), pl.LazyFrame)
+    df.pipe(ps.scorio, modle=None)  # type: ignore[arg-type]
+    lf.pipe(ps.scorio, n="4")  # type: ignore[arg-type]
+
+
+def either_kind_of_frame(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
+    assert_type(ps.scorio(frame), "ps.Scorio[pl.DataFrame] | ps.Scorio[pl.LazyFrame]")
+    return ps.scorio(frame, trial=None).report(ps.bayes())
+
+
+def the_same_kind_of_frame(frame: FrameT) -> FrameT:
+    return ps.scorio(frame, trial=None).report(ps.bayes())
+
+
+def roles(df: pl.DataFrame, names: list[str], labels: list[str]) -> None:
+    configured = ps.scorio(df, by=names, success=labels, missing="drop", validate=False)
+    assert_type(configured, ps.Scorio[pl.DataFrame])
+    assert_type(configured(model="llm", success=2, missing=0, n=80), ps.Scorio[pl.DataFrame])
+    ps.scorio(df, model=None, trial=None, by=("a", pl.col("b")), count="rows", success=True)
+    ps.scorio(df)(category=pl.col("reward") >= 0.5, model=pl.concat_str("a", "b"), by="domain")
+    ps.scorio(df)(modle="llm")  # type: ignore[call-arg]
+    ps.scorio(df)(question=None)  # type: ignore[arg-type]
+    ps.scorio(df)(by=3)  # type: ignore[arg-type]
+    ps.scorio(names)  # type: ignore[call-overload]
+
+
+def metrics_are_values(df: pl.DataFrame) -> None:
+    metrics: list[ps.Metric] = [ps.bayes(), ps.avg(), ps.pass_at_k(2), ps.pass_hat_k([1, 2])]
+    metrics += [ps.unanimous_at_k(range(1, 4)), ps.g_pass_at_k(np.arange(1, 4))]
+    assert_type(ps.scorio(df).report(*metrics), pl.DataFrame)
+    assert_type({metric.name for metric in metrics}, set[str])
+    assert_type(metrics[0].k, "tuple[int | None, ...]")
+    metrics[0].name = "x"  # type: ignore[misc]
+    ps.scorio(df).report(ps.bayes)  # type: ignore[arg-type]
+    ps.scorio(df).report("bayes")  # type: ignore[arg-type]
+
+
+def arguments_of_metrics(by_label: dict[str, float], by_code: dict[int, float]) -> None:
+    ps.bayes(w=[0, 0.5, 1], bounds=(0, 1), name="x")
+    ps.bayes(w=by_label)
+    ps.avg(w=by_code)
+    ps.avg({"wrong": 0, "right": 1})
+    ps.avg(w=np.array([0.0, 1.0]), bounds=None)
+    ps.bayes(w=pl.Series([0.0, 1.0]))
+    ps.pass_at_k([1, 2], alpha0=0.5, beta0=2, bounds=None)
+    ps.pass_at_k("2")  # type: ignore[arg-type]
+    ps.pass_at_k(1.5)  # type: ignore[arg-type]
+    ps.pass_at_k()  # type: ignore[call-arg]
+    ps.bayes(bounds=(0, 0.5, 1))  # type: ignore[arg-type]
+    ps.bayes(w={0: "a"})  # type: ignore[arg-type]
+
+
+def options(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    assert_type(ps.scorio(df).bayes(confidence=0.9, per="question", prior=lf), pl.DataFrame)
+    assert_type(ps.scorio(lf).report(ps.bayes(), prior=df, interval="beta"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).pass_at_k(2, prior=None, confidence=0.5, name="x"), pl.LazyFrame)
+    accessor = ps.scorio(df)
+    accessor.bayes(confidnce=0.9)  # type: ignore[call-arg]
+    accessor.avg(confidence="0.9")  # type: ignore[arg-type]
+    accessor.avg(interval="wald")  # type: ignore[arg-type]
+    accessor.avg(per="models")  # type: ignore[arg-type]
+    accessor.pass_at_k(2, pass_power=0.5)  # type: ignore[call-arg]
+    accessor.counts(per="model")  # type: ignore[call-arg]
+
+
+def registered_namespaces_are_unknown(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    df.scorio.bayes()  # type: ignore[attr-defined]
+    lf.scorio.bayes()  # type: ignore[attr-defined]
