@@ -68,8 +68,8 @@ def states(
     broken = rules(trials, classes)
     questions = marked(_counted(trials, classes), trials.question.name, broken)
     columns, matched = class_columns(classes), []
-    if prior is not None:
-        earlier = _earlier(trials, classes, prior)
+    earlier = None if prior is None else _earlier(trials, classes, prior)
+    if prior is not None and earlier is not None:
         questions = _joined(questions, earlier, _shared_keys(trials, prior), classes)
         columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
     names = [trials.question.name] if per_question or classes.rewards else []
@@ -87,7 +87,7 @@ def states(
         problems.alias(_PROBLEMS),
         *matched,
     )
-    if prior is not None:
+    if prior is not None and earlier is not None:
         grouped = pl.concat([grouped, _earlier_groups(trials, prior, earlier)], how="diagonal")
 
     def check(whole: pl.DataFrame) -> pl.DataFrame:

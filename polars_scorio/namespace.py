@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 import polars as pl
 from numpy.typing import ArrayLike
@@ -528,7 +528,13 @@ pl.api.register_dataframe_namespace("scorio")(Scorio)
 pl.api.register_lazyframe_namespace("scorio")(Scorio)
 
 
-def scorio(frame: FrameT, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
+@overload
+def scorio(frame: pl.DataFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.DataFrame]: ...
+@overload
+def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyFrame]: ...
+def scorio(
+    frame: pl.DataFrame | pl.LazyFrame, **roles: Unpack[RoleOptions]
+) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame]:
     """The accessor of a frame, for typed code: no type checker sees registered namespaces.
 
     ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``.
@@ -558,6 +564,8 @@ def scorio(frame: FrameT, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
     >>> trials.pipe(ps.scorio, trial=None).avg()["mu"].item()
     0.5
     """
-    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {frame!r}")
-    return Scorio(frame)(**roles)
+    if isinstance(frame, pl.DataFrame):
+        return Scorio(frame)(**roles)
+    if isinstance(frame, pl.LazyFrame):
+        return Scorio(frame)(**roles)
+    raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {frame!r}")

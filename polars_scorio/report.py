@@ -53,7 +53,7 @@ def report(
     trials = bind(frame, roles)
     question = [trials.question.name] if per == "question" else []
     refuse_repeats([*trials.keys, *question, *COLUMNS])
-    views = [_view(metric, trials) for metric in metrics]
+    views: list[View] = [_view(metric, trials) for metric in metrics]
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
     kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
     earlier = None if prior is None else bind_prior(prior, trials, kinds)
@@ -96,10 +96,13 @@ def _view(metric: Metric, trials: Trials) -> View:
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
     rows = grouped.explode(_RESULTS).unnest(_RESULTS).drop(EVERYTHING, strict=False)
-    bad = rows.filter(pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()))
+    infinite = pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite())
+    bad = rows.filter(infinite | pl.col("sigma").is_null())
     if bad.height:
-        first = bad.drop(list(COLUMNS)[2:]).row(0, named=True)
-        where = ", ".join(f"{name}={value!r}" for name, value in first.items())
+        keys = [name for name in bad.columns if name not in COLUMNS]
+        first = bad.sort(*keys, maintain_order=True) if keys else bad
+        place = first.select(*keys, "metric", "k").row(0, named=True)
+        where = ", ".join(f"{name}={value!r}" for name, value in place.items())
         raise ValueError(
             f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
             "to which it is applied is 0 there, or nearly so. Use powers that are not negative."

@@ -229,4 +229,5 @@ def _rank_weights(n: int, k: int) -> Floats:
     """Chance that the best of k has rank i, ``C(i-1, k-1) / C(n, k)``, for i = 1..n."""
     rank = np.arange(n, 1, -1)
     falls = np.maximum(rank - k, 0) / (rank - 1)
-    return k / n * np.cumprod(np.append(1.0, falls))[::-1]
+    weights: Floats = k / n * np.cumprod(np.append(1.0, falls))[::-1]
+    return weights

@@ -115,12 +115,17 @@ def test_a_power_of_zero_leaves_out_a_mean_of_zero(powers):
     assert variance(x, y, (0.01, 0.01, 0.0), powers) == pytest.approx(0.01, rel=1e-15)
 
 
-# Were the squares taken first, 1e-300 would vanish and 1e300 not fit.
 @pytest.mark.parametrize("size", [1e-150, 1e-100, 1e100, 1e150])
 def test_means_of_any_size_are_fine(size):
     var = (0.1 * size) ** 2
     assert variance(size, size, (var, var, var), (0.5, 0.5)) == pytest.approx(var, rel=1e-12)
     assert variance(size, 1 / size, (var, 0, 0), (1, 1)) == pytest.approx(0.01, rel=1e-12)
+
+
+# So it is after hundreds of failures; the square of such a mean is no float.
+def test_a_tiny_mean_may_spread_far_beyond_itself():
+    result = variance(1e-170, 1, (1e-300, 0, 0), (0.5, 0.5))
+    assert result == pytest.approx(0.25 * 1e-170 * 1e40, rel=1e-12)
 
 
 def test_no_states_give_no_numbers():
