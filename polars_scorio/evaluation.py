@@ -175,14 +175,18 @@ class Evaluation:
         low, high = metric.span
         if self.interval == "normal" or low == high:
             return normal_interval(mu, sigma, self.confidence, metric.bounds)
-        w = weights(metric.w)
+        w, states = weights(metric.w), posterior.states
+        if not metric.uses_prior:
+            states = states.observed()
+        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in (low, high))
+        uncertain = sigma > 0
         lo, hi = beta_interval(
             mu,
             sigma,
             self.confidence,
             (low, high),
-            lowest=posterior.states.only(np.flatnonzero(w == low).tolist()),
-            highest=posterior.states.only(np.flatnonzero(w == high).tolist()),
+            lowest=lowest & uncertain,
+            highest=highest & uncertain,
         )
         lower, upper = metric.bounds or (-np.inf, np.inf)
         return np.clip(lo, lower, upper), np.clip(hi, lower, upper)

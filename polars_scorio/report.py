@@ -13,6 +13,7 @@ from polars_scorio.checks import checked
 from polars_scorio.counts import STATES, states
 from polars_scorio.evaluation import COLUMNS, Evaluation
 from polars_scorio.kernels.posteriors import Target
+from polars_scorio.metrics.draws import DrawMetric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.options import Frame, Interval, Per, Pooling, View
 from polars_scorio.roles import (
@@ -149,7 +150,7 @@ def _check_inference(
                 f'{metric.name}: pooling="partial" fits the prior, so that alpha0 and beta0 have '
                 "no say: leave them out"
             )
-        if target == "population" and None in metric.k and metric.name.startswith("maj"):
+        if target == "population" and isinstance(metric, DrawMetric) and None in metric.k:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
                 'target="population" needs a k'

@@ -49,3 +49,9 @@ def drawn(seed: int, questions: range, most: int) -> pl.DataFrame:
         for model in ("c", "a", "b")
     )  # fmt: skip
     return log.sample(fraction=1, shuffle=True, seed=seed)
+
+
+def outcomes(states: dict[tuple[int, int], int], model: str = "m") -> pl.DataFrame:
+    """A binary log from ``{(trials, successes): questions}``."""
+    numbers = [state for state, questions in states.items() for _ in range(questions)]
+    return long([[1] * c + [0] * (n - c) for n, c in numbers], model)

@@ -141,7 +141,8 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
     Returns
     -------
     Posterior
-        In closed form for each node. Weights 0 and 1: the moments of pass_at_k, k = 1.
+        In closed form for each node; `between` in units of the squared spread of `w`. Weights 0
+        and 1: the moments of pass_at_k, k = 1.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
         scale * result.sigma,
         low + scale * result.population_mu,
         scale * result.population_sigma,
-        scale**2 * result.between,
+        result.between,
         low + scale * result.question_mu,
         scale * result.question_sigma,
     )

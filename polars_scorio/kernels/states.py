@@ -83,8 +83,9 @@ class States:
         return self.tally(counts, np.zeros_like(counts), self.group, self.questions, self.groups)
 
     def only(self, categories: list[int]) -> Mask:
-        """Whether all trials of a group are in these categories, shape (G,)."""
-        inside: Mask = self._sum(self.counts[:, categories].sum(axis=1)) == self.trials
+        """Whether all trials of a group, prior ones too, are in these categories, shape (G,)."""
+        others = np.delete(self.counts + self.prior, categories, axis=1).sum(axis=1)
+        inside: Mask = self._sum(others) == 0
         return inside
 
     @property

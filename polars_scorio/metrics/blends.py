@@ -66,6 +66,7 @@ class BlendMetric:
     bounds: Bounds | None = UNIT
     w: None = None
     span: Bounds = UNIT
+    uses_prior: bool = True
     rewards: bool = False
 
     @property

@@ -42,6 +42,7 @@ class DrawMetric:
     bounds: Bounds | None = UNIT
     w: None = None
     span: Bounds = UNIT
+    uses_prior: bool = True
     rewards: bool = False
     poles: bool = False
 
@@ -50,7 +51,7 @@ class DrawMetric:
         n, c = trials_and_successes(posterior.states)
 
         def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
-            mean, variance = np.empty((2, n.size))
+            mean, variance = np.zeros((2, n.size))
             for rows, gains in self._draws(n, k):
                 failures, successes = nu[rows].T
                 mean[rows], variance[rows] = credit_moments(successes, failures, gains)
@@ -67,7 +68,7 @@ class DrawMetric:
         if k is not None:
             yield slice(None), self.gains(k, *self.arguments)
             return
-        for size in np.unique(n).tolist():
+        for size in np.unique(n[n > 0]).tolist():
             yield n == size, self.gains(size, *self.arguments)
 
     @property

@@ -47,6 +47,8 @@ class Metric(Protocol):
         What the metric can be at least and at most.
     prior : tuple of float
         Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
+    uses_prior : bool
+        Whether prior trials have a say.
     rewards : bool
         Whether, without a `w`, a column of floats holds the rewards themselves.
     poles : bool
@@ -70,6 +72,9 @@ class Metric(Protocol):
 
     @property
     def prior(self) -> tuple[float, float]: ...  # noqa: D102
+
+    @property
+    def uses_prior(self) -> bool: ...  # noqa: D102
 
     @property
     def rewards(self) -> bool: ...  # noqa: D102

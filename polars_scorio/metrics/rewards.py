@@ -35,6 +35,7 @@ class BestMetric:
     w: WeightPairs | None = None
     bounds: Bounds | None = (0.0, 1.0)
     prior: tuple[float, float] = (1.0, 1.0)
+    uses_prior: bool = True
     rewards: bool = True
     poles: bool = False
 

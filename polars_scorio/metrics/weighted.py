@@ -35,6 +35,11 @@ class WeightedMetric:
     poles: bool = False
 
     @property
+    def uses_prior(self) -> bool:
+        """Whether prior trials have a say: not in what was observed."""
+        return not self.observed
+
+    @property
     def span(self) -> Bounds:
         """The smallest and the largest weight."""
         w = weights(self.w)

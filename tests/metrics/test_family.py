@@ -250,7 +250,7 @@ def stacked(matrices: Sequence[np.ndarray]) -> pl.DataFrame:
 # scorio takes one matrix at a time, without gaps, and k no larger than its width: here several
 # matrices of different shape, for each of which the same k fits. Prior trials (R0) it knows for
 # bayes and max_at_k only.
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_equals_the_package_scorio(name, seed):
     rng = np.random.default_rng([seed, FUNCTIONS.index(name)])
