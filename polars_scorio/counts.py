@@ -160,12 +160,14 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
         rows.group_by(*trials.groups, trials.question.name)
         .agg(
             _rows(trials),
-            pl.col(MISSING, *others).sum().cast(pl.Int64),
+            pl.col(MISSING, *others).sum(),
             *([] if stray is None else [pl.col(OUTSIDE).min()]),
             *([_rewards(trials)] if classes.rewards else []),
             *_bad(trials),
             *_identities(pl.col(TRIAL), trials),
         )
+        # A cast inside the aggregation would cost the in-memory engine its partial sums.
+        .with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64))
         .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
     )
 
@@ -201,7 +203,7 @@ def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
 
 def _rows(trials: Trials) -> pl.Expr:
     """How many trials a question has."""
-    return (pl.len() if trials.count is None else pl.col(COUNT).sum()).cast(pl.Int64).alias(ROWS)
+    return (pl.len() if trials.count is None else pl.col(COUNT).sum()).alias(ROWS)
 
 
 def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
