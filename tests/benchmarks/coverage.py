@@ -123,7 +123,11 @@ def print_table(measured: str, found: pl.DataFrame) -> None:
         cells = [f"{each.mean():.3f} ({each.min():.2f})" for each in held]
         cells.append("/".join(f"{rows.filter(n=n)['width'].mean():.3f}" for n in widths))
         print(f"| {method.title} | {' | '.join(cells)} |")
-    print()
+    partial = found.filter(measured=measured, method="partial pooling + Beta")
+    lowest = partial.sort("coverage", maintain_order=True).head(3)
+    places = lowest.select("population", "questions", "n", "coverage").iter_rows()
+    shown = (f"{name} M={size} n={n} {held:.2f}" for name, size, n, held in places)
+    print(f"\nLowest cells of partial pooling: {', '.join(shown)}.\n")
 
 
 def simulate(cells: Iterable[Cell], processes: int) -> pl.DataFrame:
