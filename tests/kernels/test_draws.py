@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as reference
 
-from polars_scorio.kernels import credit, draws
+from polars_scorio.kernels import credit
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
 
 CREDITS = {
@@ -384,19 +384,16 @@ def test_refuses_states_that_broadcast():
 
 
 @every_credit
-def test_a_state_does_not_depend_on_its_company(gains_of, monkeypatch):
-    n = np.repeat(np.arange(20, 60), 3)
-    c = n * np.tile([0, 1, 2], 40) // 3
-    whole = [
-        expected_credit(n, c, gains_of(20)),
-        *credit_moments(c + 1.0, n - c + 1.0, gains_of(20)),
-    ]
-    monkeypatch.setattr(draws, "_CELLS", 1)
-    apart = [
-        expected_credit(n, c, gains_of(20)),
-        *credit_moments(c + 1.0, n - c + 1.0, gains_of(20)),
-    ]
-    np.testing.assert_allclose(whole, apart, rtol=1e-14)  # The order within a matrix product.
+@pytest.mark.parametrize("k", [1, 20, 300])
+def test_a_state_does_not_depend_on_its_company(gains_of, k):
+    n = np.repeat(np.arange(300, 390), 4)  # At k = 300 these are four blocks.
+    c = n * np.tile([0, 1, 2, 3], 90) // 3
+    gains = gains_of(k)
+    together = [expected_credit(n, c, gains), *credit_moments(c + 1.0, n - c + 1.0, gains)]
+    for alone in (slice(7, 8), slice(100, 125), slice(210, 240)):
+        x, y = n[alone], c[alone]
+        apart = [expected_credit(x, y, gains), *credit_moments(y + 1.0, x - y + 1.0, gains)]
+        np.testing.assert_array_equal(apart, [each[alone] for each in together])
 
 
 @pytest.mark.parametrize(("size", "k"), [(300_000, 4), (20, 3000)])
