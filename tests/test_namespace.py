@@ -69,7 +69,7 @@ ASKS: dict[str, Ask] = {
 
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
-    methods = {name for name in vars(ps.Scorio) if not name.startswith("_")}
+    methods = {name for name in dir(ps.Scorio) if not name.startswith("_")}
     assert {*METHODS, "report", "counts", "priors"} == methods
 
 
