@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_scorio.alignment import (
+    PARTIAL,
+    Alignment,
+    refuse_nothing_in_common,
+    refuse_partial,
+    with_partial,
+)
 from polars_scorio.checks import (
     BAD,
     FOUND,
@@ -43,7 +50,12 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
 
 
 def states(
-    trials: Trials, classes: Classes, prior: Trials | None = None, *, per_question: bool = False
+    trials: Trials,
+    classes: Classes,
+    prior: Trials | None = None,
+    *,
+    per_question: bool = False,
+    questions: Alignment = "any",
 ) -> pl.LazyFrame:
     """The states of every group, in one plan over one scan of the trials.
 
@@ -57,6 +69,9 @@ def states(
         Prior trials of the same questions.
     per_question : bool
         Whether each question stays a state of its own and keeps its name.
+    questions : "any", "same" or "common"
+        Whether the models of a stratum may have different questions, must have the same ones, or
+        lose those that another one lacks.
 
     Returns
     -------
@@ -66,32 +81,40 @@ def states(
         missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them).
     """
     broken = rules(trials, classes)
-    questions = marked(_counted(trials, classes), trials.question.name, broken)
+    asked = marked(_counted(trials, classes), trials.question.name, broken)
     columns, matched = class_columns(classes), []
     earlier = None if prior is None else _earlier(trials, classes, prior)
     if prior is not None and earlier is not None:
-        questions = _joined(questions, earlier, _shared_keys(trials, prior), classes)
+        asked = _joined(asked, earlier, _shared_keys(trials, prior), classes)
         columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
     names = [trials.question.name] if per_question or classes.rewards else []
     rewards = [pl.col(REWARDS)] if classes.rewards else []
-    # PLACE is null unless something is wrong: each bad question is a state of its own.
-    merged = questions.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND).agg(
+    partial = [] if questions == "any" else [PARTIAL]
+    if partial:
+        asked = with_partial(asked, trials)
+    # PLACE is null unless something is wrong, PARTIAL unless a model lacks the question: each such
+    # question is a state of its own.
+    merged = asked.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND, *partial).agg(
         pl.len().alias(QUESTIONS),
         pl.col(MISSING).sum().alias(DROPPED),
         *(column.first() for column in rewards),
         *matched,
     )
     problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
+    state = pl.struct(*names, *columns, QUESTIONS, DROPPED, *rewards)
+    if questions == "common":
+        state = state.filter(pl.col(PARTIAL).is_null())
     grouped = merged.group_by(*trials.groups).agg(
-        pl.struct(*names, *columns, QUESTIONS, DROPPED, *rewards).alias(STATES),
+        state.alias(STATES),
         problems.alias(_PROBLEMS),
+        *(pl.col(name).drop_nulls() for name in partial),
         *matched,
     )
     if prior is not None and earlier is not None:
         grouped = pl.concat([grouped, _earlier_groups(trials, prior, earlier)], how="diagonal")
 
     def check(whole: pl.DataFrame) -> pl.DataFrame:
-        bad = whole.drop(STATES).filter(pl.col(_PROBLEMS).list.len() > 0)
+        bad = whole.drop(STATES, *partial).filter(pl.col(_PROBLEMS).list.len() > 0)
         raise_first(bad.explode(_PROBLEMS).unnest(_PROBLEMS), trials, broken)
         seen = whole.filter(pl.col(STATES).is_not_null())
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
@@ -99,6 +122,10 @@ def states(
                 "prior: its trials share no question with the data. Questions are matched on "
                 f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
             )
+        if questions == "same":
+            refuse_partial(seen, trials)
+        elif questions == "common":
+            refuse_nothing_in_common(seen.filter(pl.col(STATES).list.len() == 0), trials)
         return seen
 
     return checked(grouped.sort(*trials.groups), check).select(*trials.groups, STATES)

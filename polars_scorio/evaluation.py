@@ -10,12 +10,12 @@ import polars as pl
 
 from polars_scorio.checks import QUESTIONS
 from polars_scorio.counts import DROPPED, REWARDS, class_columns
-from polars_scorio.intervals import beta_interval, normal_interval, small_sample_factor
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.posteriors import Independent, Pooled, Questions, Target
+from polars_scorio.inference import Inference
+from polars_scorio.kernels.arrays import Ints
+from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
-from polars_scorio.metrics.metric import Metric, Summary, weights
-from polars_scorio.options import Interval, Pooling, View
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.options import View
 from polars_scorio.roles import Classes
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -84,6 +84,14 @@ class Cells:
         """The group of each cell."""
         return self.group if self.single else np.arange(self.states.groups)
 
+    def posterior(self, view: View, inference: Inference) -> Questions | Rewards:
+        """What a metric looks at."""
+        if view == "rewards":
+            return self.rewards()
+        if self.single:
+            return inference.posterior(view, self.states, self.fitted, self.owner)
+        return inference.posterior(view, self.states)
+
     def rewards(self) -> Rewards:
         """The rewards of each question, which is a row."""
         rewards = self.flat[REWARDS]
@@ -110,19 +118,15 @@ class Evaluation:
     """The function from the states of each group to its rows of the report."""
 
     asked: tuple[tuple[Metric, View], ...]
-    kinds: Classes
+    inference: Inference
     schema: dict[str, pl.DataType]
-    confidence: float
-    interval: Interval
-    pooling: Pooling
-    target: Target
     with_prior: bool
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A list of rows for each group; Polars calls it with a part of the groups."""
         question = [name for name in self.schema if name not in COLUMNS]
         cells = Cells.read(
-            groups, self.kinds, with_prior=self.with_prior, per_question=bool(question)
+            groups, self.inference.kinds, with_prior=self.with_prior, per_question=bool(question)
         )
         facts = cells.facts().with_columns(cells.flat[name] for name in question)
         rows = pl.concat(
@@ -138,58 +142,23 @@ class Evaluation:
 
     def _numbers(self, cells: Cells) -> Iterator[tuple[str, int | None, dict[str, pl.Series]]]:
         """Name, k and the numbers of each row that a cell has in the report."""
-        views = {view: self._posterior(view, cells) for _, view in self.asked}
+        views = {view: cells.posterior(view, self.inference) for _, view in self.asked}
         for metric, view in self.asked:
             for k in metric.k:
-                # What is infinite is refused later, with its place.
-                with np.errstate(all="ignore" if metric.poles else None):
-                    summary = metric.summary(views[view], k)
-                    lo, hi = self._interval(metric, summary, views[view])
-                numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi]
-                columns = ["estimate", "mu", "sigma", "lo", "hi"]
-                # NaN says that there is no such number.
-                series = [pl.Series(values).fill_nan(None) for values in numbers]
-                yield metric.name, k, dict(zip(columns, series, strict=True))
+                yield metric.name, k, metric_numbers(metric, k, views[view], self.inference)
 
-    def _posterior(self, view: View, cells: Cells) -> Questions | Rewards:
-        """What a metric looks at."""
-        if view == "rewards":
-            return cells.rewards()
-        states, fitted = cells.states, cells.fitted
-        if view == "success":
-            states = states.binary(self.kinds.successful)
-            fitted = fitted.binary(self.kinds.successful) if cells.single else states
-        if self.pooling == "none":
-            return Independent(states)
-        return Pooled.fit(states, fitted, cells.owner, self.target)
 
-    def _interval(
-        self, metric: Metric, summary: Summary, posterior: Questions | Rewards
-    ) -> tuple[Floats, Floats]:
-        """The credible interval of each cell."""
-        mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
-        if isinstance(posterior, Rewards):
-            return mu, mu
-        if self.target == "population":
-            sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
-        low, high = metric.span
-        if self.interval == "normal" or low == high:
-            return normal_interval(mu, sigma, self.confidence, metric.bounds)
-        w, states = weights(metric.w), posterior.states
-        if not metric.uses_prior:
-            states = states.observed()
-        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in (low, high))
-        uncertain = sigma > 0
-        lo, hi = beta_interval(
-            mu,
-            sigma,
-            self.confidence,
-            (low, high),
-            lowest=lowest & uncertain,
-            highest=highest & uncertain,
-        )
-        lower, upper = metric.bounds or (-np.inf, np.inf)
-        return np.clip(lo, lower, upper), np.clip(hi, lower, upper)
+def metric_numbers(
+    metric: Metric, k: int | None, posterior: Questions | Rewards, inference: Inference
+) -> dict[str, pl.Series]:
+    """Estimate, mu, sigma, lo and hi of a metric; null where there is no such number."""
+    # What is infinite is refused later, with its place.
+    with np.errstate(all="ignore" if metric.poles else None):
+        summary = metric.summary(posterior, k)
+        lo, hi = inference.bounds(metric, summary, posterior)
+    numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi]
+    series = [pl.Series(values).fill_nan(None) for values in numbers]
+    return dict(zip(["estimate", "mu", "sigma", "lo", "hi"], series, strict=True))
 
 
 def _matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

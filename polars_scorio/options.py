@@ -16,18 +16,32 @@ Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
 Interval = Literal["normal", "beta"]
 Pooling = Literal["none", "partial"]
 Per = Literal["model", "question"]
+Compared = Literal["same", "common"]
+RankMethod = Literal["competition", "competition_max", "dense", "average"]
+RankTies = Literal["z", "overlap"]
 View = Literal["categories", "success", "rewards"]
 
 
-class ReportOptions(TypedDict, total=False):
-    """The keywords that every reporting method passes on to `report`."""
+class InferenceOptions(TypedDict, total=False):
+    """How mu, sigma and the interval of a metric are found."""
 
     prior: Frame | None
     confidence: float
     interval: Interval
     pooling: Pooling
     target: Target
+
+
+class ReportOptions(InferenceOptions, total=False):
+    """The keywords that every reporting method passes on to `report`."""
+
     per: Per
+
+
+class DecisionOptions(InferenceOptions, total=False):
+    """The keywords of what compares the models of a stratum."""
+
+    questions: Compared
 
 
 class WeightOptions(ReportOptions, total=False):

@@ -9,13 +9,13 @@ import polars as pl
 
 from polars_scorio.counts import STATES, states
 from polars_scorio.evaluation import Cells
+from polars_scorio.inquiry import bind_prior, check_confidence
 from polars_scorio.intervals import beta_interval
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.pooling import Grid
 from polars_scorio.kernels.posteriors import Pooled
 from polars_scorio.metrics.metric import Weights, weight_pairs, weights
 from polars_scorio.options import Frame
-from polars_scorio.report import bind_prior, check_confidence
 from polars_scorio.roles import Classes, Roles, bind, classes, refuse_repeats
 
 _NUMBERS = ("mean", "mean_lo", "mean_hi", "rho", "rho_lo", "rho_hi", "s", "s_lo", "s_hi")

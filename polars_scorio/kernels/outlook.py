@@ -1,0 +1,165 @@
+"""What more trials of a question are expected to leave of its variance, and where to spend them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+
+_NEWTON = 60  # steps at most; the start is below the root of a convex function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """Expected variance of each question after m further trials: ``a / (x + m) + b / (x + m)**2``.
+
+    Convex and decreasing in m, so that each further trial of a question gains less.
+
+    Attributes
+    ----------
+    a, b : ndarray of float, shape (P,)
+        Not negative.
+    x : ndarray of float, shape (P,)
+        Positive.
+
+    Examples
+    --------
+    A uniform Beta(1, 1) has variance 1/12 and is worth 2 trials: 1/24 is left after 2 more.
+
+    >>> one = np.array([1.0])
+    >>> Outlook(one / 6, 0 * one, 2 * one).variance(2) * 24
+    array([1.])
+    """
+
+    a: Floats
+    b: Floats
+    x: Floats
+
+    def variance(self, m: Ints | Floats | int) -> Floats:
+        """Expected variance after m further trials."""
+        size = self.x + m
+        left: Floats = (self.a + self.b / size) / size
+        return left
+
+    def gain(self, m: Ints) -> Floats:
+        """What the trial after m further ones takes away, without a difference of variances."""
+        size = self.x + m
+        product = size * (size + 1)
+        taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
+        return taken
+
+    def weighted(self, weight: Floats) -> Outlook:
+        """The same with every variance multiplied by a weight."""
+        return Outlook(weight * self.a, weight * self.b, self.x)
+
+    def worthwhile(self, threshold: float) -> Ints:
+        """How many further trials gain at least the threshold each."""
+        size = np.maximum(np.sqrt(self.a / threshold), self.x)
+        for _ in range(_NEWTON):
+            # Newton's step for the derivative, a / size^2 + 2 b / size^3 = threshold.
+            excess = np.maximum((self.a + 2 * self.b / size) / size**2 - threshold, 0)
+            slope = (2 * self.a + 6 * self.b / size) / size**3
+            step = np.divide(excess, slope, out=np.zeros_like(size), where=slope > 0)
+            size = size + step
+            if np.all(np.abs(step) <= 1e-9 * size):
+                break
+        # gain(m) lies between the derivatives at m and m + 1.
+        m = np.floor(size - self.x).astype(np.int64)
+        return m + (self.gain(m) >= threshold)
+
+
+def expected_variance(outlook: Outlook, m: Ints | int, questions: Ints, sigma: float) -> float:
+    """Expected squared sigma of the mean over questions after m further trials of each.
+
+    Parameters
+    ----------
+    outlook : Outlook
+        Of the states of one group.
+    m : ndarray of int, shape (P,), or int
+        Further trials of each question of a state.
+    questions : ndarray of int, shape (P,)
+        How many questions share a state.
+    sigma : float
+        Standard deviation of the mean now.
+
+    Returns
+    -------
+    float
+        With independent questions ``sum(variance(m)) / M**2``. Where they share a fitted prior,
+        what they have in common (the rest of ``sigma**2``) shrinks with the square of the share of
+        variance that is left.
+
+    Examples
+    --------
+    >>> outlook = Outlook(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
+    >>> now = (1 / 12 / 2) ** 0.5
+    >>> round(expected_variance(outlook, 2, np.array([2]), now) / now**2, 12)
+    0.5
+    """
+    now = questions @ outlook.variance(0) / questions.sum() ** 2
+    left = questions @ outlook.variance(m) / questions.sum() ** 2 / now if now else 0.0
+    return float(left * (now * (1 - left) + left * sigma**2))
+
+
+def allocation(outlook: Outlook, budget: int) -> Ints:
+    """How to spend a budget of trials so that the sum of the variances becomes smallest.
+
+    Parameters
+    ----------
+    outlook : Outlook
+        Of every question.
+    budget : int
+        Number of trials.
+
+    Returns
+    -------
+    ndarray of int, shape (P,)
+        Further trials of each question; their sum is the budget. Gains decrease from trial to
+        trial, so taking the largest ones is optimal: all above a threshold, then one by one, the
+        earlier question first where gains are equal.
+
+    Examples
+    --------
+    The second question varies four times as much.
+
+    >>> one = np.ones(2)
+    >>> allocation(Outlook(np.array([1.0, 4.0]), 0 * one, one), 4)
+    array([1, 3])
+    """
+    distinct, number, place = _distinct(outlook)
+    m = distinct.worthwhile(_threshold(distinct, number, budget))[place]
+    rest = budget - int(m.sum())
+    m += rest // m.size  # only where nothing gains anything
+    m[np.argsort(-outlook.gain(m), kind="stable")[: rest % m.size]] += 1
+    return m
+
+
+def _threshold(outlook: Outlook, number: Ints, budget: int) -> float:
+    """The smallest gain, to the last bit, that the budget pays wherever it is to be had."""
+    high = float(outlook.gain(np.zeros(number.size, dtype=np.int64)).max())
+    if not (high and budget):
+        return np.inf
+    high, low = 2 * high, high
+    while number @ outlook.worthwhile(low) <= budget:
+        high, low = low, low / 16
+    while low < (middle := float(np.sqrt(low) * np.sqrt(high))) < high:
+        spent = int(number @ outlook.worthwhile(middle))
+        if spent == budget:
+            return middle
+        low, high = (low, middle) if spent < budget else (middle, high)
+    return high
+
+
+def _distinct(outlook: Outlook) -> tuple[Outlook, Ints, Ints]:
+    """The distinct questions, how many there are of each, and which one every question is."""
+    code = np.zeros(outlook.x.size, dtype=np.int64)
+    for column in (outlook.a, outlook.b, outlook.x):
+        values, digit = np.unique(column, return_inverse=True)
+        code = np.unique(code * values.size + digit, return_inverse=True)[1]
+    _, first, place, number = np.unique(
+        code, return_index=True, return_inverse=True, return_counts=True
+    )
+    distinct = Outlook(outlook.a[first], outlook.b[first], outlook.x[first])
+    return distinct, number, place
