@@ -11,8 +11,10 @@ import polars as pl
 
 from polars_scorio.alignment import Alignment
 from polars_scorio.counts import states
+from polars_scorio.evaluation import Cells
 from polars_scorio.inference import Inference
-from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.posteriors import Questions, Target
+from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.draws import DrawMetric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.options import Frame, Interval, Per, Pooling, View
@@ -32,6 +34,18 @@ class Inquiry:
         """The states of every group; see `counts.states`."""
         return states(self.trials, self.inference.kinds, self.prior,
                       per_question=per_question, questions=questions)  # fmt: skip
+
+    def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
+        """What has results of its own in the lists of states of some groups."""
+        with_prior = self.prior is not None
+        return Cells.read(groups, self.inference.kinds, with_prior=with_prior,
+                          per_question=per_question)  # fmt: skip
+
+    def posterior(self, cells: Cells) -> Questions:
+        """What the first metric, which is not one of rewards, looks at."""
+        posterior = cells.posterior(self.asked[0][1], self.inference)
+        assert not isinstance(posterior, Rewards)  # noqa: S101 - the caller has seen to that
+        return posterior
 
 
 def inquiry(

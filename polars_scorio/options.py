@@ -38,6 +38,13 @@ class ReportOptions(InferenceOptions, total=False):
     per: Per
 
 
+class PlanOptions(TypedDict, total=False):
+    """The keywords of what plans more trials."""
+
+    prior: Frame | None
+    pooling: Pooling
+
+
 class DecisionOptions(InferenceOptions, total=False):
     """The keywords of what compares the models of a stratum."""
 

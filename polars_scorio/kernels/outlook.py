@@ -50,6 +50,10 @@ class Outlook:
         taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
         return taken
 
+    def of(self, rows: Ints | slice) -> Outlook:
+        """That of some of the questions, in any order."""
+        return Outlook(self.a[rows], self.b[rows], self.x[rows])
+
     def weighted(self, weight: Floats) -> Outlook:
         """The same with every variance multiplied by a weight."""
         return Outlook(weight * self.a, weight * self.b, self.x)
@@ -161,5 +165,4 @@ def _distinct(outlook: Outlook) -> tuple[Outlook, Ints, Ints]:
     _, first, place, number = np.unique(
         code, return_index=True, return_inverse=True, return_counts=True
     )
-    distinct = Outlook(outlook.a[first], outlook.b[first], outlook.x[first])
-    return distinct, number, place
+    return outlook.of(first), number, place

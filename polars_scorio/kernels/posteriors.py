@@ -12,6 +12,7 @@ import numpy as np
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.dirichlet import weighted_moments
 from polars_scorio.kernels.integration import Posterior
+from polars_scorio.kernels.outlook import Outlook
 from polars_scorio.kernels.pooling import Grid, fit_binary, fit_categories
 from polars_scorio.kernels.posterior import (
     Joint,
@@ -59,6 +60,26 @@ class Independent:
         _, variance = weighted_moments(nu, w)
         scale = nu.sum(axis=1) / self.states.counts.sum(axis=1)
         return self.states.sigma(scale**2 * variance)
+
+    def outlook(self, w: Floats) -> Outlook:
+        """What further trials are expected to leave of the variance of the average weight.
+
+        Of the questions of each pair of a group and a state, shape (P,); the spread of the weights
+        is 1. By the law of total variance a question with posterior variance v = S / (T + 1), where
+        S is the expected scatter of one trial's weight, loses Var(E[. | trial]) = v / (T + 1) by
+        one more trial: v T / (T + 1) is left, and v T / (T + m) after m.
+        """
+        nu = self._nu(1.0)
+        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
+        return Outlook(total * variance, 0 * total, total).of(self.states.state)
+
+    def average_outlook(self, w: Floats) -> Outlook:
+        """The same for the average weight of the trials, whose variance is rescaled by T / n."""
+        counts = self.states.counts
+        nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
+        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
+        size = total * variance
+        return Outlook(size, size * (total - n), n).of(self.states.state)
 
     def without_prior(self) -> Independent:
         """The same questions without prior trials."""
@@ -174,6 +195,38 @@ class Pooled:
             if self.target == "population":
                 variance[cells] += weighted_posterior(grid, counts[state], questions, w).between
         return np.sqrt(variance)
+
+    def outlook(self, w: Floats) -> Outlook:
+        """What further trials are expected to leave of the variance of the average weight.
+
+        With the fitted prior held fixed: v is the variance of a question, T its ratio to the
+        expected variance of a trial, as for `Independent`.
+        """
+        counts = self.states.counts + self.states.prior
+        a, x = np.zeros((2, self.states.state.size))
+        for grid, state, questions, cells, place in self.groups:
+            own = weighted_posterior(grid, counts[state], questions, w)
+            rows = self._pairs(cells, place)
+            chosen = slice(None) if place is None else place
+            a[rows] = trial_variance(grid, counts[state], w)[chosen]
+            x[rows] = own.question_sigma[chosen] ** 2
+        return Outlook(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
+
+    def average_outlook(self, w: Floats) -> Outlook:
+        """The same for the average weight of the trials: their variance over their number."""
+        counts = self.states.counts
+        a = np.zeros(self.states.state.size)
+        for grid, state, _, cells, place in self.groups:
+            chosen = slice(None) if place is None else place
+            a[self._pairs(cells, place)] = trial_variance(grid, counts[state], w)[chosen]
+        return Outlook(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
+
+    def _pairs(self, cells: slice, place: Ints | None) -> slice:
+        """The pairs of a group and a state that belong to one fitted prior."""
+        if place is not None:  # each question is a group with one state
+            return cells
+        first, last = np.searchsorted(self.states.group, [cells.start, cells.stop])
+        return slice(int(first), int(last))
 
     def without_prior(self) -> Pooled:
         """The same questions without prior trials: the fit is another one."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.dirichlet import weighted_average
+from polars_scorio.kernels.outlook import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.metrics.metric import (
     Bounds,
@@ -45,11 +46,25 @@ class WeightedMetric:
         w = weights(self.w)
         return float(w.min()), float(w.max())
 
+    @property
+    def unit(self) -> float:
+        """The spread of the weights: in units of it their squares fit into a float."""
+        return spread(weights(self.w)) or 1.0
+
+    def outlook(self, posterior: Questions) -> Outlook:
+        """What further trials leave of the variance, in squared `unit`.
+
+        Of the questions of each pair of a group and a state of the posterior, shape (P,); if `observed`, of
+        one without prior trials.
+        """
+        scaled = weights(self.w) / self.unit
+        return posterior.average_outlook(scaled) if self.observed else posterior.outlook(scaled)
+
     def summary(self, posterior: Questions, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
         w = weights(self.w)
         # In units of their spread: the square of the weights may be larger than a float.
-        origin, unit = float(np.clip(0.0, w.min(), w.max())), spread(w) or 1.0
+        origin, unit = float(np.clip(0.0, w.min(), w.max())), self.unit
         scaled = (w - origin) / unit
         estimate = posterior.states.mean(weighted_average(posterior.states.counts, w))
         if not self.observed:
