@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
 class States:
     """The distinct states of some groups of questions, and who is in them.
 
@@ -20,7 +22,8 @@ class States:
     counts, prior : ndarray of int, shape (S, K)
         Trials, and prior trials, of each state by category.
     group, state : ndarray of int, shape (P,)
-        The pairs of a group and a state that occur, ascending.
+        The pairs of a group and a state that occur, by ascending group; of `tally`, each once and
+        ascending.
     questions : ndarray of int, shape (P,)
         Questions of that group in that state.
     groups : int
@@ -59,7 +62,7 @@ class States:
         >>> states.counts.tolist(), states.questions.tolist()
         ([[0, 3], [2, 1]], [1, 2])
         """
-        first, state = _distinct(np.hstack([counts, prior]))
+        first, state = distinct([*counts.T, *prior.T])
         pairs, row = np.unique(group * max(first.size, 1) + state, return_inverse=True)
         shared = np.bincount(row, weights=questions, minlength=pairs.size).astype(np.int64)
         group, state = np.divmod(pairs, max(first.size, 1))
@@ -79,6 +82,8 @@ class States:
 
     def observed(self) -> States:
         """The same questions without prior trials."""
+        if not self.prior.any():
+            return self
         counts = self.counts[self.state]
         return self.tally(counts, np.zeros_like(counts), self.group, self.questions, self.groups)
 
@@ -88,7 +93,7 @@ class States:
         inside: Mask = self._sum(others) == 0
         return inside
 
-    @property
+    @cached_property
     def size(self) -> Ints:
         """Questions of each group, shape (G,)."""
         return self._sum(np.ones(len(self.counts))).astype(np.int64)
@@ -146,17 +151,47 @@ class Rewards:
         return sums / np.bincount(self.group, minlength=self.groups)
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     """Where each distinct row stands first, in ascending order, and which one every row is.
 
-    Rows become one integer each: sorting those is many times faster than sorting rows.
+    Rows become one integer each: sorting those is many times faster than sorting rows, and where
+    the integers are few, a table of all of them is faster again.
+
+    Parameters
+    ----------
+    columns : iterable of ndarray of int, shape (R,)
+        The columns of the rows, at least one; not negative.
+
+    Returns
+    -------
+    first : ndarray of int, shape (S,)
+        The first row with each distinct content.
+    row : ndarray of int, shape (R,)
+        Which of these each row equals.
+
+    Examples
+    --------
+    >>> first, row = distinct([np.array([2, 0, 2]), np.array([1, 3, 1])])
+    >>> first.tolist(), row.tolist()
+    ([1, 0], [1, 0, 1])
     """
-    code = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        digit = column
-        if (int(code.max(initial=0)) + 1) * (int(digit.max(initial=0)) + 1) >= 2**63:
-            code = np.unique(code, return_inverse=True)[1]
-            digit = np.unique(digit, return_inverse=True)[1]
-        code = code * (int(digit.max(initial=0)) + 1) + digit
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    return first, inverse
+    code, size = np.zeros(1, dtype=np.int64), 1
+    for column in columns:
+        digit, top = column, int(column.max(initial=0)) + 1
+        if size * top >= 2**63:
+            code, size = _ordinal(code)
+            digit, top = _ordinal(digit)
+        code, size = code * top + digit, size * top
+    if size > code.size:
+        _, first, row = np.unique(code, return_index=True, return_inverse=True)
+        return first, row
+    place = np.full(size, -1)
+    place[code[::-1]] = np.arange(code.size - 1, -1, -1)
+    found = place >= 0
+    return place[found], (np.cumsum(found) - 1)[code]
+
+
+def _ordinal(values: Ints) -> tuple[Ints, int]:
+    """Which of the distinct values each one is, and the number of those."""
+    found, ordinal = np.unique(values, return_inverse=True)
+    return ordinal, found.size

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import States, distinct
 from tests.logs import law
 
 Key = tuple[int, tuple[int, ...], tuple[int, ...]]  # group, counts, prior counts
@@ -108,6 +108,29 @@ def test_sums_run_over_all_questions_of_a_group(rows, seed):
         # Only rounding: all terms are positive.
         assert states.mean(values)[group] == pytest.approx(total / size, rel=1e-13)
         assert states.sigma(values)[group] == pytest.approx(sqrt(total) / size, rel=1e-13)
+
+
+@pytest.mark.parametrize("top", [1, 3, 10**6])  # of few codes a table is made, many are sorted
+@pytest.mark.parametrize("rows", [0, 1, 200])
+def test_distinct_rows_ascend_and_stand_where_they_come_first(top, rows):
+    table = np.random.default_rng(2).integers(0, top, (rows, 3), endpoint=True)
+    _, first, row = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    found, which = distinct(table.T)
+    np.testing.assert_array_equal(found, first)
+    np.testing.assert_array_equal(which, row.ravel())
+
+
+@law
+@given(tables())
+def test_without_prior_trials_only_the_counts_remain(rows):
+    expected = naive([((g, c, (0,) * len(d)), questions) for (g, c, d), questions in rows])
+    assert shared(tally(rows).observed()) == expected
+
+
+def test_nothing_is_done_to_states_without_prior_trials():
+    rows = np.array([[1, 0]])
+    states = States.tally(rows, 0 * rows, rows[0, 1:], rows[0, :1], 1)
+    assert states.observed() is states
 
 
 @pytest.mark.parametrize(
