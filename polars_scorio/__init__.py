@@ -24,6 +24,7 @@ from polars_scorio.metrics import (
     unanimous_at_k,
 )
 from polars_scorio.namespace import Scorio, scorio
+from polars_scorio.ranking import rank_scores
 
 __all__ = [
     "Metric",
@@ -42,6 +43,7 @@ __all__ = [
     "mg_pass_at_k",
     "pass_at_k",
     "pass_hat_k",
+    "rank_scores",
     "scorio",
     "threshold_spectrum_at_k",
     "unanimous_at_k",

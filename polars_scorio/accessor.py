@@ -62,6 +62,17 @@ class Accessor(Generic[FrameT]):
             partial pooling that is each question's own posterior under the fitted prior: it moves
             when other questions are added, and since all share the prior, the sum of the squared
             sigmas over M^2 is not the squared sigma of the mean.
+        overall : "macro" or "micro", optional
+            Add rows over the strata of each model, whose `by` columns are null: their mean, with
+            sigma = root of the summed squared sigmas over their number S, each stratum weighing the
+            same; or all their questions in one pool. All models must have all strata. A filter
+            after such a report does not reach the scan.
+        wide : bool
+            Metrics as columns: one row per stratum and model (and question), with the keys,
+            questions, trials, dropped, and of each metric and k the columns `pass_at_k_4` (what
+            people mean by it: mu of `bayes`, the estimate of all others), `pass_at_k_4_mu` (not of
+            `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. SQL need not quote
+            them: `g_pass_at_k_tau(tau=0.5)` becomes `g_pass_at_k_tau_tau_0_5_4`.
 
         Returns
         -------

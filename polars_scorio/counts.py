@@ -40,7 +40,7 @@ from polars_scorio.roles import (
     refuse_repeats,
 )
 
-DROPPED, STATES, REWARDS = ":dropped", ":states", ":rewards"
+DROPPED, STATES, REWARDS, SEQUENCE = ":dropped", ":states", ":rewards", ":sequence"
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 
 
@@ -56,6 +56,7 @@ def states(
     *,
     per_question: bool = False,
     questions: Alignment = "any",
+    sequences: bool = False,
 ) -> pl.LazyFrame:
     """The states of every group, in one plan over one scan of the trials.
 
@@ -72,23 +73,27 @@ def states(
     questions : "any", "same" or "common"
         Whether the models of a stratum may have different questions, must have the same ones, or
         lose those that another one lacks.
+    sequences : bool
+        Whether the classes of the trials themselves are needed, in the order of their ids; then
+        memory grows with the trials.
 
     Returns
     -------
     LazyFrame
         One row per group, ascending. `STATES` is a list of structs: the question (if
         `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, how many
-        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them).
+        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them) or its
+        `SEQUENCE` of classes.
     """
     broken = rules(trials, classes)
-    asked = marked(_counted(trials, classes), trials.question.name, broken)
+    asked = marked(_counted(trials, classes, sequences=sequences), trials.question.name, broken)
     columns, matched = class_columns(classes), []
     earlier = None if prior is None else _earlier(trials, classes, prior)
     if prior is not None and earlier is not None:
         asked = _joined(asked, earlier, _shared_keys(trials, prior), classes)
         columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
-    names = [trials.question.name] if per_question or classes.rewards else []
-    rewards = [pl.col(REWARDS)] if classes.rewards else []
+    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
+    names = [trials.question.name] if per_question or lists else []
     partial = [] if questions == "any" else [PARTIAL]
     if partial:
         asked = with_partial(asked, trials)
@@ -97,11 +102,11 @@ def states(
     merged = asked.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND, *partial).agg(
         pl.len().alias(QUESTIONS),
         pl.col(MISSING).sum().alias(DROPPED),
-        *(column.first() for column in rewards),
+        pl.col(lists).first(),
         *matched,
     )
     problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
-    state = pl.struct(*names, *columns, QUESTIONS, DROPPED, *rewards)
+    state = pl.struct(*names, *columns, QUESTIONS, DROPPED, *lists)
     if questions == "common":
         state = state.filter(pl.col(PARTIAL).is_null())
     grouped = merged.group_by(*trials.groups).agg(
@@ -168,7 +173,7 @@ def counts(trials: Trials) -> pl.LazyFrame:
     )
 
 
-def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
+def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl.LazyFrame:
     """One row per question: its counts, and what the rules look at."""
     # The first class is what the others leave: one sum less over the rows.
     first, *others = class_columns(classes)
@@ -178,10 +183,11 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    rows = trials.rows().with_columns(
+    rows = trials.rows(ordered=sequences).with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
+        *([_class(members).alias(SEQUENCE)] if sequences else []),
     )
     return (
         rows.group_by(*trials.groups, trials.question.name)
@@ -190,6 +196,7 @@ def _counted(trials: Trials, classes: Classes) -> pl.LazyFrame:
             pl.col(MISSING, *others).sum(),
             *([] if stray is None else [pl.col(OUTSIDE).min()]),
             *([_rewards(trials)] if classes.rewards else []),
+            *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
             *_bad(trials),
             *_identities(pl.col(TRIAL), trials),
         )
@@ -226,6 +233,13 @@ def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
         return [equals(value) for value in classes.known]
     success = pl.any_horizontal(pl.lit(False), *map(equals, classes.success or ()))  # noqa: FBT003
     return [~success, success]
+
+
+def _class(members: list[pl.Expr]) -> pl.Expr:
+    """The class of a trial; null where its outcome is missing."""
+    return pl.coalesce(
+        pl.when(member).then(pl.lit(j, pl.Int64)) for j, member in enumerate(members)
+    )
 
 
 def _rows(trials: Trials) -> pl.Expr:

@@ -31,6 +31,9 @@ COLUMNS: dict[str, pl.DataType] = {
     "hi": pl.Float64(),
 }
 
+# The rows of a report in a list for each group.
+RESULTS = ":results"
+
 _GROUP, _CELL = ":group", ":cell"
 
 
@@ -60,8 +63,8 @@ class Cells:
         """Read the list of states of each group."""
         flat = groups.explode().struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-        counts = _matrix(flat, class_columns(kinds))
-        prior = _matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
+        counts = matrix(flat, class_columns(kinds))
+        prior = matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
         questions = flat[QUESTIONS].to_numpy()
         fitted = States.tally(counts, prior, group, questions, len(groups))
         states = fitted
@@ -161,6 +164,6 @@ def metric_numbers(
     return dict(zip(["estimate", "mu", "sigma", "lo", "hi"], series, strict=True))
 
 
-def _matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
+def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
     """Columns of integers as a matrix with a row for each row."""
     return np.column_stack([flat[column].to_numpy() for column in columns]).astype(np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.intervals import beta_interval, normal_interval, small_sample_factor
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.posteriors import Independent, Pooled, Questions, Target
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import Metric, Summary, weights
@@ -46,7 +46,8 @@ class Inference:
         -------
         Independent or Pooled
         """
-        if view == "success":
+        # Two classes of which the last is success are what is wanted already.
+        if view == "success" and (self.kinds.size, self.kinds.successful) != (2, [1]):
             states = states.binary(self.kinds.successful)
             fitted = None if fitted is None else fitted.binary(self.kinds.successful)
         if self.pooling == "none":
@@ -64,13 +65,22 @@ class Inference:
             return mu, mu
         if self.target == "population":
             sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
-        low, high = metric.span
-        if self.interval == "normal" or low == high:
-            return normal_interval(mu, sigma, self.confidence, metric.bounds)
         w, states = weights(metric.w), posterior.states
         if not metric.uses_prior:
             states = states.observed()
-        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in (low, high))
+        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.span)
+        return self.interval_around(metric, mu, sigma, lowest, highest)
+
+    def interval_around(
+        self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask
+    ) -> tuple[Floats, Floats]:
+        """The interval of means and standard deviations, clipped to the bounds of the metric.
+
+        `lowest` and `highest` tell where all that was observed is the least (the most) there is.
+        """
+        low, high = metric.span
+        if self.interval == "normal" or low == high:
+            return normal_interval(mu, sigma, self.confidence, metric.bounds)
         uncertain = sigma > 0
         lo, hi = beta_interval(
             mu,

@@ -30,10 +30,22 @@ class Inquiry:
     inference: Inference
     prior: Trials | None
 
-    def states(self, *, per_question: bool = False, questions: Alignment = "any") -> pl.LazyFrame:
+    def states(
+        self,
+        *,
+        per_question: bool = False,
+        questions: Alignment = "any",
+        sequences: bool = False,
+    ) -> pl.LazyFrame:
         """The states of every group; see `counts.states`."""
-        return states(self.trials, self.inference.kinds, self.prior,
-                      per_question=per_question, questions=questions)  # fmt: skip
+        return states(
+            self.trials,
+            self.inference.kinds,
+            self.prior,
+            per_question=per_question,
+            questions=questions,
+            sequences=sequences,
+        )
 
     def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
         """What has results of its own in the lists of states of some groups."""
@@ -115,6 +127,19 @@ def check_confidence(confidence: float) -> None:
         raise TypeError(f"confidence must be a number between 0 and 1, got {confidence!r}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
+
+
+def check_count(keyword: str, count: int, *, least: int = 1) -> None:
+    """Refuse what is no int, or a smaller one.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+        kind = "a positive int" if least else "an int that is not negative"
+        raise ValueError(f"{keyword} must be {kind}, got {count!r}")
 
 
 def check_choice(keyword: str, value: object, choices: object) -> None:

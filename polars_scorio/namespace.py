@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 import polars as pl
 
 from polars_scorio.accessor import FrameT
+from polars_scorio.decisions import DecisionMethods
 from polars_scorio.metric_methods import MetricMethods
 from polars_scorio.options import RoleOptions
 from polars_scorio.roles import Category, Column, Roles
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Scorio(MetricMethods[FrameT]):
+class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
     """Estimates with credible intervals from a long table of trials.
 
     `df.scorio` uses the default column names; `df.scorio(...)` says which column plays which part.

@@ -17,6 +17,7 @@ Interval = Literal["normal", "beta"]
 Pooling = Literal["none", "partial"]
 Per = Literal["model", "question"]
 Compared = Literal["same", "common"]
+Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
 View = Literal["categories", "success", "rewards"]
@@ -36,6 +37,8 @@ class ReportOptions(InferenceOptions, total=False):
     """The keywords that every reporting method passes on to `report`."""
 
     per: Per
+    overall: Overall | None
+    wide: bool
 
 
 class PlanOptions(TypedDict, total=False):

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from polars_scorio.comparison import standardized
 from polars_scorio.counts import STATES
 from polars_scorio.evaluation import Cells
-from polars_scorio.inquiry import Inquiry, check_choice, inquiry
+from polars_scorio.inquiry import Inquiry, check_choice, check_count, inquiry
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.outlook import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
@@ -51,7 +51,7 @@ def trials_needed(
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     _check_half_width(half_width)
-    _check_count("max_trials", max_trials)
+    check_count("max_trials", max_trials)
     trials, metric = bind(frame, roles), _weighted(metric, "trials_needed")
     asked = inquiry(trials, [metric], confidence=confidence, **_without_prior(metric, options))
     if half_width is None:
@@ -77,7 +77,7 @@ def next_trials(
     **options: Unpack[PlanOptions],
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
-    _check_count("budget", budget)
+    check_count("budget", budget)
     check_choice("per", per, Per)
     trials, metric = bind(frame, roles), _weighted(metric, "next_trials")
     keys = {part.name: part.dtype for part in (*trials.by, trials.model) if part}
@@ -142,11 +142,6 @@ def _check_half_width(half_width: float | None) -> None:
         or not 0 < half_width < np.inf
     ):
         raise ValueError(f"half_width must be a positive number or None, got {half_width!r}")
-
-
-def _check_count(keyword: str, count: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise ValueError(f"{keyword} must be a positive int, got {count!r}")
 
 
 class _Prospect(NamedTuple):

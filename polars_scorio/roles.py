@@ -131,8 +131,11 @@ class Trials:
         """The category that a missing outcome stands for, if it stands for one."""
         return None if self.roles.missing in ("error", "drop") else self.roles.missing
 
-    def rows(self) -> pl.LazyFrame:
-        """The columns that are needed, under the names that the plan uses."""
+    def rows(self, *, ordered: bool = False) -> pl.LazyFrame:
+        """The columns that are needed, under the names that the plan uses.
+
+        Trial ids are, for their check or because the trials are to be `ordered` by them.
+        """
         keys = [
             part.expr.alias(part.name) for part in (*self.by, self.model, self.question) if part
         ]
@@ -144,7 +147,7 @@ class Trials:
             stand_in = pl.lit(native(self.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         outcome = [category.alias(CATEGORY)]
-        if self.trial is not None and self.identified:
+        if self.trial is not None and (self.identified or ordered):
             outcome.append(self.trial.expr.alias(TRIAL))
         if self.count is not None:
             outcome.append(self.count.expr.cast(pl.Int64).alias(COUNT))

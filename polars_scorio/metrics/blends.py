@@ -23,6 +23,7 @@ from polars_scorio.metrics.draws import (
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
+    Headline,
     Summary,
     beta_prior,
     draw_sizes,
@@ -68,6 +69,7 @@ class BlendMetric:
     span: Bounds = UNIT
     uses_prior: bool = True
     rewards: bool = False
+    headline: Headline = "estimate"
 
     @property
     def poles(self) -> bool:

@@ -14,6 +14,7 @@ from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
+    Headline,
     Summary,
     beta_prior,
     draw_sizes,
@@ -45,6 +46,7 @@ class DrawMetric:
     uses_prior: bool = True
     rewards: bool = False
     poles: bool = False
+    headline: Headline = "estimate"
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from polars_scorio.roles import Category
 Bounds: TypeAlias = "tuple[float, float]"
 DrawSizes: TypeAlias = "int | Iterable[int]"
 Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
+Headline: TypeAlias = 'Literal["estimate", "mu"]'
 # Category and weight, ascending by category: hashable, and in the order of the counts.
 WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
 
@@ -53,6 +54,8 @@ class Metric(Protocol):
         Whether, without a `w`, a column of floats holds the rewards themselves.
     poles : bool
         Whether a number can be infinite, which the report refuses.
+    headline : "estimate" or "mu"
+        Which number people mean by the name of the metric.
     """
 
     @property
@@ -81,6 +84,9 @@ class Metric(Protocol):
 
     @property
     def poles(self) -> bool: ...  # noqa: D102
+
+    @property
+    def headline(self) -> Headline: ...  # noqa: D102
 
     def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
         """Estimate and posterior of each group.

@@ -15,6 +15,7 @@ from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
+    Headline,
     Summary,
     WeightPairs,
     Weights,
@@ -38,6 +39,7 @@ class BestMetric:
     uses_prior: bool = True
     rewards: bool = True
     poles: bool = False
+    headline: Headline = "estimate"
 
     @property
     def span(self) -> Bounds:

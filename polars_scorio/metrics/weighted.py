@@ -12,6 +12,7 @@ from polars_scorio.kernels.outlook import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.metrics.metric import (
     Bounds,
+    Headline,
     Summary,
     WeightPairs,
     Weights,
@@ -36,6 +37,11 @@ class WeightedMetric:
     poles: bool = False
 
     @property
+    def headline(self) -> Headline:
+        """The posterior mean, or the average itself."""
+        return "estimate" if self.observed else "mu"
+
+    @property
     def uses_prior(self) -> bool:
         """Whether prior trials have a say: not in what was observed."""
         return not self.observed
@@ -54,8 +60,8 @@ class WeightedMetric:
     def outlook(self, posterior: Questions) -> Outlook:
         """What further trials leave of the variance, in squared `unit`.
 
-        Of the questions of each pair of a group and a state of the posterior, shape (P,); if `observed`, of
-        one without prior trials.
+        Of the questions of each pair of a group and a state of the posterior, shape (P,); if
+        `observed`, of one without prior trials.
         """
         scaled = weights(self.w) / self.unit
         return posterior.average_outlook(scaled) if self.observed else posterior.outlook(scaled)

@@ -1,0 +1,144 @@
+"""One number over all strata: their mean, or all their questions in one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+from polars.dataframe.group_by import GroupBy
+
+from polars_scorio.counts import STATES
+from polars_scorio.evaluation import COLUMNS, RESULTS
+from polars_scorio.inference import Inference
+from polars_scorio.inquiry import Inquiry, check_choice
+from polars_scorio.intervals import small_sample_factor
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.options import Overall, Per
+from polars_scorio.roles import EVERYTHING, Trials
+
+_REACH, _LOWEST, _HIGHEST = ":reach", ":lowest", ":highest"
+
+
+def check_overall(overall: Overall, trials: Trials, per: Per) -> None:
+    """Refuse rows over strata where there are none.
+
+    Raises
+    ------
+    ValueError
+        If it is not known what is wanted, or there are no strata, or questions have rows.
+    """
+    check_choice("overall", overall, Overall)
+    if not trials.by:
+        raise ValueError(f"overall={overall!r} needs strata: name their columns with by=")
+    if per == "question":
+        raise ValueError(f'overall={overall!r} is about models: it has no per="question"')
+
+
+def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """Add a group for each model, without a stratum, that has the states of all its strata."""
+
+    def pooled(strata: pl.DataFrame) -> pl.DataFrame:
+        return _per_model(strata, trials).agg(pl.col(STATES).explode())
+
+    return _with_overall(groups, trials, pooled)
+
+
+def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
+    """Add a group for each model, without a stratum, that has the mean results of its strata."""
+    trials = asked.trials
+
+    def averaged(strata: pl.DataFrame) -> pl.DataFrame:
+        rows = strata.explode(RESULTS).unnest(RESULTS)
+        means = pl.concat(
+            _means(rows, trials, asked.inference, metric, k)
+            for metric, _ in asked.asked
+            for k in metric.k
+        )
+        return _per_model(means, trials).agg(pl.struct(*COLUMNS).alias(RESULTS))
+
+    return _with_overall(grouped, trials, averaged)
+
+
+def _with_overall(
+    groups: pl.LazyFrame, trials: Trials, overall: Callable[[pl.DataFrame], pl.DataFrame]
+) -> pl.LazyFrame:
+    """Add what a function makes of the strata of each model, after them."""
+
+    def apply(strata: pl.DataFrame) -> pl.DataFrame:
+        _refuse_lacking(strata, trials)
+        rows = overall(strata).sort(*_models(trials), EVERYTHING).drop(EVERYTHING)
+        return pl.concat([strata, rows], how="diagonal_relaxed")
+
+    # A filter must not go below: it would change what is averaged.
+    return groups.map_batches(
+        apply, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+    )
+
+
+def _models(trials: Trials) -> list[str]:
+    return [] if trials.model is None else [trials.model.name]
+
+
+def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
+    everything = pl.lit(0, pl.UInt8).alias(EVERYTHING)
+    return frame.group_by(*_models(trials), everything, maintain_order=True)
+
+
+def _means(
+    rows: pl.DataFrame, trials: Trials, inference: Inference, metric: Metric, k: int | None
+) -> pl.DataFrame:
+    """The mean of one metric over the strata of each model, with its interval."""
+    own = rows.filter(
+        pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64))
+    ).with_columns(pl.col("sigma").alias(_REACH))
+    if inference.target == "population":
+        factor = small_sample_factor(
+            own["questions"].to_numpy().astype(np.int64), inference.confidence
+        )
+        own = own.with_columns(pl.col(_REACH) * pl.Series(factor))
+    low, high = metric.span
+    means = _per_model(own, trials).agg(
+        pl.col("metric", "k").first(),
+        pl.col("questions", "trials", "dropped").sum(),
+        _complete("estimate", pl.col("estimate").mean()),
+        _complete("mu", pl.col("mu").mean()),
+        _complete("sigma", _root_of_squares("sigma")),
+        _complete(_REACH, _root_of_squares(_REACH)),
+        (pl.col("lo") == low).all().alias(_LOWEST),
+        (pl.col("hi") == high).all().alias(_HIGHEST),
+    )  # fmt: skip
+    mu, reach, lowest, highest = (
+        means[name].to_numpy() for name in ("mu", _REACH, _LOWEST, _HIGHEST)
+    )
+    lo, hi = inference.interval_around(metric, mu, reach, lowest, highest)
+    ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
+    return means.with_columns(*ends).select(*_models(trials), *COLUMNS)
+
+
+def _root_of_squares(name: str) -> pl.Expr:
+    """Standard deviation of the mean of independent numbers, from their standard deviations."""
+    return (pl.col(name) ** 2).sum().sqrt() / pl.len()
+
+
+def _complete(name: str, mean: pl.Expr) -> pl.Expr:
+    """A mean of a column, null if a stratum lacks it."""
+    return pl.when(pl.col(name).null_count() == 0).then(mean).alias(name)
+
+
+def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
+    """Raise if models lack a stratum that others have."""
+    if trials.model is None:
+        return
+    strata, model = [part.name for part in trials.by], trials.model.name
+    models, all_strata = groups.select(model).unique(), groups.select(strata).unique()
+    lacking = models.join(all_strata, how="cross").join(groups, on=[*strata, model], how="anti")
+    if lacking.height:
+        first = lacking.sort(model, *strata).row(0, named=True)
+        place = ", ".join(f"{name}={first[name]!r}" for name in strata)
+        names = sorted(map(repr, lacking[model].unique().to_list()))
+        raise ValueError(
+            f"overall: {len(names):,} of the models lack a stratum: {', '.join(names)}; the first "
+            f"has no trial at {place}. Filter the log to the strata that all models have, or "
+            "leave overall= out."
+        )
