@@ -59,3 +59,22 @@ def test_tau_bench_reproduces_the_published_leaderboard(tmp_path):
 
 def test_tau_bench_explains_what_it_wants():
     assert "task_id, trial and reward" in run("tau_bench.py")
+
+
+def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):
+    printed = run("biased_coins.py", tmp_path / "curves.png")
+    tau = {}
+    for line in printed.splitlines():
+        name, *cells = (cell.strip() for cell in line.strip("│ ").split("┆"))
+        if name in {"Bayes@N", "Pass@2", "Pass@4", "Pass@8"}:
+            tau[name] = [float(cell) for cell in cells]
+    assert len(set(map(len, tau.values()))) == 1
+    # After 1, 2, 5, 10, ... trials; with one trial all of them are the same.
+    for early in (2, 3, 4):
+        ours = tau["Bayes@N"][early]
+        assert ours > 0.95
+        assert ours > tau["Pass@2"][early] > tau["Pass@4"][early] > tau["Pass@8"][early]
+    ranks = {line.split("┆")[0].strip("│ "): line for line in printed.splitlines() if "┆" in line}
+    # Of the equal models LLM05 and LLM06 one comes first, but they are not told apart.
+    assert [cell.strip(" │") for cell in ranks["with CI"].split("┆")][6:8] == ["5", "5"]
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
