@@ -25,6 +25,7 @@ from polars_scorio.metrics import (
 )
 from polars_scorio.namespace import Scorio, scorio
 from polars_scorio.ranking import rank_scores
+from polars_scorio.totals import from_successes
 
 __all__ = [
     "Metric",
@@ -32,6 +33,7 @@ __all__ = [
     "auc_at_k",
     "avg",
     "bayes",
+    "from_successes",
     "g_pass_at_k",
     "g_pass_at_k_tau",
     "geo_spectrum_at_k",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import polars as pl
 
 from polars_scorio.counts import counts
+from polars_scorio.coverage import coverage
 from polars_scorio.metrics.metric import Metric, Weights
-from polars_scorio.options import Frame, ReportOptions
+from polars_scorio.options import Frame, Per, ReportOptions
 from polars_scorio.priors import priors
 from polars_scorio.report import report
 from polars_scorio.roles import Roles, bind
@@ -150,6 +151,55 @@ class Accessor(Generic[FrameT]):
         [('m', 1, 0, 1), ('m', 1, 1, 2)]
         """
         return self._returned(counts(bind(self._lazy(), self._roles)))
+
+    def coverage(self, *, per: Per = "model") -> FrameT:
+        """What is in the log, and what is missing: a look before it is trusted.
+
+        It never raises for what the rows hold, and shows what a report refuses.
+
+        Parameters
+        ----------
+        per : "model" or "question"
+            A summary of each model, the default; or the questions of which something is missing or
+            there twice.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            Per model: by..., model, questions, missing (questions that other models of the stratum
+            have), trials (with an outcome), n_min and n_max (trials of a question, with or without
+            an outcome), nulls (missing outcomes), duplicates (trials whose id was there before;
+            null where ids are not checked), categories (a list of those that occur).
+
+            Per question: by..., model, question, trials, expected (`n`, or the trials of the
+            model's longest question), nulls, duplicates; only questions with a gap or too much,
+            those without any trial too.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            At the call, as `report`: for columns that do not exist or have the wrong dtype.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {
+        ...         "model": ["ada", "ada", "ada", "bob"],
+        ...         "question": [1, 1, 2, 1],
+        ...         "trial": [0, 0, 0, 0],
+        ...         "category": [1, 0, None, 1],
+        ...     }
+        ... )
+        >>> trials.scorio.coverage().select("model", "questions", "missing", "duplicates").rows()
+        [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
+        >>> trials.scorio.coverage(per="question").filter(trials=0).select(
+        ...     "model", "question"
+        ... ).rows()
+        [('bob', 2)]
+        """
+        return self._returned(coverage(self._lazy(), self._roles, per=per))
 
     def priors(
         self,

@@ -102,7 +102,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     number = same[QUESTIONS].sum()
     raise ValueError(
         f"{trials.owner}{number:,} question{'s have' if number != 1 else ' has'} {rule.what}, "
-        f"the first at {where}{first[FOUND]}. {rule.way_out}"
+        f"the first at {where}{first[FOUND]}. {rule.way_out} See coverage() for what there is."
     )
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from scipy.special import ndtr, stdtr, stdtrit
 
 from polars_scorio.evaluation import RESULTS
+from polars_scorio.inquiry import on_levels
 from polars_scorio.intervals import beta_interval, normal_interval
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.metrics.blends import BlendMetric
@@ -35,7 +36,8 @@ def compare(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a comparison; see `Scorio.compare`."""
-    metric, trials = metric or bayes(), bind(frame, roles)
+    trials = bind(frame, roles)
+    metric = on_levels(metric or bayes(), trials)
     model = named_model(trials, "compare")
     paired = options.get("target") == "population"
     if paired:

@@ -17,6 +17,8 @@ from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.draws import DrawMetric
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.rewards import BestMetric
+from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.options import Frame, Interval, Per, Pooling, View
 from polars_scorio.roles import Classes, Trials, as_categories, bind, classes
 
@@ -96,6 +98,7 @@ def inquiry(
     check_choice("target", target, Target)
     check_choice("per", per, Per)
     _check_inference(metrics, interval, pooling, target, per)
+    metrics = [on_levels(metric, trials) for metric in metrics]
     views: list[View] = [_view(metric, trials) for metric in metrics]
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
     kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
@@ -105,6 +108,14 @@ def inquiry(
         Inference(kinds, float(confidence), interval, pooling, target),
         None if prior is None else bind_prior(prior, trials, kinds),
     )
+
+
+def on_levels(metric: Metric, trials: Trials) -> Metric:
+    """The metric with the levels of the rewards as its weights, if it weighs and has none."""
+    levels = trials.roles.levels
+    if levels is None or not isinstance(metric, WeightedMetric | BestMetric):
+        return metric
+    return metric.weighing(tuple((level, level) for level in levels))
 
 
 def _view(metric: Metric, trials: Trials) -> View:

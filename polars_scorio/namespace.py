@@ -53,6 +53,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
         missing: Category = "error",
         n: int | None = None,
         count: Column | None = None,
+        levels: Sequence[float] | None = None,
         validate: bool = True,
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
@@ -85,6 +86,10 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
         count : str or Expr, optional
             Multiplicities, for rows that are already counted, for instance by `Scorio.counts` or by
             ``SELECT model, question, category, count(*)``.
+        levels : sequence of float, optional
+            The category column holds the reward itself, which is one of these (within 1e-6); they
+            are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
+            error. Binary metrics need `success`, unless the levels are 0 and 1.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
 
@@ -122,6 +127,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
             missing=missing,
             n=n,
             count=count,
+            levels=levels,
             validate=validate,
         )
         return Scorio(self._frame, roles)

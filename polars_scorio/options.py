@@ -101,4 +101,5 @@ class RoleOptions(TypedDict, total=False):
     missing: Category
     n: int | None
     count: Column | None
+    levels: Sequence[float] | None
     validate: bool

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from polars_scorio.comparison import standardized
 from polars_scorio.counts import STATES
 from polars_scorio.evaluation import Cells
-from polars_scorio.inquiry import Inquiry, check_choice, check_count, inquiry
+from polars_scorio.inquiry import Inquiry, check_choice, check_count, inquiry, on_levels
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.outlook import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
@@ -52,7 +52,8 @@ def trials_needed(
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     _check_half_width(half_width)
     check_count("max_trials", max_trials)
-    trials, metric = bind(frame, roles), _weighted(metric, "trials_needed")
+    trials = bind(frame, roles)
+    metric = _weighted(metric, trials, "trials_needed")
     asked = inquiry(trials, [metric], confidence=confidence, **_without_prior(metric, options))
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -79,7 +80,8 @@ def next_trials(
     """The plan of an allocation; see `Scorio.next_trials`."""
     check_count("budget", budget)
     check_choice("per", per, Per)
-    trials, metric = bind(frame, roles), _weighted(metric, "next_trials")
+    trials = bind(frame, roles)
+    metric = _weighted(metric, trials, "next_trials")
     keys = {part.name: part.dtype for part in (*trials.by, trials.model) if part}
     if per == "question":
         schema = {**keys, trials.question.name: trials.question.dtype, **_SPENT}
@@ -102,17 +104,16 @@ def next_trials(
     )
 
 
-def _weighted(metric: Metric | None, method: str) -> WeightedMetric:
+def _weighted(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """The metric, if the variance that more trials leave of it has a closed form."""
-    if metric is None:
-        return bayes()
-    if not isinstance(metric, WeightedMetric):
+    weighted = on_levels(bayes() if metric is None else metric, trials)
+    if not isinstance(weighted, WeightedMetric):
         raise TypeError(
             f"{method} knows what more trials leave of the variance of ps.bayes() and ps.avg() "
             f"only, got {metric!r}. Plan with ps.bayes(): where it is settled, the others mostly "
             "are."
         )
-    return metric
+    return weighted
 
 
 def _without_prior(metric: WeightedMetric, options: PlanOptions) -> PlanOptions:

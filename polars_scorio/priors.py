@@ -38,6 +38,8 @@ def priors(
     """The plan of the fitted priors; see `Scorio.priors`."""
     check_confidence(confidence)
     trials, pairs = bind(frame, roles), weight_pairs(w)
+    if pairs is None and trials.roles.levels is not None:
+        pairs = tuple((level, level) for level in trials.roles.levels)
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     kinds = classes(trials, weighted, binary=pairs is None)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
 Column = str | pl.Expr
 Category = str | int | float | bool
+
+# How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
+NOISE = 1e-6
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
@@ -38,6 +42,7 @@ class Roles:
     missing: Category = "error"
     n: int | None = None
     count: Column | None = None
+    levels: Sequence[float] | None = None
     validate: bool = True
 
     def __post_init__(self) -> None:
@@ -60,6 +65,7 @@ class Roles:
             raise ValueError(f"n must be a positive int or None, got {self.n!r}")
         if not isinstance(self.validate, bool):
             raise TypeError(f"validate must be True or False, got {self.validate!r}")
+        self._check_levels()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
                 raise ValueError(
@@ -74,6 +80,21 @@ class Roles:
         if not (isinstance(column, str | pl.Expr) or (optional and column is None)):
             choices = "a column name, an expression" + (" or None" if optional else "")
             raise TypeError(f"{role} must be {choices}, got {column!r}")
+
+    def _check_levels(self) -> None:
+        if self.levels is None:
+            return
+        try:
+            levels = sorted(map(float, self.levels))
+        except (TypeError, ValueError):
+            levels = []
+        gaps = [upper - lower for lower, upper in pairwise(levels)]
+        if not gaps or not min(gaps) > 2 * NOISE or not all(map(math.isfinite, levels)):
+            raise ValueError(
+                "levels must be at least two different numbers, the rewards that a trial can get, "
+                f"got {self.levels!r}"
+            )
+        object.__setattr__(self, "levels", tuple(levels))
 
     @property
     def strata(self) -> tuple[Column, ...]:
@@ -154,6 +175,18 @@ class Trials:
         return self.frame.select(*everything, *keys, *outcome)
 
 
+def _on_levels(reward: Part, levels: Sequence[float], owner: str) -> Part:
+    """A reward as the level that it is, but for noise; unchanged if it is none."""
+    if not (reward.dtype.is_integer() or reward.dtype.is_float()):
+        raise TypeError(
+            f"{owner}levels= is for rewards, but the category column {reward.name!r} is "
+            f"{reward.dtype}. Leave it out, and weigh the categories with w="
+        )
+    value = reward.expr.cast(pl.Float64)
+    near = (pl.when((value - level).abs() <= NOISE).then(level) for level in levels)
+    return Part(pl.coalesce(*near, value).alias(reward.name), reward.name, pl.Float64())
+
+
 def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     """Find every role in a frame; looks at nothing but the schema.
 
@@ -209,13 +242,16 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         assert part is not None  # noqa: S101 - only a column that is None gives None here
         return part
 
+    category = require("category", roles.category)
+    if roles.levels is not None:
+        category = _on_levels(category, roles.levels, owner)
     trials = Trials(
         frame=frame,
         roles=roles,
         by=tuple(require("by", column) for column in roles.strata),
         model=find("model", roles.model),
         question=require("question", roles.question),
-        category=require("category", roles.category),
+        category=category,
         trial=find("trial", roles.trial),
         count=find("count", roles.count),
         owner=owner,
@@ -363,6 +399,11 @@ def classes(
     known = _agreed(weighted, column)
     if rewards and not (weighted or binary):
         return Classes(None, (), rewards)
+    levels = trials.roles.levels
+    if levels is not None:
+        if known not in (None, levels):
+            raise ValueError(f"w must weigh the levels {list(levels)}, got {list(known or ())}")
+        known = as_categories(levels, column, "levels")
     if known is None and success is None:
         if is_label(column.dtype):
             raise ValueError(

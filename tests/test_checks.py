@@ -227,7 +227,8 @@ def test_null_keys_are_refused(log, column, number, place, engine):
     accessor = shuffled(put(column, None)(log, THREE)).lazy().scorio(by="domain")
     expected = (
         f"{number} questions have a null in the keys ['domain', 'model', 'question'], "
-        f"the first at {place}. Fill the nulls, or filter such rows out."
+        f"the first at {place}. Fill the nulls, or filter such rows out. "
+        "See coverage() for what there is."
     )
     assert complaint(accessor.report(*METRICS), engine) == expected
     assert complaint(accessor.report(*METRICS, per="question"), engine) == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -46,6 +46,13 @@ class BestMetric:
         """The smallest and the largest weight."""
         w = weights(self.w)
         return float(w.min()), float(w.max())
+
+    def weighing(self, w: WeightPairs) -> BestMetric:
+        """The same with weights, if it has none; bounds that were its range still are."""
+        if self.w is not None:
+            return self
+        other = replace(self, w=w)
+        return other if self.bounds != self.span else replace(other, bounds=other.span)
 
     def summary(self, posterior: Questions | Rewards, k: int | None) -> Summary:
         """Estimate and posterior of each group."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class WeightedMetric:
         """The smallest and the largest weight."""
         w = weights(self.w)
         return float(w.min()), float(w.max())
+
+    def weighing(self, w: WeightPairs) -> WeightedMetric:
+        """The same with weights, if it has none of its own."""
+        return self if self.w is not None else replace(self, w=w)
 
     @property
     def unit(self) -> float:
