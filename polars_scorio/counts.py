@@ -138,9 +138,28 @@ def states(
 
 def counts(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
-    question, count = trials.question.name, trials.count.name if trials.count else "count"
-    refuse_repeats([*trials.keys, question, trials.category.name, count])
-    broken = rules(trials)
+    refuse_count_names(trials)
+    return settled(tallies(trials), trials)
+
+
+def refuse_count_names(trials: Trials) -> None:
+    """Refuse roles of which the counts would have two columns of one name.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice.
+    """
+    refuse_repeats([*trials.keys, trials.question.name, trials.category.name, _count_name(trials)])
+
+
+def tallies(trials: Trials) -> pl.LazyFrame:
+    """One row per question: its categories with their counts, and what the rules look at.
+
+    `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, where rows carry
+    trial ids, `IDS` and `NO_ID` are numbers.
+    """
+    question = trials.question.name
     per_category = (
         trials.rows()
         .group_by(*trials.groups, question, CATEGORY)
@@ -150,7 +169,7 @@ def counts(trials: Trials) -> pl.LazyFrame:
             *([pl.col(TRIAL)] if trials.identified else []),
         )
     )
-    questions = per_category.group_by(*trials.groups, question).agg(
+    return per_category.group_by(*trials.groups, question).agg(
         pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES),
         pl.col(ROWS).sum(),
         pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).sum().alias(MISSING),
@@ -158,6 +177,10 @@ def counts(trials: Trials) -> pl.LazyFrame:
         *_identities(pl.col(TRIAL).explode(), trials),
     )
 
+
+def settled(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """The counts frame of tallied questions, once the rules have looked at them."""
+    question, broken = trials.question.name, rules(trials)
     kept = [*trials.groups, question, STATES, PROBLEM, PLACE, FOUND]
     return (
         checked(marked(questions, question, broken).select(kept), refuse_bad(trials, broken))
@@ -168,9 +191,14 @@ def counts(trials: Trials) -> pl.LazyFrame:
             *trials.keys,
             question,
             pl.col(CATEGORY).alias(trials.category.name),
-            pl.col(COUNT).cast(pl.UInt64).alias(count),
+            pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
         )
     )
+
+
+def _count_name(trials: Trials) -> str:
+    """The name of the counts in a frame of counts."""
+    return trials.count.name if trials.count else "count"
 
 
 def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl.LazyFrame:
