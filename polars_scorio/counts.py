@@ -28,6 +28,14 @@ from polars_scorio.checks import (
     refuse_bad,
     rules,
 )
+from polars_scorio.identities import (
+    BITS,
+    BLOCK,
+    block_identities,
+    blocks,
+    identities,
+    in_blocks,
+)
 from polars_scorio.roles import (
     CATEGORY,
     COUNT,
@@ -156,43 +164,44 @@ def refuse_count_names(trials: Trials) -> None:
 def tallies(trials: Trials) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
-    `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, where rows carry
-    trial ids, `IDS` and `NO_ID` are numbers.
+    `STATES` is a list of structs of `CATEGORY` and `COUNT`, in which a category occurs several
+    times where trial ids are in several blocks; `ROWS`, `MISSING` and, where rows carry trial ids,
+    `IDS` and `NO_ID` are numbers.
     """
-    question = trials.question.name
-    per_category = (
-        trials.rows()
-        .group_by(*trials.groups, question, CATEGORY)
-        .agg(
-            _rows(trials),
-            *_bad(trials),
-            *([pl.col(TRIAL)] if trials.identified else []),
+    keys = [*trials.groups, trials.question.name]
+    missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).alias(MISSING)
+    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES)
+    totals = pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum()
+    if in_blocks(trials):
+        bits = pl.col(BITS).bitwise_or()
+        cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
+        parts = cells.agg(_rows(trials), bits).with_columns(missing)
+        return (
+            parts.group_by(*keys, BLOCK)
+            .agg(states, totals, bits)
+            .with_columns(*block_identities())
+            .group_by(*keys)
+            .agg(pl.col(STATES).explode(), totals, pl.col(IDS, NO_ID).sum())
         )
-    )
-    return per_category.group_by(*trials.groups, question).agg(
-        pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES),
-        pl.col(ROWS).sum(),
-        pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).sum().alias(MISSING),
-        *([pl.col(BAD).sum()] if trials.count else []),
-        *_identities(pl.col(TRIAL).explode(), trials),
-    )
+    ids = [pl.col(TRIAL)] if trials.identified else []
+    parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids)
+    distinct = identities(pl.col(TRIAL).explode(), trials)
+    return parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
 
 
 def settled(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """The counts frame of tallied questions, once the rules have looked at them."""
     question, broken = trials.question.name, rules(trials)
-    kept = [*trials.groups, question, STATES, PROBLEM, PLACE, FOUND]
-    return (
-        checked(marked(questions, question, broken).select(kept), refuse_bad(trials, broken))
-        .explode(STATES)
-        .unnest(STATES)
-        .sort(*trials.groups, question, CATEGORY)
-        .select(
-            *trials.keys,
-            question,
-            pl.col(CATEGORY).alias(trials.category.name),
-            pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
-        )
+    keys = [*trials.groups, question]
+    kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND)
+    cells = checked(kept, refuse_bad(trials, broken)).explode(STATES).unnest(STATES)
+    if in_blocks(trials):
+        cells = cells.group_by(*keys, CATEGORY).agg(pl.col(COUNT).sum())
+    return cells.sort(*keys, CATEGORY).select(
+        *trials.keys,
+        question,
+        pl.col(CATEGORY).alias(trials.category.name),
+        pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
     )
 
 
@@ -210,6 +219,7 @@ def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
+    keys = [*trials.groups, trials.question.name]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = trials.rows(ordered=sequences).with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
@@ -217,20 +227,39 @@ def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_class(members).alias(SEQUENCE)] if sequences else []),
     )
-    return (
-        rows.group_by(*trials.groups, trials.question.name)
-        .agg(
+    totals = [
+        pl.col(MISSING, *others).sum(),
+        *([] if stray is None else [pl.col(OUTSIDE).min()]),
+    ]
+    # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
+    if in_blocks(trials) and not classes.rewards and not sequences:
+        questions = _merged(rows, keys, totals)
+    else:
+        questions = rows.group_by(*keys).agg(
             _rows(trials),
-            pl.col(MISSING, *others).sum(),
-            *([] if stray is None else [pl.col(OUTSIDE).min()]),
+            *totals,
             *([_rewards(trials)] if classes.rewards else []),
             *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
             *_bad(trials),
-            *_identities(pl.col(TRIAL), trials),
+            *identities(pl.col(TRIAL), trials),
         )
+    return (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
-        .with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64))
-        .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+        questions.with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64)).with_columns(
+            (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
+        )
+    )
+
+
+def _merged(rows: pl.LazyFrame, keys: list[str], totals: list[pl.Expr]) -> pl.LazyFrame:
+    """One row per question, by way of the blocks of its trial ids."""
+    return (
+        rows.with_columns(*blocks())
+        .group_by(*keys, BLOCK)
+        .agg(pl.len().alias(ROWS), *totals, pl.col(BITS).bitwise_or())
+        .with_columns(*block_identities())
+        .group_by(*keys)
+        .agg(*totals, pl.col(ROWS, IDS, NO_ID).sum())
     )
 
 
@@ -292,13 +321,6 @@ def _bad(trials: Trials) -> list[pl.Expr]:
     """How many multiplicities of a question are null or negative."""
     count = pl.col(COUNT)
     return [(count.is_null() | (count < 0)).sum().alias(BAD)] if trials.count else []
-
-
-def _identities(ids: pl.Expr, trials: Trials) -> list[pl.Expr]:
-    """How many distinct trial ids a question has, and how many are null."""
-    if not trials.identified:
-        return []
-    return [ids.n_unique().alias(IDS), ids.null_count().alias(NO_ID)]
 
 
 def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
