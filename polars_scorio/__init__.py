@@ -4,6 +4,7 @@ Importing the package registers `.scorio` on DataFrames and LazyFrames: `df.scor
 `lf.scorio.report(ps.bayes(), ps.pass_at_k([1, 4]))`.
 """
 
+from polars_scorio import rubrics
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -46,6 +47,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "rank_scores",
+    "rubrics",
     "scorio",
     "threshold_spectrum_at_k",
     "unanimous_at_k",

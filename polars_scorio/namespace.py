@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
 import polars as pl
@@ -12,6 +13,7 @@ from polars_scorio.decisions import DecisionMethods
 from polars_scorio.metric_methods import MetricMethods
 from polars_scorio.options import RoleOptions
 from polars_scorio.roles import Category, Column, Roles
+from polars_scorio.rubrics.value import Rubric, Thresholds, refuse_absent
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -131,6 +133,67 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
             validate=validate,
         )
         return Scorio(self._frame, roles)
+
+    def rubric(
+        self,
+        rubric: Rubric,
+        *,
+        over: Column | Sequence[Column] = (),
+        thresholds: Thresholds | None = None,
+    ) -> Scorio[FrameT]:
+        """Take the category of each trial from a rubric; all other roles stay.
+
+        Parameters
+        ----------
+        rubric : Rubric
+            One of `ps.rubrics`, or your own.
+        over : str, Expr or sequence of them
+            The strata (datasets) within which percentiles are taken, over all models together and
+            all rows of the frame. Default: the whole frame is one.
+        thresholds : dict of float or DataFrame, optional
+            Numbers in place of the percentiles, by name, or a row for each stratum of `over`, as
+            `ps.rubrics.thresholds` returns. Runs that are compared must share their thresholds, and
+            so must data and `prior` trials, which else have percentiles of their own.
+
+        Returns
+        -------
+        Scorio
+            The accessor with the labels of the rubric as categories, under its name. Unless
+            `success` was given, the rubric's own `success` labels are it. A null or NaN signal that
+            decides the category makes it missing, so that `missing` says what happens.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If the frame lacks a signal or a column of `over`.
+        TypeError, ValueError
+            As `Rubric.expr`; and if percentiles were to be taken of rows that are already counted.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> columns = {"model": "m", "question": [1, 1], "repeated_pattern": 0, "C": [0.1, 0.9]}
+        >>> log = pl.DataFrame({**columns, "is_correct": 1})
+        >>> exact = ps.rubrics.exact_match()
+        >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
+        0.0
+        """
+        schema = self._lazy().collect_schema()
+        category = rubric.expr(over=over, thresholds=thresholds)
+        refuse_absent(
+            category.meta.root_names(),
+            schema,
+            f"the rubric {rubric.name!r}",
+            "Signals are named where the rubric is made, strata with over=.",
+        )
+        if self._roles.count is not None and rubric.thresholds and thresholds is None:
+            raise ValueError(
+                f"the rubric {rubric.name!r} takes percentiles of trials, and count= means rows "
+                "that stand for several: pass thresholds="
+            )
+        success = rubric.success or None if self._roles.success is None else self._roles.success
+        return Scorio(self._frame, replace(self._roles, category=category, success=success))
 
 
 pl.api.register_dataframe_namespace("scorio")(Scorio)

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from tests.logs import long, unreadable
 
-METHODS = [name for name in ps.__all__ if name.islower() and name != "scorio"]
+METHODS = [name for name in ps.__all__ if name.islower() and name not in ("rubrics", "scorio")]
 # A value for each parameter that some metric has, other than its default.
 VALUES: dict[str, Any] = {
     "k": 2,
@@ -46,6 +46,8 @@ def all_of(function: Callable[..., object]) -> dict[str, Any]:
 PRIOR = long([[1, 1], [0, 1]])
 OPTIONS = {"confidence": 0.5, "interval": "beta", "per": "question", "prior": PRIOR}
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
+FAILED = {"failed": pl.col("category") == 0}
+SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
 Ask = Callable[[Any], object]
 # Every way to use an accessor.
 ASKS: dict[str, Ask] = {
@@ -63,6 +65,7 @@ ASKS: dict[str, Ask] = {
     "configured": lambda frame: frame.scorio(success=1).bayes(),
     "configured twice": lambda frame: frame.scorio(success=1)(model=None).counts(),
     "configured only": lambda frame: frame.scorio(trial=None),
+    "rubric": lambda frame: frame.scorio.rubric(SOLVED).pass_at_k(2),
     "function": lambda frame: ps.scorio(frame, trial=None).bayes(),
     "pipe": lambda frame: frame.pipe(ps.scorio).bayes(),
 }
@@ -70,7 +73,7 @@ ASKS: dict[str, Ask] = {
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
     methods = {name for name in dir(ps.Scorio) if not name.startswith("_")}
-    assert {*METHODS, "report", "counts", "priors"} == methods
+    assert {*METHODS, "report", "counts", "priors", "rubric"} == methods
 
 
 # --- frames in, frames out
@@ -273,10 +276,10 @@ def test_notebooks_complete_the_methods(r1, lazy):
         assert found == [f"{owner}.pass_at_k(", f"{owner}.pass_hat_k(", None]
     assert "scorio" in dir(frame)
     for accessor in (frame.scorio, ps.scorio(frame), frame.scorio(n=5)):
-        assert {*METHODS, "report", "counts", "priors"} <= set(dir(accessor))
+        assert {*METHODS, "report", "counts", "priors", "rubric"} <= set(dir(accessor))
 
 
-@pytest.mark.parametrize("method", [*METHODS, "report", "counts", "priors", "__call__"])
+@pytest.mark.parametrize("method", [*METHODS, "report", "counts", "priors", "rubric", "__call__"])
 def test_help_shows_what_a_method_does(method):
     described = inspect.getdoc(getattr(ps.Scorio, method))
     assert described is not None

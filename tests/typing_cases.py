@@ -109,6 +109,24 @@ def options(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     accessor.counts(per="model")  # type: ignore[call-arg]
 
 
+def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    rubric = ps.rubrics.ood_robustness(is_correct="solved", prompt_bpt=pl.col("bits"), ood_q=0.8)
+    assert_type(rubric, ps.rubrics.Rubric)
+    assert_type(ps.rubrics.schemata(), "tuple[ps.rubrics.Rubric, ...]")
+    assert_type(rubric.expr(over=["dataset"]), pl.Expr)
+    assert_type(rubric.weights(invalid=-1), dict[str, float])
+    kept = ps.rubrics.thresholds(df, over="dataset", tokens_q=(0.2, 0.8))
+    assert_type(kept, pl.DataFrame)
+    assert_type(ps.rubrics.thresholds(lf), pl.LazyFrame)
+    assert_type(ps.scorio(df).rubric(rubric, over="dataset"), ps.Scorio[pl.DataFrame])
+    assert_type(ps.scorio(lf).rubric(rubric, thresholds={"ood": 1}), ps.Scorio[pl.LazyFrame])
+    ps.scorio(lf).rubric(rubric, over="dataset", thresholds=kept).bayes(rubric.weights())
+    ps.rubrics.rubric("r", {"slow": pl.col("seconds") > 60}, otherwise="fast", success="fast")
+    ps.rubrics.rubric("r", {"slow": True}, otherwise="fast")  # type: ignore[dict-item]
+    ps.rubrics.rubric("r", {"slow": pl.lit(1)})  # type: ignore[call-arg]
+    ps.rubrics.exact_match(is_corect="solved")  # type: ignore[call-arg]
+
+
 def registered_namespaces_are_unknown(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     df.scorio.bayes()  # type: ignore[attr-defined]
     lf.scorio.bayes()  # type: ignore[attr-defined]

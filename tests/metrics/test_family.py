@@ -18,7 +18,7 @@ POSTERIOR = NUMBERS[1:]
 WEIGHTED = ("bayes", "avg", "max_at_k")
 FACTS = ["metric", "k", "questions", "trials", "dropped", "estimate"]
 KEYS = ["domain", "model"]
-FUNCTIONS = [name for name in ps.__all__ if name.islower() and name != "scorio"]
+FUNCTIONS = [name for name in ps.__all__ if name.islower() and name not in ("rubrics", "scorio")]
 # Prior trials tell questions apart that have the same counts, so sums take another order.
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
 K = (1, 2, 40)  # every question has two trials, none has 40

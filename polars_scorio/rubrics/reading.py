@@ -1,0 +1,263 @@
+"""Our reading of table 4: which signals there are, and the variables that rubrics are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, get_args
+
+import polars as pl
+from polars.exceptions import ColumnNotFoundError
+
+from polars_scorio.roles import Column
+from polars_scorio.rubrics.value import columns, refuse_absent, roots
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+Interpolation = Literal["linear", "nearest", "lower", "higher", "midpoint"]
+Thirds = tuple[float, float]
+_THIRDS: Thirds = (0.33, 0.66)
+_SIGNALS = (
+    "has_box",
+    "is_correct",
+    "token_ratio",
+    "repeated_pattern",
+    "prompt_bpt",
+    "completion_bpt",
+    "A",
+    "B",
+    "C",
+)
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The keywords of `Reading`."""
+
+    has_box: Column
+    is_correct: Column
+    token_ratio: Column
+    repeated_pattern: Column
+    prompt_bpt: Column
+    completion_bpt: Column
+    A: Column
+    B: Column
+    C: Column
+    invalid_at: float
+    A_high_at: float
+    high_conf_q: float
+    wrong_high_conf_q: float
+    correct_conf_q: Thirds
+    ood_q: float
+    tokens_q: Thirds
+    interpolation: Interpolation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """Columns of the signals, and our reading of the variables of table 4 [1]_.
+
+    The table lost its formulas in the text that we have; what follows is our reading of the words
+    that are left. All schemata share these keywords, and ignore those that they do not need. A
+    trial is one attempt; percentiles are taken over all rows with the signal, or over all correct
+    or all wrong ones, invalid attempts too.
+
+    Parameters
+    ----------
+    has_box, is_correct, repeated_pattern : str or Expr
+        Flags: 1 or true, 0 or false; anything else counts as missing. Box around the final answer;
+        correct answer; degenerate output.
+    token_ratio : str or Expr
+        Length of the completion as a part of the most that is allowed.
+    prompt_bpt, completion_bpt : str or Expr
+        Bits per token of prompt and completion: fewer bits mean more confidence.
+    A, B, C : str or Expr
+        Probabilities of a verifier: the attempt is correct, wrong, off-task.
+    invalid_at : float
+        invalid: `repeated_pattern`, or ``C >= invalid_at``.
+    A_high_at : float
+        A_high: ``A >= A_high_at``.
+    high_conf_q : float
+        high_conf: `completion_bpt` is at most its quantile of this level; low_conf otherwise.
+        Threshold ``high_conf``.
+    wrong_high_conf_q : float
+        wrong_high_conf: wrong, and `completion_bpt` is at most its quantile of this level among
+        wrong attempts. Threshold ``wrong_high_conf``.
+    correct_conf_q : pair of float
+        Correct attempts are of high confidence up to the lower quantile of `completion_bpt` among
+        correct attempts, of mid confidence up to the upper one, of low confidence above.
+        Thresholds ``correct_high_conf`` and ``correct_mid_conf``.
+    ood_q : float
+        ood (out of distribution): `prompt_bpt` is at least its quantile of this level; ind
+        otherwise. Threshold ``ood``.
+    tokens_q : pair of float
+        economical: `token_ratio` is at most its lower quantile; moderate: at most its upper one;
+        verbose: above. Thresholds ``economical`` and ``moderate``; for correct attempts among
+        correct attempts, ``correct_economical`` and ``correct_moderate``.
+    interpolation : str
+        How a quantile between two values is taken, as in `polars.Expr.quantile`.
+
+    Raises
+    ------
+    TypeError
+        If a signal is neither a column name nor an expression.
+    ValueError
+        If a level is not between 0 and 1, a pair of levels is not ascending, or there is no such
+        interpolation.
+
+    References
+    ----------
+    .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, appendix on categorical
+       evaluation, table 4.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.exact_match(is_correct="solved", invalid_at=0.9).signals
+    ('repeated_pattern', 'C', 'solved')
+    """
+
+    has_box: Column = "has_box"
+    is_correct: Column = "is_correct"
+    token_ratio: Column = "token_ratio"  # noqa: S105 - a column
+    repeated_pattern: Column = "repeated_pattern"
+    prompt_bpt: Column = "prompt_bpt"
+    completion_bpt: Column = "completion_bpt"
+    A: Column = "A"
+    B: Column = "B"
+    C: Column = "C"
+    invalid_at: float = 0.5
+    A_high_at: float = 0.5
+    high_conf_q: float = 0.40
+    wrong_high_conf_q: float = 0.60
+    correct_conf_q: Thirds = _THIRDS
+    ood_q: float = 0.90
+    tokens_q: Thirds = _THIRDS
+    interpolation: Interpolation = "linear"
+
+    def __post_init__(self) -> None:
+        """Refuse what no frame can make right."""
+        for name in _SIGNALS:
+            if not isinstance(getattr(self, name), str | pl.Expr):
+                raise TypeError(
+                    f"{name} must be a column name or an expression, got {getattr(self, name)!r}"
+                )
+        for name in ("invalid_at", "A_high_at", "high_conf_q", "wrong_high_conf_q", "ood_q"):
+            _check_levels(name, getattr(self, name), (getattr(self, name),))
+        for name in ("correct_conf_q", "tokens_q"):
+            pair = getattr(self, name)
+            if not isinstance(pair, Sequence) or len(pair) != len(_THIRDS):
+                raise TypeError(f"{name} must be a pair of numbers, got {pair!r}")
+            _check_levels(name, pair, pair)
+        if self.interpolation not in get_args(Interpolation):
+            raise ValueError(
+                f"interpolation must be one of {list(get_args(Interpolation))}, got "
+                f"{self.interpolation!r}"
+            )
+
+    def signal(self, name: str) -> pl.Expr:
+        """A signal as a number; NaN is null."""
+        return self._number(name).fill_nan(None)
+
+    def flag(self, name: str) -> pl.Expr:
+        """A signal as true or false; null where it is neither 1 nor 0."""
+        number = self._number(name)
+        return pl.when(number.is_in([0.0, 1.0])).then(number == 1)
+
+    def percentiles(self) -> dict[str, pl.Expr]:
+        """How each threshold is taken from the data, by name."""
+        bits, tokens = self.signal("completion_bpt"), self.signal("token_ratio")
+        correct, wrong = self.flag("is_correct"), ~self.flag("is_correct")
+        (high, mid), (economical, moderate) = self.correct_conf_q, self.tokens_q
+        levels = {
+            "high_conf": (bits, self.high_conf_q),
+            "wrong_high_conf": (bits.filter(wrong), self.wrong_high_conf_q),
+            "correct_high_conf": (bits.filter(correct), high),
+            "correct_mid_conf": (bits.filter(correct), mid),
+            "ood": (self.signal("prompt_bpt"), self.ood_q),
+            "economical": (tokens, economical),
+            "moderate": (tokens, moderate),
+            "correct_economical": (tokens.filter(correct), economical),
+            "correct_moderate": (tokens.filter(correct), moderate),
+        }
+        return {
+            name: values.quantile(level, interpolation=self.interpolation)
+            for name, (values, level) in levels.items()
+        }
+
+    def _number(self, name: str) -> pl.Expr:
+        column = getattr(self, name)
+        return (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64)
+
+
+def _check_levels(name: str, given: object, levels: Sequence[float]) -> None:
+    """Refuse levels that are no ascending numbers between 0 and 1."""
+    for level in levels:
+        if isinstance(level, bool) or not isinstance(level, int | float):
+            raise TypeError(f"{name} must be made of numbers, got {given!r}")
+    if not all(0 <= level <= 1 for level in levels) or sorted(levels) != [*levels]:
+        raise ValueError(f"{name} must lie between 0 and 1, ascending, got {given!r}")
+
+
+def thresholds(
+    frame: FrameT, *, over: Column | Sequence[Column] = (), **reading: Unpack[ReadingOptions]
+) -> FrameT:
+    """The percentiles of a log, to be kept and used for other logs too.
+
+    Parameters
+    ----------
+    frame : DataFrame or LazyFrame
+        The log, of all models together.
+    over : str, Expr or sequence of them
+        The strata within which percentiles are taken. Default: the whole frame is one.
+    **reading
+        Columns and levels, as in `Reading`.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        One row for each stratum, ascending: the columns of `over` and those of high_conf,
+        wrong_high_conf, correct_high_conf, correct_mid_conf, ood, economical, moderate,
+        correct_economical and correct_moderate whose signals the log has. Null where a stratum has
+        no such value, for instance no wrong attempt.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If the log lacks a column that is named, or all signals.
+    TypeError, ValueError
+        As `Reading`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> log = pl.DataFrame({"set": ["x", "x", "y"], "prompt_bpt": [1.0, 2.0, 7.0]})
+    >>> ps.rubrics.thresholds(log, over="set", ood_q=0.5).rows()
+    [('x', 1.5), ('y', 7.0)]
+    """
+    rows = _thresholds(frame.lazy(), columns(over), reading)
+    return rows if isinstance(frame, pl.LazyFrame) else rows.collect()
+
+
+def _thresholds(
+    plan: pl.LazyFrame, strata: tuple[pl.Expr, ...], options: ReadingOptions
+) -> pl.LazyFrame:
+    """The plan of `thresholds`."""
+    reading, schema = Reading(**options), plan.collect_schema()
+    named = [reading.signal(name) for name in options if name in _SIGNALS]
+    refuse_absent(roots([*strata, *named]), schema, "the thresholds", "Name existing columns.")
+    found = {
+        name: percentile
+        for name, percentile in reading.percentiles().items()
+        if set(percentile.meta.root_names()) <= set(schema)
+    }
+    if not found:
+        raise ColumnNotFoundError(
+            "there is no signal to take thresholds from: none of 'completion_bpt', 'prompt_bpt' "
+            f"and 'token_ratio'; the columns are {schema.names()}. Name them with "
+            "completion_bpt=, prompt_bpt=, token_ratio=."
+        )
+    names = [column.meta.output_name() for column in strata]
+    return plan.group_by(*strata).agg(**found).sort(names) if strata else plan.select(**found)

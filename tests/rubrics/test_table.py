@@ -1,0 +1,230 @@
+"""The twelve schemata: every branch by hand, every combination by plain branches."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.rubrics.oracle import AT, LEVELS, category, combinations, signalled
+
+SCHEMATA = ps.rubrics.schemata()
+NAMES = [rubric.name for rubric in SCHEMATA]
+each = pytest.mark.parametrize("rubric", SCHEMATA, ids=NAMES)
+# A boxed, short, sure answer to a usual prompt that the verifier believes; AT are the thresholds.
+USUAL: dict[str, Any] = {
+    "has_box": 1,
+    "is_correct": 1,
+    "repeated_pattern": 0,
+    "token_ratio": 0.1,
+    "prompt_bpt": 1.0,
+    "completion_bpt": 1.0,
+    "A": 0.9,
+    "B": 0.06,
+    "C": 0.04,
+}
+OFF_TASK, BROKEN, WRONG = {"C": 0.5}, {"repeated_pattern": 1}, {"is_correct": 0}
+DISBELIEVED, UNBOXED, UNSURE = {"A": 0.3}, {"has_box": 0}, {"completion_bpt": 9.0}
+# For each schema what makes a row fall into each category, in the order of the codes.
+BRANCHES: dict[str, dict[str, dict[str, Any]]] = {
+    "exact_match": {"invalid": BROKEN, "wrong": WRONG, "correct": {}},
+    "format_aware": {
+        "invalid": OFF_TASK,
+        "wrong_unboxed": WRONG | UNBOXED,
+        "wrong_boxed": WRONG,
+        "correct_unboxed": UNBOXED,
+        "correct_boxed": {},
+    },
+    "conf_calibrated": {
+        "invalid": OFF_TASK | WRONG,
+        "wrong_low_conf": WRONG | {"completion_bpt": 4.5},
+        "wrong_high_conf": WRONG | {"completion_bpt": 3.5},
+        "correct_low_conf": {"completion_bpt": 5.5},
+        "correct_mid_conf": {"completion_bpt": 2.5},
+        "correct_high_conf": {"completion_bpt": 1.5},
+    },
+    "ood_robustness": {
+        "invalid": BROKEN,
+        "ood_wrong": WRONG | {"prompt_bpt": 8.0},
+        "ind_wrong": WRONG,
+        "ood_correct": {"prompt_bpt": 9.0},
+        "ind_correct": {},
+    },
+    "strict_compliance": {"invalid": OFF_TASK, "wrong": UNBOXED, "correct_boxed": {}},
+    "conf_wrong_penalty": {
+        "invalid": BROKEN,
+        "wrong_high_conf": WRONG | {"completion_bpt": 4.0},
+        "wrong_low_conf": WRONG | {"completion_bpt": 4.1},
+        "correct": UNSURE,
+    },
+    "verifier_only": {
+        "invalid": BROKEN,
+        "high_C": DISBELIEVED | {"B": 0.3, "C": 0.4},
+        "high_B": DISBELIEVED | {"B": 0.4, "C": 0.3},
+        "A_high": WRONG | {"A": 0.5, "B": 0.1, "C": 0.4},
+    },
+    "format_confidence": {
+        "invalid": BROKEN,
+        "wrong_unboxed": WRONG | UNBOXED | UNSURE,
+        "wrong_boxed_low_conf": WRONG | UNSURE,
+        "wrong_boxed_high_conf": WRONG,
+        "correct_unboxed_low_conf": UNBOXED | UNSURE,
+        "correct_unboxed_high_conf": UNBOXED,
+        "correct_boxed_low_conf": UNSURE,
+        "correct_boxed_high_conf": {},
+    },
+    "length_robust": {"invalid": OFF_TASK, "wrong": WRONG, "correct": {"token_ratio": 1.0}},
+    "verifier_prob": {
+        "invalid": OFF_TASK,
+        "wrong_A_high": WRONG,
+        "wrong_A_low": WRONG | DISBELIEVED,
+        "correct_A_low": DISBELIEVED,
+        "correct_A_high": {},
+    },
+    "efficiency_adjusted": {
+        "invalid": BROKEN,
+        "wrong_economical": WRONG | {"token_ratio": 0.25},
+        "wrong_moderate": WRONG | {"token_ratio": 0.55},
+        "wrong_verbose": WRONG | {"token_ratio": 0.65},
+        "correct_economical": {"token_ratio": 0.15},
+        "correct_moderate": {"token_ratio": 0.25},
+        "correct_verbose": {"token_ratio": 0.55},
+    },
+    "concision_high_conf": {
+        "invalid": BROKEN,
+        "wrong": WRONG,
+        "correct_verbose": {"token_ratio": 0.55},
+        "correct_moderate": {"token_ratio": 0.45},
+        "correct_economical": UNSURE,
+        "correct_economical_high_conf": {},
+    },
+}
+
+
+def labelled(rubric: ps.rubrics.Rubric, rows: list[dict[str, Any]]) -> list[str | None]:
+    """The category of each row, with the thresholds AT."""
+    schema = dict.fromkeys(LEVELS, pl.Float64)
+    return pl.DataFrame(rows, schema).select(rubric.expr(thresholds=AT))[rubric.name].to_list()
+
+
+def test_the_twelve_are_those_of_the_table():
+    assert list(BRANCHES) == NAMES
+    assert [getattr(ps.rubrics, name)().labels for name in NAMES] == [
+        tuple(branches) for branches in BRANCHES.values()
+    ]
+
+
+@each
+def test_every_branch_leads_to_its_category(rubric):
+    rows = [USUAL | changes for changes in BRANCHES[rubric.name].values()]
+    assert labelled(rubric, rows) == list(rubric.labels)
+
+
+@each
+def test_every_combination_of_signals_has_the_category_of_plain_branches(rubric):
+    rows = combinations(rubric.signals)
+    expected = [category(rubric.name, row, AT) for row in rows]
+    assert labelled(rubric, rows) == expected
+    assert set(expected) == set(rubric.labels)
+
+
+@each
+def test_every_combination_of_signals_meets_exactly_one_condition(rubric):
+    conditions = rubric.cases(lambda name, _: pl.lit(AT[name]))
+    rows = pl.DataFrame(combinations(rubric.signals)).with_columns(**conditions)
+    met = rows.select(invalid="invalid", others=pl.sum_horizontal(rubric.labels[1:]))
+    assert set(met.filter(~pl.col("invalid"))["others"]) == {1}
+    assert set(met["others"]) == {1}
+
+
+@each
+def test_a_category_is_null_where_a_missing_signal_decides_it_and_only_there(rubric):
+    rows = combinations(rubric.signals, missing=True)
+    # What a row could be if its missing signals had any of their values.
+    could = {}
+    for row in sorted(rows, key=lambda row: sum(value is None for value in row.values())):
+        gaps = [name for name, value in row.items() if value is None]
+        could[tuple(row.values())] = (
+            {category(rubric.name, row, AT)}
+            if not gaps
+            else set().union(
+                *(could[tuple((row | {gaps[0]: value}).values())] for value in LEVELS[gaps[0]])
+            )
+        )
+    possible = [could[tuple(row.values())] for row in rows]
+    expected = [next(iter(labels)) if len(labels) == 1 else None for labels in possible]
+    assert labelled(rubric, rows) == expected
+    assert None in expected
+
+
+@each
+def test_percentiles_of_the_data_are_those_of_each_dataset(rubric):
+    log = signalled()
+    kept = ps.rubrics.thresholds(log, over="dataset")
+    at = {row["dataset"]: row for row in kept.iter_rows(named=True)}
+    expected = [category(rubric.name, row, at[row["dataset"]]) for row in log.iter_rows(named=True)]
+    for options in ({}, {"thresholds": kept}):
+        found = log.select(rubric.expr(over="dataset", **options))[rubric.name]
+        assert found.to_list() == expected
+        assert found.dtype == pl.Enum(rubric.labels)
+    (whole,) = ps.rubrics.thresholds(log).iter_rows(named=True)
+    expected = [category(rubric.name, row, whole) for row in log.iter_rows(named=True)]
+    assert log.select(rubric.expr())[rubric.name].to_list() == expected
+    assert log.select(rubric.expr(thresholds=whole))[rubric.name].to_list() == expected
+
+
+@each
+def test_lazy_equals_eager(rubric):
+    log = signalled()
+    eager = log.with_columns(rubric.expr(over="dataset"))
+    for engine in ("streaming", "in-memory"):
+        lazy = log.lazy().with_columns(rubric.expr(over="dataset")).collect(engine=engine)
+        assert_frame_equal(lazy, eager, check_row_order=False)
+
+
+@each
+def test_flags_may_be_boolean_or_numbers(rubric):
+    log = signalled()
+    flags = ["has_box", "is_correct", "repeated_pattern"]
+    for dtype in (pl.Int8, pl.Float64):
+        assert_frame_equal(
+            log.cast(dict.fromkeys(flags, dtype)).select(rubric.expr()), log.select(rubric.expr())
+        )
+
+
+@each
+def test_the_example_weighs_every_label_and_success_is_what_is_correct(rubric):
+    assert tuple(rubric.example) == rubric.labels
+    assert rubric.example["invalid"] <= 0
+    assert max(rubric.example.values()) == 1
+    expected = [label for label in rubric.labels if "correct" in label]
+    assert list(rubric.success) == (expected or ["A_high"])
+
+
+def test_signals_and_thresholds_are_those_that_the_table_needs():
+    needs = {rubric.name: (set(rubric.signals), set(rubric.thresholds)) for rubric in SCHEMATA}
+    basic = {"repeated_pattern", "C"}
+    assert needs == {
+        "exact_match": (basic | {"is_correct"}, set()),
+        "format_aware": (basic | {"is_correct", "has_box"}, set()),
+        "conf_calibrated": (
+            basic | {"is_correct", "completion_bpt"},
+            {"wrong_high_conf", "correct_high_conf", "correct_mid_conf"},
+        ),
+        "ood_robustness": (basic | {"is_correct", "prompt_bpt"}, {"ood"}),
+        "strict_compliance": (basic | {"is_correct", "has_box"}, set()),
+        "conf_wrong_penalty": (basic | {"is_correct", "completion_bpt"}, {"wrong_high_conf"}),
+        "verifier_only": (basic | {"A", "B"}, set()),
+        "format_confidence": (basic | {"is_correct", "has_box", "completion_bpt"}, {"high_conf"}),
+        "length_robust": (basic | {"is_correct"}, set()),
+        "verifier_prob": (basic | {"is_correct", "A"}, set()),
+        "efficiency_adjusted": (
+            basic | {"is_correct", "token_ratio"},
+            {"economical", "moderate", "correct_economical", "correct_moderate"},
+        ),
+        "concision_high_conf": (
+            basic | {"is_correct", "token_ratio", "completion_bpt"},
+            {"correct_economical", "correct_moderate", "high_conf"},
+        ),
+    }
