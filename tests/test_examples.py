@@ -6,6 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TAU_BENCH = Path(__file__).parents[2] / "shared" / "data" / "tau_bench_gpt4o_airline.parquet"
 
@@ -78,3 +80,25 @@ def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):
     # Of the equal models LLM05 and LLM06 one comes first, but they are not told apart.
     assert [cell.strip(" │") for cell in ranks["with CI"].split("┆")][6:8] == ["5", "5"]
     assert (tmp_path / "curves.png").stat().st_size > 10_000
+
+
+def test_rubrics_prints_the_ranks_under_all_twelve_and_draws_them(tmp_path):
+    printed = run("rubrics.py", tmp_path / "ranks.svg")
+    names = [rubric.name for rubric in ps.rubrics.schemata()]
+    rows = [line.split() for line in printed.splitlines() if line.startswith("│")]
+    ranks = {row[1]: [int(rank) for rank in row[3:14:2]] for row in rows[1:13]}
+    assert list(ranks) == names
+    assert {tuple(sorted(row)) for row in ranks.values()} == {(1, 2, 3, 4, 5, 6)}
+    assert len({tuple(row) for row in ranks.values()}) > 6
+    drawn = (tmp_path / "ranks.svg").read_text(encoding="utf-8")
+    for word in ("overconfident", "verbose", *(name.replace("_", " ") for name in names)):
+        assert f">{word}</text>" in drawn
+
+
+def test_rubrics_says_what_the_picture_needs():
+    hidden = "import runpy, sys; sys.modules['altair'] = None\n"
+    hidden += "runpy.run_path(sys.argv.pop(), run_name='__main__')"
+    command = [sys.executable, "-W", "error", "-c", hidden, EXAMPLES / "rubrics.py"]
+    printed = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)  # noqa: S603
+    assert "│ concision_high_conf ┆" in printed.stdout
+    assert printed.stdout.endswith('pip install "polars-scorio[plot]"\n')
