@@ -149,11 +149,13 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
             One of `ps.rubrics`, or your own.
         over : str, Expr or sequence of them
             The strata (datasets) within which percentiles are taken, over all models together and
-            all rows of the frame. Default: the whole frame is one.
+            all rows of the frame: a filter on the models of the result changes no number, but all
+            models are read. Default: the whole frame is one.
         thresholds : dict of float or DataFrame, optional
             Numbers in place of the percentiles, by name, or a row for each stratum of `over`, as
             `ps.rubrics.thresholds` returns. Runs that are compared must share their thresholds, and
-            so must data and `prior` trials, which else have percentiles of their own.
+            so must data and `prior` trials, which else have percentiles of their own. With them a
+            filter on the models reaches the scan of the file.
 
         Returns
         -------

@@ -162,6 +162,20 @@ def test_thresholds_of_several_keys_find_their_stratum_null_keys_too(log):
     assert found[rubric.name].null_count() == 0
 
 
+@pytest.mark.parametrize(
+    "dtype",
+    [pl.String, pl.Categorical, pl.Enum(["hard", "easy", "new"]), pl.Date, pl.Int8, pl.Boolean],
+)
+def test_strata_of_any_dtype_find_their_thresholds(log, dtype):
+    rubric = ps.rubrics.ood_robustness()
+    codes = pl.when(dataset="easy").then(1).otherwise(0)
+    keys = pl.col("dataset") if dtype in (pl.String, pl.Categorical, pl.Enum) else codes
+    log = log.with_columns(dataset=keys.cast(dtype))
+    kept = ps.rubrics.thresholds(log, over="dataset")
+    found = log.select(rubric.expr(over="dataset", thresholds=kept))
+    assert_frame_equal(found, log.select(rubric.expr(over="dataset")))
+
+
 def test_a_stratum_without_thresholds_is_refused_with_its_place(log):
     rubric, accessor = ps.rubrics.ood_robustness(), log.scorio(by="dataset")
     kept = ps.rubrics.thresholds(log.filter(dataset="easy"), over="dataset")
@@ -204,6 +218,19 @@ def test_a_filter_after_the_report_leaves_the_percentiles_alone(log, rubric):
         plan = log.lazy().scorio(by="dataset").rubric(rubric, over=over).bayes(rubric.weights())
         for condition in (pl.col("model") == "b", pl.col("dataset") == "hard"):
             assert_frame_equal(plan.filter(condition).collect(), plan.collect().filter(condition))
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_filter_on_the_model_reaches_the_scan_where_thresholds_are_given(log, given, tmp_path):
+    log.write_parquet(tmp_path / "log.parquet")
+    kept = ps.rubrics.thresholds(log, over="dataset") if given else None
+    accessor = pl.scan_parquet(tmp_path / "log.parquet").scorio(by="dataset")
+    rubric = ps.rubrics.conf_calibrated()
+    plan = accessor.rubric(rubric, over="dataset", thresholds=kept).bayes(rubric.weights())
+    for column, pushed in (("model", given), ("dataset", True)):
+        explained = plan.filter(pl.col(column) == "x").explain()
+        assert ("SELECTION: " in explained) == pushed
+        assert "PROJECT 8/13 COLUMNS" in explained
 
 
 def test_a_filter_before_the_report_changes_them(log):
