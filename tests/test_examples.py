@@ -42,7 +42,7 @@ def test_tau_bench_prints_the_estimates_of_a_trajectory_file(tmp_path):
     ]
     path = tmp_path / "agent.json"
     path.write_text(json.dumps(runs), encoding="utf-8")
-    printed = run("tau_bench.py", path)
+    printed = run("logs/tau_bench.py", path)
     assert "agent" in printed
     assert "0.667" in printed  # pass^1: 4 of 6
     assert "0.333" in printed  # pass^2: 1 of 3
@@ -54,13 +54,13 @@ def test_tau_bench_reproduces_the_published_leaderboard(tmp_path):
     columns = {"question": "task_id", "category": "reward"}
     path = tmp_path / "gpt-4o-airline.json"
     pl.read_parquet(TAU_BENCH).rename(columns).cast({"reward": pl.Float64}).write_json(path)
-    printed = run("tau_bench.py", path)
+    printed = run("logs/tau_bench.py", path)
     for published in ("0.420", "0.273", "0.220", "0.200"):
         assert f"┆ {published}" in printed
 
 
 def test_tau_bench_explains_what_it_wants():
-    assert "task_id, trial and reward" in run("tau_bench.py")
+    assert "task_id, trial and reward" in run("logs/tau_bench.py", "--help")
 
 
 def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):
