@@ -1,0 +1,67 @@
+import polars as pl
+import pytest
+
+NAN = float("nan")
+
+
+def rollout(uid, acc, step=10, **fields):
+    """One line of <step>.jsonl: the score of math_dapo is 1 or -1."""
+    score = 1.0 if acc == 1 else -1.0
+    line = {"input": "1 + 1", "output": "2", "gts": "2", "score": score, "step": step}
+    known = {"reward": score, "acc": acc, "pred": "2"}
+    return {**line, **known, **({"uid": uid} if uid else {}), **fields}
+
+
+@pytest.fixture
+def validation(write):
+    accs = {"a": [1.0, 0.0], "b_1": [1.0, 1.0], "c": [0.0, NAN]}
+    for step in (10, 20):
+        lines = [
+            rollout(f"{sample}_{i}_0", acc, step)
+            for sample, found in accs.items()
+            for i, acc in enumerate(found)
+        ]
+        path = write(f"val/{step}.jsonl", *lines)
+    return path.parent
+
+
+def test_the_uid_holds_question_and_trial(recipe, validation):
+    log = recipe.trials(validation / "10.jsonl")
+    assert log.columns == ["step", "question", "trial", "category", "score"]
+    assert log.select("question", "trial").rows() == [
+        (sample, f"{i}_0") for sample in ("a", "b_1", "c") for i in (0, 1)
+    ]
+
+
+def test_a_reward_of_nan_is_no_outcome(recipe, validation):
+    assert "NaN" in (validation / "10.jsonl").read_text(encoding="utf-8")
+    with pytest.raises(pl.exceptions.ComputeError, match="'N'"):
+        pl.read_ndjson(validation / "10.jsonl")
+    log = recipe.trials(validation / "10.jsonl")
+    assert log["category"].to_list() == [1.0, 0.0, 1.0, 1.0, 0.0, None]
+
+
+def test_each_step_is_a_stratum(printed, validation):
+    with pytest.raises(SystemExit, match=r"2 questions have a missing category.*step=10"):
+        printed(validation)
+    # Questions a, b and c: (1/2 + 1 + 0) / 3.
+    report = printed(validation, "--missing", "drop")
+    assert report.count("┆ 5      ┆ 1       ┆ 0.500") == 6  # avg and k = 1, twice, of two steps
+    assert "model" not in report
+
+
+def test_without_a_uid_the_input_is_the_question(recipe, write, printed):
+    lines = [rollout(None, acc, input=text) for text, acc in [("p", 1), ("p", 0), ("q", 1)]]
+    path = write("5.jsonl", *lines)
+    assert recipe.trials(path)["question"].to_list() == ["p", "p", "q"]
+    assert recipe.trials(path)["trial"].null_count() == 3
+    assert "┆ 0.750" in printed(path)
+
+
+def test_any_reward_can_be_read_with_a_threshold(recipe, validation, write):
+    log = recipe.trials(validation / "10.jsonl", "score", threshold=0)
+    assert log["category"].to_list() == [True, False, True, True, False, False]
+    # A reward function that returns a plain number leaves no acc.
+    plain = {key: value for key, value in rollout(None, 1.0).items() if key != "acc"}
+    with pytest.raises(ValueError, match=r"no rollout has 'acc', the first has .*'score'"):
+        recipe.trials(write("7.jsonl", plain))
