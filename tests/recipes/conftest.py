@@ -8,6 +8,9 @@ from types import ModuleType
 
 import pytest
 
+# It imports inspect_ai, which only one test needs.
+collect_ignore = ["inspect_run.py"]
+
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
 

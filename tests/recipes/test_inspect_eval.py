@@ -1,3 +1,4 @@
+import gc
 import importlib.util
 import json
 import sys
@@ -116,3 +117,71 @@ def test_a_log_with_zstd_entries_says_what_to_install(recipe, graded):
     graded.write_bytes(data)
     with pytest.raises(NotImplementedError, match=r"a\.eval has zstd entries: pip install"):
         recipe.trials(graded)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """The log of an evaluation that inspect_ai has run, as inspect_ai reads it."""
+    for package in ("inspect_ai", "pandas"):
+        pytest.importorskip(package, reason=f"{package} is not installed: see the extra `inspect`")
+    from tests.recipes.inspect_run import evaluation  # noqa: PLC0415 - it imports inspect_ai
+
+    log = evaluation(tmp_path_factory.mktemp("logs"))
+    gc.collect()  # what inspect leaves open warns here, and not in another test
+    return log
+
+
+# What inspect_ai 0.3.285 itself sets off, with pandas 3.1.
+inspect_ai = pytest.mark.filterwarnings(
+    "ignore:The inplace keyword in DataFrame.drop_duplicates",
+    "ignore:Unclosed <MemoryObject:ResourceWarning",
+    "ignore:The 'initial' parameter:DeprecationWarning",
+)
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_inspects_own_reader_gives_the_same_frame(recipe, evaluated):
+    from inspect_ai.analysis import EvalModel, EvalTask, SampleSummary, samples_df  # noqa: PLC0415
+
+    columns = EvalModel + EvalTask + SampleSummary
+    own = pl.from_pandas(samples_df(evaluated.location, columns=columns, quiet=True)).select(
+        "model",
+        benchmark="task_name",
+        question="id",
+        trial="epoch",
+        category="score_grade",
+        error=pl.col("error").replace("", None),
+    )
+    log = recipe.trials(evaluated.location)
+    assert log.sort("question", "trial").equals(own.sort("question", "trial"))
+    assert log["category"].value_counts().sort("category").rows() == [
+        (None, 2),
+        ("C", 10),
+        ("I", 5),
+        ("P", 3),
+    ]
+    assert log["error"].drop_nulls().to_list() == ["RuntimeError('boom')"]
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_pass_at_k_agrees_with_inspects_reducer(recipe, evaluated):
+    log = recipe.trials(evaluated.location).scorio(success="C", missing="drop")
+    reduced = next(r for r in evaluated.reductions if r.reducer == "pass_at_2")
+    expected = {sample.sample_id: sample.value for sample in reduced.samples}
+    questions = log.pass_at_k(2, per="question")
+    assert dict(questions.select("question", "estimate").rows()) == pytest.approx(expected)
+    score = next(s for s in evaluated.results.scores if s.reducer == "pass_at_2")
+    accuracy = score.metrics["accuracy"].value
+    assert log.pass_at_k(2)["estimate"].item() == pytest.approx(accuracy)
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_the_average_agrees_with_inspects_mean(recipe, evaluated, printed):
+    log = recipe.trials(evaluated.location).scorio(missing="drop")
+    score = next(s for s in evaluated.results.scores if s.reducer == "mean")
+    accuracy = score.metrics["accuracy"].value
+    assert log.avg(w=recipe.WEIGHTS)["estimate"].item() == pytest.approx(accuracy)
+    assert f"┆ {accuracy:.3f}" in printed(evaluated.location, "--missing", "drop")
