@@ -28,7 +28,7 @@ def trials(paths: Paths) -> pl.LazyFrame:
 def main() -> None:
     """Print the report of the files on the command line."""
     options = command_line(__doc__, "*_results.jsonl files").parse_args()
-    # Without trial ids a file that is read twice goes unnoticed, unless n= is given.
+    # Without trial ids a file that is read twice goes unnoticed, unless --n is given.
     print_report(trials(options.paths), options, trial=None)
 
 

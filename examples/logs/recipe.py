@@ -67,6 +67,12 @@ def command_line(description: str | None, what: str) -> argparse.ArgumentParser:
         "error (the default); nothing, but it is counted as dropped; or a category, such as 0",
     )
     parser.add_argument(
+        "--n",
+        type=int,
+        help="refuse questions without exactly so many trials: finds files that were read twice, "
+        "also where trials carry no id",
+    )
+    parser.add_argument(
         "--k",
         type=lambda text: [int(k) for k in text.split(",")],
         metavar="1,2,4",
@@ -83,16 +89,16 @@ def print_report(
     **roles: Any,  # noqa: ANN401 - the keywords of the accessor
 ) -> None:
     """Print avg, pass@k and pass^k of each model (and stratum) with their intervals."""
-    roles = {**roles, "missing": options.missing}
+    roles = {**roles, "missing": options.missing, "n": options.n}
     try:
         # Counted once: the number of trials that the questions have says which k there are.
         counted = ps.scorio(trials.lazy(), **roles).counts().collect()
         ks = options.k or _draw_sizes(counted)
-        log = ps.scorio(counted, **{**roles, "trial": None, "count": "count"})
+        log = ps.scorio(counted, **{**roles, "count": "count"})
         metrics = ps.avg(w=w, name="avg"), ps.pass_at_k(ks), ps.pass_hat_k(ks)
         report = log.report(*metrics, pooling="partial", interval="beta")
-    except ValueError as error:
-        hint = " Here: --missing drop, or --missing 0." if "missing=" in str(error) else ""
+    except (TypeError, ValueError) as error:
+        hint = " Here: --missing drop, or --missing CATEGORY." if "missing=" in str(error) else ""
         sys.exit(f"{error}{hint}")
     with pl.Config(
         tbl_rows=-1,

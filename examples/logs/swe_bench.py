@@ -35,7 +35,7 @@ def _rows(file: Path) -> list[tuple[str, ...]]:
     model, _, run = file.stem.rpartition(".")
     outcomes: dict[str, str] = {}
     for outcome in OUTCOMES:
-        for instance in report.get(f"{outcome}_ids", []):
+        for instance in report[f"{outcome}_ids"]:
             outcomes.setdefault(instance, outcome)
     return [(model, instance, run, outcome) for instance, outcome in outcomes.items()]
 

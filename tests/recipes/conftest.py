@@ -14,10 +14,8 @@ collect_ignore = ["inspect_run.py"]
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
 
-@pytest.fixture
-def recipe(request: pytest.FixtureRequest) -> ModuleType:
-    """The recipe that a test module is about."""
-    name = request.module.__name__.rpartition("test_")[2]
+def loaded(name: str) -> ModuleType:
+    """The recipe of a name."""
     specification = importlib.util.spec_from_file_location(f"recipes.{name}", LOGS / f"{name}.py")
     module = importlib.util.module_from_spec(specification)
     # What a script finds beside itself; no longer than needed, for trl.py and the like are there.
@@ -27,6 +25,12 @@ def recipe(request: pytest.FixtureRequest) -> ModuleType:
     finally:
         sys.path.remove(str(LOGS))
     return module
+
+
+@pytest.fixture
+def recipe(request: pytest.FixtureRequest) -> ModuleType:
+    """The recipe that a test module is about."""
+    return loaded(request.module.__name__.rpartition(".test_")[2])
 
 
 @pytest.fixture

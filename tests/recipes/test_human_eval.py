@@ -41,6 +41,15 @@ def test_a_program_without_verdict_has_no_outcome(recipe, write, printed):
         printed(path)
 
 
+def test_a_copy_of_the_log_is_found_where_n_is_given(results, printed):
+    again = results.read_text(encoding="utf-8")
+    (results.parent / "copy").mkdir()
+    (results.parent / "copy" / results.name).write_text(again, encoding="utf-8")
+    with pytest.raises(SystemExit, match="2 questions have not the n=3 trials"):
+        printed(results.parent, "--n", "3")
+    assert "┆ 0.500" in printed(results, "--n", "3")
+
+
 def test_the_report_has_pass_at_k(printed, results):
     # 1 and 2 of 3 programs pass: pass@1 = 1/2, pass@2 = (2/3 + 1) / 2.
     report = printed(results.parent)
