@@ -1,12 +1,13 @@
 """inspect_ai: what did the samples of an evaluation score?
 
 Reads its .eval logs: zip archives, of which header.json (model, task) and summaries.json (a list of
-samples with id, epoch, scores and error) suffice. Their entries are compressed with zstd since
-2025, which Python reads from 3.14 on, and before with `pip install zipfile-zstd`. inspect's own
-reader gives the same: samples_df("logs", columns=EvalModel + EvalTask + SampleSummary).
+samples with id, epoch, scores and error) suffice. Newer versions compress them with zstd, which
+Python reads from 3.14 on, and before with `pip install zipfile-zstd`. inspect's own reader gives
+the same: samples_df("logs", columns=EvalModel + EvalTask + SampleSummary).
 """
 
 import json
+import math
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,7 @@ def trials(paths: Paths, scorer: str | None = None) -> pl.DataFrame:
     """One row per sample and epoch: model, benchmark, question, trial, category, error.
 
     The category is the value of a scorer, which has to be named where there are several: mostly "C"
-    (correct), "P" (partial), "I" (incorrect) or "N" (no answer), else a number. A failed or
+    (correct), "P" (partial), "I" (incorrect) or "N" (no answer), else a float. A failed or
     unscored sample has none. A task that was retried has two logs with the same samples, which the
     check for duplicate trials finds: keep the later one.
     """
@@ -73,7 +74,10 @@ def _rows(file: Path, scorer: str | None) -> list[tuple[Any, ...]]:
 
 def _value(score: dict[str, Any] | None) -> object:
     value = None if score is None else score["value"]
-    return None if value != value else value  # noqa: PLR0124 - NaN
+    if isinstance(value, bool | int | float):
+        # One dtype for all of them: a scorer may give 1 and 0.5, or true and NaN.
+        return None if math.isnan(value) else float(value)
+    return value
 
 
 def main() -> None:

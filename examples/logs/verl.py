@@ -35,8 +35,8 @@ def trials(paths: Paths, reward: str = "acc", threshold: float | None = None) ->
     ]
     if lines and not any(reward in line for line in lines):
         raise ValueError(f"no rollout has {reward!r}, the first has {list(lines[0])}: see reward=")
-    rows = [(line["step"], *_ids(line), line.get(reward), line["score"]) for line in lines]
-    log = pl.DataFrame(rows, schema=COLUMNS, orient="row", strict=False)
+    rows = [(line["step"], *_ids(line), _number(line.get(reward)), line["score"]) for line in lines]
+    log = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     return log.with_columns(category=above(threshold))
 
 
@@ -45,6 +45,11 @@ def _ids(line: dict[str, str]) -> tuple[str, str | None]:
         return line["input"], None
     sample, rollout, output = line["uid"].rsplit("_", 2)
     return sample, f"{rollout}_{output}"
+
+
+def _number(value: object) -> float | None:
+    # A reward function may return truth values, or what is written as text.
+    return None if value is None else float(value)
 
 
 def main() -> None:

@@ -82,12 +82,14 @@ def test_one_of_several_scorers_has_to_be_named(recipe, log):
     assert recipe.trials(path, "judge")["category"].to_list() == [0.5]
 
 
-def test_numbers_and_truth_values_stay_what_they_are(recipe, log, printed):
+def test_numbers_and_truth_values_become_floats(recipe, log, printed):
     path = log("n.eval", sample("a", 1, {"exact": 1}), sample("a", 2, {"exact": 0}))
     assert recipe.trials(path)["category"].to_list() == [1, 0]
     assert "┆ 0.500" in printed(path)
+    path = log("p.eval", sample("a", 1, {"exact": 1}), sample("a", 2, {"exact": 0.5}))
+    assert recipe.trials(path)["category"].to_list() == [1.0, 0.5]
     path = log("t.eval", sample("a", 1, {"exact": True}), sample("a", 2, {}, "boom"))
-    assert recipe.trials(path)["category"].to_list() == [True, None]
+    assert recipe.trials(path)["category"].to_list() == [1.0, None]
     assert "┆ 0.500" in printed(path, "--missing", "0")
 
 

@@ -58,6 +58,13 @@ def test_without_a_uid_the_input_is_the_question(recipe, write, printed):
     assert "┆ 0.750" in printed(path)
 
 
+def test_truth_values_are_rewards_and_words_are_not(recipe, write):
+    path = write("5.jsonl", rollout("a_0_0", True), rollout("a_1_0", None))
+    assert recipe.trials(path)["category"].to_list() == [1.0, None]
+    with pytest.raises(ValueError, match="could not convert string to float: 'none'"):
+        recipe.trials(write("6.jsonl", rollout("a_0_0", "none")))
+
+
 def test_any_reward_can_be_read_with_a_threshold(recipe, validation, write):
     log = recipe.trials(validation / "10.jsonl", "score", threshold=0)
     assert log["category"].to_list() == [True, False, True, True, False, False]
