@@ -58,10 +58,10 @@ def _rows(file: Path) -> list[tuple[object, ...]]:
 
 
 def _simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
-    # The index in results.json has the rewards too, but a run that was stopped leaves it behind.
-    parts = sorted((file.parent / "simulations").glob("*.json"))
-    if not parts:
+    if "simulations" in run:
         return run["simulations"]
+    # Not the index in results.json, though it has the rewards: a run that was stopped has none.
+    parts = sorted((file.parent / "simulations").glob("*.json"))
     return [json.loads(part.read_text(encoding="utf-8")) for part in parts]
 
 

@@ -82,6 +82,11 @@ def test_simulations_in_files_of_their_own_are_read(recipe, run, write):
     assert recipe.trials(path.parents[1]).equals(recipe.trials(run))
 
 
+def test_a_file_with_all_its_simulations_has_no_parts(recipe, run, write):
+    write("data/simulations/other.json", results(simulations=[]))
+    assert recipe.trials(run).height == len(SIMULATIONS)
+
+
 def test_dropping_gives_the_numbers_of_tau2(printed, run):
     # tau2 leaves the infrastructure error out: pass^1 = (1 + 0 + 1) / 3.
     report = printed(run, "--missing", "drop")
