@@ -5,6 +5,7 @@ Importing the package registers `.scorio` on DataFrames and LazyFrames: `df.scor
 """
 
 from polars_scorio import rubrics
+from polars_scorio.engines import count_trials
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -35,6 +36,7 @@ __all__ = [
     "avg",
     "bayes",
     "from_successes",
+    "count_trials",
     "g_pass_at_k",
     "g_pass_at_k_tau",
     "geo_spectrum_at_k",

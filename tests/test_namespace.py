@@ -13,9 +13,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio import metrics
 from tests.logs import long, unreadable
 
-METHODS = [name for name in ps.__all__ if name.islower() and name not in ("rubrics", "scorio")]
+METHODS = [name for name in metrics.__all__ if name.islower()]
 # A value for each parameter that some metric has, other than its default.
 VALUES: dict[str, Any] = {
     "k": 2,
