@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +14,11 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 TAU_BENCH = Path(__file__).parents[2] / "shared" / "data" / "tau_bench_gpt4o_airline.parquet"
 
 
-def run(example: str, *arguments: str | Path) -> str:
-    """What an example prints; anything on its standard error is a failure."""
+def run(example: str, *arguments: str | Path, silent: bool = True) -> str:
+    """What an example prints; one that is silent writes nothing on its standard error."""
     command = [sys.executable, "-W", "error", EXAMPLES / example, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr if silent else "") == (0, ""), done.stderr
     return done.stdout
 
 
@@ -102,3 +104,23 @@ def test_rubrics_says_what_the_picture_needs():
     printed = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)  # noqa: S603
     assert "│ concision_high_conf ┆" in printed.stdout
     assert printed.stdout.endswith('pip install "polars-scorio[plot]"\n')
+
+
+
+def test_duckdb_counts_and_polars_reports():
+    pytest.importorskip("narwhals")
+    pytest.importorskip("duckdb")
+    printed = run("duckdb_counts.py")
+    assert "DuckDB counted 6,400 trials. Polars was given" in printed
+    assert printed.count("┆ pass_hat_k") == 2
+
+
+@pytest.mark.pyspark
+def test_spark_counts_and_polars_reports():
+    pytest.importorskip("narwhals")
+    pytest.importorskip("pyspark")
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("PySpark needs Java")
+    printed = run("spark_counts.py", silent=False)  # the JVM tells how it is
+    assert "Spark counted 6,400 trials. The driver was given 790 counts" in printed
+    assert printed.count("┆ pass_hat_k") == 2
