@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -106,7 +107,6 @@ def test_rubrics_says_what_the_picture_needs():
     assert printed.stdout.endswith('pip install "polars-scorio[plot]"\n')
 
 
-
 def test_duckdb_counts_and_polars_reports():
     pytest.importorskip("narwhals")
     pytest.importorskip("duckdb")
@@ -124,3 +124,10 @@ def test_spark_counts_and_polars_reports():
     printed = run("spark_counts.py", silent=False)  # the JVM tells how it is
     assert "Spark counted 6,400 trials. The driver was given 790 counts" in printed
     assert printed.count("┆ pass_hat_k") == 2
+
+
+def test_incremental_reports_on_all_trials_of_all_days_so_far():
+    printed = run("incremental.py")
+    assert re.findall(r"day (\d)", printed) == ["0", "1", "2"]
+    # Two models, 30 questions, four more trials a day, two rows for each model.
+    assert re.findall(r"┆ (\d{3}) ", printed) == ["120"] * 4 + ["240"] * 4 + ["360"] * 4

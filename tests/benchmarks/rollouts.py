@@ -58,14 +58,31 @@ def _chunks(
                 "answer": rng.integers(0, 1_000_000, len(chunk)),
             }
         ).with_columns(
-            _padded("model-", "model", 2),
-            _padded("task-", "question", 6),
-            _padded("The answer is ", "answer", 6),
+            padded("model-", "model", 2),
+            padded("task-", "question", 6),
+            padded("The answer is ", "answer", 6),
         )
 
 
-def _padded(prefix: str, column: str, digits: int) -> pl.Expr:
+def padded(prefix: str, column: str, digits: int) -> pl.Expr:
+    """Numbers as words of one length."""
     return pl.lit(prefix).add(pl.col(column).cast(pl.String).str.zfill(digits)).alias(column)
+
+
+def write_parts(folder: Path, frames: Iterator[pl.DataFrame], rows_of_part: int) -> None:
+    """Write frames as Parquet files, each of which is full as soon as it has so many rows."""
+    for part, first in enumerate(frames):
+        _write(folder / f"part-{part:03}.parquet", _until(rows_of_part, first, frames))
+
+
+def _until(
+    rows: int, first: pl.DataFrame, others: Iterator[pl.DataFrame]
+) -> Iterator[pl.DataFrame]:
+    yield first
+    written = first.height
+    while written < rows and (frame := next(others, None)) is not None:
+        yield frame
+        written += frame.height
 
 
 def _write(path: Path, frames: Iterator[pl.DataFrame]) -> None:
