@@ -1,6 +1,6 @@
 """How many distinct trial ids a question has, at a memory that rows do not fill.
 
-A set of integers is its blocks of 64 with a word of bits each, as in roaring bitmaps [1]_: exact
+A set of integers is its blocks of 128 with a word of bits each, as in roaring bitmaps [1]_: exact
 for all integers, merged by ``or``, and of constant size where ids are dense, as 0..n-1 are. Ids
 that are far apart, such as seeds, cost a row each until their question is merged.
 
@@ -27,11 +27,11 @@ def in_blocks(trials: Trials) -> bool:
 
 def blocks() -> list[pl.Expr]:
     """The block of each trial id, named by its largest id, and the bit of the id in it."""
-    # A lookup: Polars has no shift, and a power costs seven times as much.
-    powers = pl.lit([1 << i for i in range(64)], pl.List(pl.UInt64))
+    # A lookup: Polars has no shift, and a power costs seven times as much. The sign is a bit too.
+    bits = pl.lit([*(1 << i for i in range(127)), -(1 << 127)], pl.List(pl.Int128))
     return [
-        (pl.col(TRIAL) | 63).alias(BLOCK),
-        powers.list.get(pl.col(TRIAL) & 63).alias(BITS),
+        (pl.col(TRIAL) | 127).alias(BLOCK),
+        bits.list.get(pl.col(TRIAL) & 127).alias(BITS),
     ]
 
 
