@@ -31,6 +31,10 @@ COLUMNS: dict[str, pl.DataType] = {
     "hi": pl.Float64(),
 }
 
+# What an interval is made of, where more than its ends is needed.
+CENTER, REACH = ":center", ":reach"
+AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
+
 # The rows of a report in a list for each group.
 RESULTS = ":results"
 
@@ -127,7 +131,7 @@ class Evaluation:
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A list of rows for each group; Polars calls it with a part of the groups."""
-        question = [name for name in self.schema if name not in COLUMNS]
+        question = [name for name in self.schema if name not in COLUMNS | AROUND]
         cells = Cells.read(
             groups, self.inference.kinds, with_prior=self.with_prior, per_question=bool(question)
         )
@@ -154,14 +158,15 @@ class Evaluation:
 def metric_numbers(
     metric: Metric, k: int | None, posterior: Questions | Rewards, inference: Inference
 ) -> dict[str, pl.Series]:
-    """Estimate, mu, sigma, lo and hi of a metric; null where there is no such number."""
+    """Estimate, mu, sigma, lo, hi and `AROUND` of a metric; null where there is no such number."""
     # What is infinite is refused later, with its place.
     with np.errstate(all="ignore" if metric.poles else None):
         summary = metric.summary(posterior, k)
-        lo, hi = inference.bounds(metric, summary, posterior)
-    numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi]
+        center, reach = inference.around(summary, posterior)
+        lo, hi = inference.bounds(metric, center, reach, posterior)
+    numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi, center, reach]
     series = [pl.Series(values).fill_nan(None) for values in numbers]
-    return dict(zip(["estimate", "mu", "sigma", "lo", "hi"], series, strict=True))
+    return dict(zip(["estimate", "mu", "sigma", "lo", "hi", *AROUND], series, strict=True))
 
 
 def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

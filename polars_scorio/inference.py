@@ -56,15 +56,19 @@ class Inference:
             return Pooled.fit(states, states, np.arange(states.groups), self.target)
         return Pooled.fit(states, fitted, owner, self.target)
 
-    def bounds(
-        self, metric: Metric, summary: Summary, posterior: Questions | Rewards
-    ) -> tuple[Floats, Floats]:
-        """The credible interval of each cell."""
+    def around(self, summary: Summary, posterior: Questions | Rewards) -> tuple[Floats, Floats]:
+        """Mean and standard deviation that the interval of each cell is made of."""
         mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
+        if self.target == "population" and not isinstance(posterior, Rewards):
+            sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
+        return mu, sigma
+
+    def bounds(
+        self, metric: Metric, mu: Floats, sigma: Floats, posterior: Questions | Rewards
+    ) -> tuple[Floats, Floats]:
+        """The credible interval of each cell, from what it is `around`."""
         if isinstance(posterior, Rewards):
             return mu, mu
-        if self.target == "population":
-            sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
         w, states = weights(metric.w), posterior.states
         if not metric.uses_prior:
             states = states.observed()

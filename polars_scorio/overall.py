@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import polars as pl
 from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.counts import STATES
-from polars_scorio.evaluation import COLUMNS, RESULTS
+from polars_scorio.evaluation import AROUND, CENTER, COLUMNS, REACH, RESULTS
 from polars_scorio.inference import Inference
 from polars_scorio.inquiry import Inquiry, check_choice
-from polars_scorio.intervals import small_sample_factor
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.options import Overall, Per
 from polars_scorio.roles import EVERYTHING, Trials
 
-_REACH, _LOWEST, _HIGHEST = ":reach", ":lowest", ":highest"
+_LOWEST, _HIGHEST = ":lowest", ":highest"
 
 
 def check_overall(overall: Overall, trials: Trials, per: Per) -> None:
@@ -55,7 +53,7 @@ def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
             for metric, _ in asked.asked
             for k in metric.k
         )
-        return _per_model(means, trials).agg(pl.struct(*COLUMNS).alias(RESULTS))
+        return _per_model(means, trials).agg(pl.struct(*COLUMNS, *AROUND).alias(RESULTS))
 
     return _with_overall(grouped, trials, averaged)
 
@@ -89,14 +87,7 @@ def _means(
     rows: pl.DataFrame, trials: Trials, inference: Inference, metric: Metric, k: int | None
 ) -> pl.DataFrame:
     """The mean of one metric over the strata of each model, with its interval."""
-    own = rows.filter(
-        pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64))
-    ).with_columns(pl.col("sigma").alias(_REACH))
-    if inference.target == "population":
-        factor = small_sample_factor(
-            own["questions"].to_numpy().astype(np.int64), inference.confidence
-        )
-        own = own.with_columns(pl.col(_REACH) * pl.Series(factor))
+    own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
     low, high = metric.span
     means = _per_model(own, trials).agg(
         pl.col("metric", "k").first(),
@@ -104,16 +95,15 @@ def _means(
         _complete("estimate", pl.col("estimate").mean()),
         _complete("mu", pl.col("mu").mean()),
         _complete("sigma", _root_of_squares("sigma")),
-        _complete(_REACH, _root_of_squares(_REACH)),
+        _complete(CENTER, pl.col(CENTER).mean()),
+        _complete(REACH, _root_of_squares(REACH)),
         (pl.col("lo") == low).all().alias(_LOWEST),
         (pl.col("hi") == high).all().alias(_HIGHEST),
     )  # fmt: skip
-    mu, reach, lowest, highest = (
-        means[name].to_numpy() for name in ("mu", _REACH, _LOWEST, _HIGHEST)
-    )
-    lo, hi = inference.interval_around(metric, mu, reach, lowest, highest)
+    around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
+    lo, hi = inference.interval_around(metric, *around)
     ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
-    return means.with_columns(*ends).select(*_models(trials), *COLUMNS)
+    return means.with_columns(*ends).select(*_models(trials), *COLUMNS, *AROUND)
 
 
 def _root_of_squares(name: str) -> pl.Expr:

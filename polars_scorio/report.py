@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.alignment import Alignment
 from polars_scorio.checks import checked
 from polars_scorio.counts import STATES
-from polars_scorio.evaluation import COLUMNS, RESULTS, Evaluation
+from polars_scorio.evaluation import AROUND, COLUMNS, RESULTS, Evaluation
 from polars_scorio.inquiry import check_metrics, inquiry
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.options import InferenceOptions, Overall, Per
@@ -39,7 +39,7 @@ def report(
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
     columns = wide_columns(metrics, keys) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
-    tidy = grouped.select(*trials.keys, RESULTS).explode(RESULTS).unnest(RESULTS)
+    tidy = grouped.explode(RESULTS).unnest(RESULTS).select(*keys, *COLUMNS)
     if wide:
         everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
         groups = keys or [EVERYTHING]
@@ -81,7 +81,7 @@ def results(
         check_overall(overall, trials, per)
     question = {trials.question.name: trials.question.dtype} if per == "question" else {}
     refuse_repeats([*trials.keys, *question, *COLUMNS])
-    schema = question | COLUMNS
+    schema = question | COLUMNS | (AROUND if overall == "macro" else {})
     groups = asked.states(per_question=per == "question", questions=questions)
     if overall == "micro":
         groups = with_pool(groups, trials)
@@ -134,7 +134,7 @@ def plain_name(metric: Metric, k: int | None) -> str:
 
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
-    rows = grouped.explode(RESULTS).unnest(RESULTS).drop(EVERYTHING, strict=False)
+    rows = grouped.explode(RESULTS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
     infinite = pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite())
     bad = rows.filter(infinite | pl.col("sigma").is_null())
     if bad.height:

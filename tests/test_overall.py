@@ -224,6 +224,18 @@ def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
         assert [row["lo"], row["hi"]] == pytest.approx(ends, rel=1e-8)
 
 
+# An average on a bound has no spread of its own: its interval is that of the posterior mean.
+@pytest.mark.parametrize("options", [{}, {"target": "population"}, {"interval": "beta"}], ids=str)
+def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
+    parts = {name: long([[1] * 4] * questions) for name, questions in (("x", 5), ("y", 8))}
+    log = pl.concat(part.with_columns(domain=pl.lit(name)) for name, part in parts.items())
+    options = {"pooling": "partial", "overall": "macro"} | options
+    rows = log.scorio(by="domain").report(ps.avg(), ps.bayes(), **options)
+    average, posterior = rows.filter(metric="avg"), rows.filter(metric="bayes")
+    assert average["mu"].to_list() == [1, 1, 1]
+    assert_frame_equal(average.select("lo", "hi"), posterior.select("lo", "hi"), rel_tol=1e-12)
+
+
 @pytest.mark.parametrize(("category", "end"), [(0, "lo"), (1, "hi")])
 @KINDS
 def test_an_end_is_the_bound_if_all_trials_of_all_strata_are_there(category, end, overall):
