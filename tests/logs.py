@@ -1,5 +1,6 @@
 """Logs that tests make."""
 
+import re
 from collections.abc import Iterable, Sequence
 from random import Random
 
@@ -55,3 +56,12 @@ def outcomes(states: dict[tuple[int, int], int], model: str = "m") -> pl.DataFra
     """A binary log from ``{(trials, successes): questions}``."""
     numbers = [state for state, questions in states.items() for _ in range(questions)]
     return long([[1] * c + [0] * (n - c) for n, c in numbers], model)
+
+
+def scans(plan: pl.LazyFrame) -> list[tuple[str, str]]:
+    """Of each Parquet scan of a plan: how many columns it reads, and what it filters by."""
+    explained, scan = plan.explain(), r"(?i)parquet scan"
+    details = r".*\n\s*project (\S+) columns(?:\n\s*selection: (.*))?"
+    found = re.findall(scan + details, explained)
+    assert len(found) == len(re.findall(scan, explained)) > 0
+    return found

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.kernels.states import States
-from tests.logs import drawn
+from tests.logs import drawn, scans
 
 ENGINES = ["streaming", "in-memory"]
 # No weight is a sum of powers of two: sums of them depend on the order of their terms.
@@ -52,15 +52,6 @@ def log():
 def scan(log, tmp_path):
     log.write_parquet(tmp_path / "log.parquet")
     return pl.scan_parquet(tmp_path / "log.parquet")
-
-
-def scans(plan: pl.LazyFrame) -> list[tuple[str, str]]:
-    """Of each Parquet scan of a plan: how many columns it reads, and what it filters by."""
-    explained, scan = plan.explain(), r"(?i)parquet scan"
-    details = r".*\n\s*project (\S+) columns(?:\n\s*selection: (.*))?"
-    found = re.findall(scan + details, explained)
-    assert len(found) == len(re.findall(scan, explained)) > 0
-    return found
 
 
 # --- what is read
