@@ -113,12 +113,22 @@ def wide_columns(metrics: Sequence[Metric], keys: Sequence[str]) -> list[pl.Expr
             for number in (metric.headline, *others):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 columns.append(pl.col(number).filter(row).first().alias(name))
-    refuse_repeats([*keys, *(column.meta.output_name() for column in columns)])
+    names = [column.meta.output_name() for column in columns]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(
+            f"wide=True would have two columns named {repeated[0]!r}: name one of their metrics "
+            "otherwise with name="
+        )
+    refuse_repeats([*keys, *names])
     return columns
 
 
 def plain_name(metric: Metric, k: int | None) -> str:
     """The name of a metric as a column that SQL need not quote.
+
+    Letters and digits of ASCII with single underscores between them, after `m_` where no letter
+    comes first. A `name` that is a word of SQL, such as "order", stays what it is.
 
     Examples
     --------
