@@ -52,6 +52,14 @@ def drawn(seed: int, questions: range, most: int) -> pl.DataFrame:
     return log.sample(fraction=1, shuffle=True, seed=seed)
 
 
+def uneven(seed: int) -> pl.DataFrame:
+    """Outcomes 0..2 of three models in strata of seven, four and three questions."""
+    log = drawn(seed, range(7), most=6)
+    sea = drawn(seed + 1, range(4), most=4).filter(domain="web").with_columns(domain=pl.lit("sea"))
+    few = (pl.col("domain") == "web") & (pl.col("question") > 2)
+    return pl.concat([log.filter(~few), sea])
+
+
 def outcomes(states: dict[tuple[int, int], int], model: str = "m") -> pl.DataFrame:
     """A binary log from ``{(trials, successes): questions}``."""
     numbers = [state for state, questions in states.items() for _ in range(questions)]
