@@ -230,11 +230,9 @@ def log() -> pl.DataFrame:
 
 def tables(trials: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     """The reports of a log, and what is known of its models."""
-    accessor = trials.scorio(by="benchmark")
-    tidy = accessor.report(*METRICS)
-    models = list(VENDOR)
+    accessor, models = trials.scorio(by="benchmark"), list(VENDOR)
     return {
-        "report": tidy,
+        "report": accessor.report(*METRICS),
         "wide": accessor.report(*METRICS, wide=True),
         "questions": accessor.report(ps.avg(), per="question", wide=True),
         "overall": accessor.report(ps.avg(), overall="macro"),
@@ -259,11 +257,13 @@ def collected(scan):
     return {name: table.collect() for name, table in tables(scan).items()}
 
 
-def understood(query: str, frames: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
-    """The plan of a query; a test is skipped if this Polars lacks a word of it."""
+def understood(name: str, frames: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
+    """The plan of a query; skips the test where this Polars does not know it yet."""
     try:
-        return pl.SQLContext(frames).execute(query)
+        return pl.SQLContext(frames).execute(QUERIES[name][0])
     except pl.exceptions.SQLInterfaceError as error:
+        if name not in {"rank", "subquery as a number"}:
+            raise
         pytest.skip(f"SQL of Polars {pl.__version__}: {error}")
 
 
@@ -281,10 +281,9 @@ def assert_rows(rows: list[tuple[object, ...]], expected: list[tuple[object, ...
 @pytest.mark.filterwarnings("ignore:`is_in` with a collection:DeprecationWarning")
 @EACH
 def test_polars_gives_the_rows_that_the_query_asks_for(scan, name):
-    query, expected = QUERIES[name]
-    plan = understood(query, tables(scan))
+    plan = understood(name, tables(scan))
     assert isinstance(plan, pl.LazyFrame)
-    assert_rows(plan.collect().rows(), expected)
+    assert_rows(plan.collect().rows(), QUERIES[name][1])
 
 
 @EACH
@@ -314,16 +313,16 @@ ALL = (
 def test_no_name_needs_quotes(wide):
     rows = log().scorio(by="benchmark").report(*ALL, wide=wide)
     query = f"SELECT {', '.join(rows.columns)} FROM report"  # noqa: S608 - our own names
-    order = " ORDER BY benchmark, model, metric, k" if not wide else " ORDER BY benchmark, model"
-    plan = pl.SQLContext(report=rows).execute(query + order)
-    sort = ["benchmark", "model", *([] if wide else ["metric", "k"])]
-    expected = rows.sort(*sort, nulls_last=True).rows()
+    keys = ["benchmark", "model", *([] if wide else ["metric", "k"])]
+    query += f" ORDER BY {', '.join(keys)}"
+    plan = pl.SQLContext(report=rows).execute(query)
+    expected = rows.sort(*keys, nulls_last=True).rows()
     assert plan.collect().rows() == expected
     assert plan.collect_schema() == rows.schema
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         connection.register("report", rows.to_arrow())
-        result = connection.execute(query + order)
+        result = connection.execute(query)
         assert [column[0] for column in result.description] == rows.columns
         assert result.fetchall() == expected
 
@@ -385,8 +384,7 @@ def test_where_on_numbers_does_not_reach_the_scan(scan):
 
 @EACH
 def test_nothing_is_read_before_the_end(name):
-    query, _ = QUERIES[name]
-    plan = understood(query, tables(unreadable(log().schema)))
+    plan = understood(name, tables(unreadable(log().schema)))
     with pytest.raises(AssertionError, match="the data were read"):
         plan.collect()
 
