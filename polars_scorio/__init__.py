@@ -1,11 +1,13 @@
 """Honest numbers for repeated evaluations of language models, as a Polars namespace.
 
-Importing the package registers `.scorio` on DataFrames and LazyFrames: `df.scorio.bayes()`,
-`lf.scorio.report(ps.bayes(), ps.pass_at_k([1, 4]))`.
+Importing the package registers `.scorio` on DataFrames, LazyFrames and expressions:
+`df.scorio.bayes()`, `lf.scorio.report(ps.bayes(), ps.pass_at_k([1, 4]))`,
+`lf.group_by("question").agg(pl.col("category").scorio.pass_at_k(4))`.
 """
 
 from polars_scorio import rubrics
 from polars_scorio.engines import count_trials
+from polars_scorio.expressions import ScorioExpr
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -32,6 +34,7 @@ from polars_scorio.totals import from_successes
 __all__ = [
     "Metric",
     "Scorio",
+    "ScorioExpr",
     "auc_at_k",
     "avg",
     "bayes",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import polars as pl
 
+from polars_scorio.choices import Per
 from polars_scorio.counts import counts
 from polars_scorio.coverage import coverage
 from polars_scorio.metrics.metric import Metric, Weights
-from polars_scorio.options import Frame, Per, ReportOptions
+from polars_scorio.options import Frame, ReportOptions
 from polars_scorio.priors import priors
 from polars_scorio.report import report
 from polars_scorio.roles import Roles, bind

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr, stdtr, stdtrit
 
+from polars_scorio.choices import Interval, Per
 from polars_scorio.evaluation import RESULTS
 from polars_scorio.inquiry import on_levels
 from polars_scorio.intervals import beta_interval, normal_interval
@@ -16,7 +17,7 @@ from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.metrics.blends import BlendMetric
 from polars_scorio.metrics.metric import Bounds, Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.options import DecisionOptions, Interval, Per
+from polars_scorio.options import DecisionOptions
 from polars_scorio.report import results
 from polars_scorio.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, per_stratum

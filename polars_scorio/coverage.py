@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_scorio.inquiry import check_choice
-from polars_scorio.options import Per
+from polars_scorio.choices import Per, check_choice
 from polars_scorio.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
 
 _ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"

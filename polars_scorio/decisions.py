@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessor import Accessor, FrameT
+from polars_scorio.choices import Compared, Per, RankMethod, RankTies
 from polars_scorio.comparison import compare
 from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import (
-    Compared,
-    DecisionOptions,
-    Per,
-    PlanOptions,
-    RankMethod,
-    RankTies,
-)
+from polars_scorio.options import DecisionOptions, PlanOptions
 from polars_scorio.planning import next_trials, trials_needed
 from polars_scorio.ranking import rank
 from polars_scorio.roles import Category

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.checks import QUESTIONS
+from polars_scorio.choices import View
 from polars_scorio.counts import DROPPED, REWARDS, class_columns
 from polars_scorio.inference import Inference
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import View
+from polars_scorio.metrics.results import CENTER, REACH
 from polars_scorio.roles import Classes
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -32,7 +33,6 @@ COLUMNS: dict[str, pl.DataType] = {
 }
 
 # What an interval is made of, where more than its ends is needed.
-CENTER, REACH = ":center", ":reach"
 AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 
 # The rows of a report in a list for each group.
@@ -152,21 +152,7 @@ class Evaluation:
         views = {view: cells.posterior(view, self.inference) for _, view in self.asked}
         for metric, view in self.asked:
             for k in metric.k:
-                yield metric.name, k, metric_numbers(metric, k, views[view], self.inference)
-
-
-def metric_numbers(
-    metric: Metric, k: int | None, posterior: Questions | Rewards, inference: Inference
-) -> dict[str, pl.Series]:
-    """Estimate, mu, sigma, lo, hi and `AROUND` of a metric; null where there is no such number."""
-    # What is infinite is refused later, with its place.
-    with np.errstate(all="ignore" if metric.poles else None):
-        summary = metric.summary(posterior, k)
-        center, reach = inference.around(summary, posterior)
-        lo, hi = inference.bounds(metric, center, reach, posterior)
-    numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi, center, reach]
-    series = [pl.Series(values).fill_nan(None) for values in numbers]
-    return dict(zip(["estimate", "mu", "sigma", "lo", "hi", *AROUND], series, strict=True))
+                yield metric.name, k, self.inference.intervals.numbers(metric, k, views[view])
 
 
 def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.alignment import Alignment
+from polars_scorio.choices import Interval, Per, Pooling, View, check_choice, check_confidence
 from polars_scorio.counts import states
 from polars_scorio.evaluation import Cells
 from polars_scorio.inference import Inference
@@ -17,9 +16,10 @@ from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.draws import DrawMetric
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.results import Intervals, check_interval
 from polars_scorio.metrics.rewards import BestMetric
 from polars_scorio.metrics.weighted import WeightedMetric
-from polars_scorio.options import Frame, Interval, Per, Pooling, View
+from polars_scorio.options import Frame
 from polars_scorio.roles import Classes, Trials, as_categories, bind, classes
 
 
@@ -105,7 +105,7 @@ def inquiry(
     return Inquiry(
         trials,
         tuple(zip(metrics, views, strict=True)),
-        Inference(kinds, float(confidence), interval, pooling, target),
+        Inference(kinds, Intervals(float(confidence), interval, target), pooling),
         None if prior is None else bind_prior(prior, trials, kinds),
     )
 
@@ -124,46 +124,6 @@ def _view(metric: Metric, trials: Trials) -> View:
         return "categories"
     real = trials.category.dtype.is_float() and trials.roles.success is None
     return "rewards" if metric.rewards and real else "success"
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse what is no probability of an interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a number, or not between 0 and 1.
-    """
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.number):
-        raise TypeError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
-
-
-def check_count(keyword: str, count: int, *, least: int = 1) -> None:
-    """Refuse what is no int, or a smaller one.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        kind = "a positive int" if least else "an int that is not negative"
-        raise ValueError(f"{keyword} must be {kind}, got {count!r}")
-
-
-def check_choice(keyword: str, value: object, choices: object) -> None:
-    """Refuse what is none of the choices of a Literal.
-
-    Raises
-    ------
-    ValueError
-        If the value is none of them.
-    """
-    if value not in get_args(choices):
-        named = " or ".join(f'"{choice}"' for choice in get_args(choices))
-        raise ValueError(f"{keyword} must be {named}, got {value!r}")
 
 
 def _check_inference(
@@ -190,10 +150,7 @@ def _check_inference(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
                 'target="population" needs a k'
             )
-        if interval == "beta" and metric.poles:
-            raise ValueError(
-                f'{metric.name}: a negative power has no range, which interval="beta" needs'
-            )
+        check_interval(metric, interval)
 
 
 def check_metrics(metrics: Sequence[Metric]) -> None:

@@ -10,8 +10,9 @@ import polars as pl
 
 from polars_scorio.accessor import FrameT
 from polars_scorio.decisions import DecisionMethods
+from polars_scorio.expressions import ScorioExpr
 from polars_scorio.metric_methods import MetricMethods
-from polars_scorio.options import RoleOptions
+from polars_scorio.options import OutcomeOptions, RoleOptions
 from polars_scorio.roles import Category, Column, Roles
 from polars_scorio.rubrics.value import Rubric, Thresholds, refuse_absent
 
@@ -206,29 +207,33 @@ pl.api.register_lazyframe_namespace("scorio")(Scorio)
 def scorio(frame: pl.DataFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.DataFrame]: ...
 @overload
 def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyFrame]: ...
+@overload
+def scorio(frame: pl.Expr, **roles: Unpack[OutcomeOptions]) -> ScorioExpr: ...
 def scorio(
-    frame: pl.DataFrame | pl.LazyFrame, **roles: Unpack[RoleOptions]
-) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame]:
+    frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
+) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame] | ScorioExpr:
     """The accessor of a frame, for typed code: no type checker sees registered namespaces.
 
-    ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``.
+    ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``; of an expression it is
+    ``expr.scorio(...)``.
 
     Parameters
     ----------
-    frame : DataFrame or LazyFrame
-        The log.
+    frame : DataFrame, LazyFrame or Expr
+        The log, or the categories.
     **roles
-        Which column plays which part, as in `Scorio.__call__`.
+        Which column plays which part, as in `Scorio.__call__`; for categories as in
+        `ScorioExpr.__call__`.
 
     Returns
     -------
-    Scorio
-        An accessor that returns frames of the same kind.
+    Scorio or ScorioExpr
+        An accessor that returns frames of the same kind, or expressions.
 
     Raises
     ------
     TypeError
-        If `frame` is not a Polars frame.
+        If `frame` is neither a Polars frame nor an expression.
 
     Examples
     --------
@@ -242,4 +247,6 @@ def scorio(
         return Scorio(frame)(**roles)
     if isinstance(frame, pl.LazyFrame):
         return Scorio(frame)(**roles)
-    raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {frame!r}")
+    if isinstance(frame, pl.Expr):
+        return ScorioExpr(frame)(**roles)  # type: ignore[misc]  # the overload knows which
+    raise TypeError(f"frame must be a Polars DataFrame, LazyFrame or Expr, got {frame!r}")

@@ -8,19 +8,12 @@ from typing import Literal, TypeAlias, TypedDict
 import polars as pl
 from numpy.typing import ArrayLike
 
+from polars_scorio.choices import Compared, Interval, Overall, Per, Pooling
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Bounds
 from polars_scorio.roles import Category, Column
 
 Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
-Interval = Literal["normal", "beta"]
-Pooling = Literal["none", "partial"]
-Per = Literal["model", "question"]
-Compared = Literal["same", "common"]
-Overall = Literal["macro", "micro"]
-RankMethod = Literal["competition", "competition_max", "dense", "average"]
-RankTies = Literal["z", "overlap"]
-View = Literal["categories", "success", "rewards"]
 
 
 class InferenceOptions(TypedDict, total=False):
@@ -89,7 +82,14 @@ class SpectrumOptions(DrawOptions, total=False):
     weights: ArrayLike | None
 
 
-class RoleOptions(TypedDict, total=False):
+class OutcomeOptions(TypedDict, total=False):
+    """The keywords of `ScorioExpr.__call__`."""
+
+    success: Category | Sequence[Category] | None
+    missing: Category
+
+
+class RoleOptions(OutcomeOptions, total=False):
     """The keywords of `Scorio.__call__`."""
 
     model: Column | None
@@ -97,8 +97,6 @@ class RoleOptions(TypedDict, total=False):
     trial: Column | None
     category: Column
     by: Column | Sequence[Column]
-    success: Category | Sequence[Category] | None
-    missing: Category
     n: int | None
     count: Column | None
     levels: Sequence[float] | None

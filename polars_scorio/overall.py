@@ -7,12 +7,13 @@ from collections.abc import Callable
 import polars as pl
 from polars.dataframe.group_by import GroupBy
 
+from polars_scorio.choices import Overall, Per, check_choice
 from polars_scorio.counts import STATES
-from polars_scorio.evaluation import AROUND, CENTER, COLUMNS, REACH, RESULTS
+from polars_scorio.evaluation import AROUND, COLUMNS, RESULTS
 from polars_scorio.inference import Inference
-from polars_scorio.inquiry import Inquiry, check_choice
+from polars_scorio.inquiry import Inquiry
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import Overall, Per
+from polars_scorio.metrics.results import CENTER, REACH
 from polars_scorio.roles import EVERYTHING, Trials
 
 _LOWEST, _HIGHEST = ":lowest", ":highest"
@@ -101,7 +102,7 @@ def _means(
         (pl.col("hi") == high).all().alias(_HIGHEST),
     )  # fmt: skip
     around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
-    lo, hi = inference.interval_around(metric, *around)
+    lo, hi = inference.intervals.interval_around(metric, *around)
     ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
     return means.with_columns(*ends).select(*_models(trials), *COLUMNS, *AROUND)
 

@@ -11,16 +11,17 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from polars_scorio.choices import Compared, Per, check_choice, check_count
 from polars_scorio.comparison import standardized
 from polars_scorio.counts import STATES
 from polars_scorio.evaluation import Cells
-from polars_scorio.inquiry import Inquiry, check_choice, check_count, inquiry, on_levels
+from polars_scorio.inquiry import Inquiry, inquiry, on_levels
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.outlook import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
-from polars_scorio.options import Compared, Per, PlanOptions
+from polars_scorio.options import PlanOptions
 from polars_scorio.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, per_stratum
 

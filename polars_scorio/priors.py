@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from polars_scorio.choices import check_confidence
 from polars_scorio.counts import STATES, states
 from polars_scorio.evaluation import Cells
-from polars_scorio.inquiry import bind_prior, check_confidence
+from polars_scorio.inquiry import bind_prior
 from polars_scorio.intervals import beta_interval
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.pooling import Grid

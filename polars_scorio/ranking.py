@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from scipy.special import ndtri
 
+from polars_scorio.choices import RankMethod, RankTies, check_choice
 from polars_scorio.evaluation import RESULTS
-from polars_scorio.inquiry import check_choice
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.options import DecisionOptions, RankMethod, RankTies
+from polars_scorio.options import DecisionOptions
 from polars_scorio.report import results
 from polars_scorio.roles import Roles, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, single_k

@@ -10,11 +10,13 @@ import polars as pl
 
 from polars_scorio.alignment import Alignment
 from polars_scorio.checks import checked
+from polars_scorio.choices import Overall, Per
 from polars_scorio.counts import STATES
 from polars_scorio.evaluation import AROUND, COLUMNS, RESULTS, Evaluation
 from polars_scorio.inquiry import check_metrics, inquiry
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import InferenceOptions, Overall, Per
+from polars_scorio.metrics.results import INFINITE
+from polars_scorio.options import InferenceOptions
 from polars_scorio.overall import check_overall, with_mean, with_pool
 from polars_scorio.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 
@@ -145,8 +147,7 @@ def plain_name(metric: Metric, k: int | None) -> str:
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
     rows = grouped.explode(RESULTS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
-    infinite = pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite())
-    bad = rows.filter(infinite | pl.col("sigma").is_null())
+    bad = rows.filter(INFINITE)
     if bad.height:
         keys = [name for name in bad.columns if name not in COLUMNS]
         first = bad.sort(*keys, maintain_order=True) if keys else bad

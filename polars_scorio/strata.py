@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from polars_scorio.inquiry import check_choice, check_metrics
+from polars_scorio.choices import Compared, check_choice
+from polars_scorio.inquiry import check_metrics
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.options import Compared, DecisionOptions
+from polars_scorio.options import DecisionOptions
 from polars_scorio.roles import EVERYTHING, Trials
 
 _GROUPS, _ROWS = ":groups", ":rows"

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from polars_scorio.choices import Compared, check_choice, check_count
 from polars_scorio.counts import SEQUENCE, STATES, class_columns
-from polars_scorio.evaluation import matrix, metric_numbers
+from polars_scorio.evaluation import matrix
 from polars_scorio.inference import Inference
-from polars_scorio.inquiry import Inquiry, check_choice, check_count, inquiry
+from polars_scorio.inquiry import Inquiry, inquiry
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.convergence import Convergence, Scheme, convergence
 from polars_scorio.kernels.prefixes import Outcomes, prefixes
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.options import Compared, DecisionOptions, PlanOptions
+from polars_scorio.options import DecisionOptions, PlanOptions
 from polars_scorio.ranking import rank_scores
 from polars_scorio.roles import Classes, Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, per_stratum, single_k
@@ -139,8 +140,10 @@ class _Trajectory:
         ((metric, view),) = self.asked.asked
         inference = _inference(self.asked)
         posterior = inference.posterior(view, states)
-        numbers = metric_numbers(metric, metric.k[0], posterior, inference)
-        frame = groups.drop(STATES)[group].with_columns(n=n, **numbers)
+        numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
+        frame = groups.drop(STATES)[group].with_columns(
+            n=n, **{name: numbers[name] for name in _NUMBERS}
+        )
         ranks = rank_scores("mu").over("n").alias("rank")
         return frame.sort("n", *_model_column(self.asked.trials)).with_columns(ranks)
 

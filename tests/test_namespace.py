@@ -174,7 +174,9 @@ def test_what_is_not_configured_anew_has_its_default(r1):
 
 @pytest.mark.parametrize("frame", [{"model": ["m"]}, [1, 2], None, pl.Series("model", ["m"])])
 def test_the_function_wants_a_frame(frame):
-    with pytest.raises(TypeError, match=r"^frame must be a Polars DataFrame or LazyFrame, got "):
+    with pytest.raises(
+        TypeError, match=r"^frame must be a Polars DataFrame, LazyFrame or Expr, got "
+    ):
         ps.scorio(frame)
 
 

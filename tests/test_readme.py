@@ -12,6 +12,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
 
 def test_every_code_block_runs_and_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     names: dict[str, object] = {}
     printed = ""
     with pl.Config():

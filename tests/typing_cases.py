@@ -130,3 +130,22 @@ def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
 def registered_namespaces_are_unknown(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     df.scorio.bayes()  # type: ignore[attr-defined]
     lf.scorio.bayes()  # type: ignore[attr-defined]
+
+
+def expressions(df: pl.DataFrame) -> None:
+    category = ps.scorio(pl.col("category"))
+    assert_type(category, ps.ScorioExpr)
+    assert_type(category(success=["good", "fair"], missing="drop"), ps.ScorioExpr)
+    assert_type(ps.scorio(pl.col("category"), success=2), ps.ScorioExpr)
+    assert_type(category.pass_at_k(4), pl.Expr)
+    assert_type(category.g_pass_at_k_tau(4, tau=0.5), pl.Expr)
+    assert_type(category.bayes(w=[0, 0.5, 1]), pl.Expr)
+    assert_type(category.posterior(ps.pass_at_k(4), confidence=0.9), pl.Expr)
+    assert_type(ps.pass_at_k(4).expr(n="n", successes=pl.col("c")), pl.Expr)
+    assert_type(ps.bayes().posterior_expr(n="n", successes="c", interval="beta"), pl.Expr)
+    category.pass_at_k()  # type: ignore[call-arg]
+    category.pass_at_k(4, w=[0, 1])  # type: ignore[call-arg]
+    category(model="llm")  # type: ignore[call-arg]
+    ps.scorio(pl.col("category"), model="llm")  # type: ignore[call-overload]
+    ps.pass_at_k(4).expr("n", "c")  # type: ignore[call-arg]
+    df.select(pl.col("category").scorio.bayes())  # type: ignore[attr-defined]

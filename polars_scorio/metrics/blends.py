@@ -14,6 +14,7 @@ from polars_scorio.kernels.blends import blend, blend_moments
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
 from polars_scorio.kernels.posterior import Joint
 from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.metrics.counted import OnCounts
 from polars_scorio.metrics.draws import (
     UNIT,
     Gains,
@@ -57,7 +58,7 @@ class BlendFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class BlendMetric:
+class BlendMetric(OnCounts):
     """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y."""
 
     name: str

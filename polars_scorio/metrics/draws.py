@@ -11,6 +11,7 @@ from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.draws import credit_moments, expected_credit
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
+from polars_scorio.metrics.counted import OnCounts
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
@@ -28,7 +29,7 @@ Gains = Callable[..., Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class DrawMetric:
+class DrawMetric(OnCounts):
     """A metric that scores a draw of k trials by the number of its successes.
 
     The formula of such a metric is ``gains(k, *arguments)``: what the first, the second, ...

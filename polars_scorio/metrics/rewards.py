@@ -12,6 +12,7 @@ from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.states import Rewards
+from polars_scorio.metrics.counted import OnCounts
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
@@ -28,7 +29,7 @@ from polars_scorio.metrics.metric import (
 
 
 @dataclass(frozen=True, slots=True)
-class BestMetric:
+class BestMetric(OnCounts):
     """The expected best reward of k trials."""
 
     name: str

@@ -10,6 +10,7 @@ from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.outlook import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
+from polars_scorio.metrics.counted import OnCounts
 from polars_scorio.metrics.metric import (
     Bounds,
     Headline,
@@ -24,7 +25,7 @@ from polars_scorio.metrics.metric import (
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedMetric:
+class WeightedMetric(OnCounts):
     """A metric that is an average of the weights of the categories."""
 
     name: str

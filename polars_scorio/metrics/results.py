@@ -1,0 +1,116 @@
+"""The numbers of a metric, as every result shows them: estimate, posterior and interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.choices import Interval
+from polars_scorio.intervals import beta_interval, normal_interval, small_sample_factor
+from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.posteriors import Questions, Target
+from polars_scorio.kernels.states import Rewards
+from polars_scorio.metrics.metric import Metric, Summary, weights
+
+NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
+# What an interval is made of, where it is not mu and sigma: means over strata need it.
+CENTER, REACH = ":center", ":reach"
+# Where a negative power met a zero: not in metrics without `poles`.
+INFINITE = (
+    pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()) | pl.col("sigma").is_null()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Which intervals a user wants, and about what; see `Scorio.report`."""
+
+    confidence: float = 0.95
+    interval: Interval = "normal"
+    target: Target = "benchmark"
+
+    def numbers(
+        self, metric: Metric, k: int | None, posterior: Questions | Rewards
+    ) -> dict[str, pl.Series]:
+        """What a metric says of each group, null where there is no such number.
+
+        Parameters
+        ----------
+        metric : Metric
+            What is asked.
+        k : int or None
+            One of its draw sizes.
+        posterior : Independent, Pooled or Rewards
+            What the metric looks at, as in `Metric.summary`.
+
+        Returns
+        -------
+        dict of str to Series
+            The `NUMBERS`, `CENTER` and `REACH`, a value for each group. What is infinite is left
+            for others to refuse, who know its place.
+        """
+        with np.errstate(all="ignore" if metric.poles else None):
+            summary = metric.summary(posterior, k)
+            center, reach = self.around(summary, posterior)
+            lo, hi = self.ends(metric, center, reach, posterior)
+        numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi, center, reach]
+        # NaN says that there is no such number.
+        series = [pl.Series(values).fill_nan(None) for values in numbers]
+        return dict(zip((*NUMBERS, CENTER, REACH), series, strict=True))
+
+    def around(self, summary: Summary, posterior: Questions | Rewards) -> tuple[Floats, Floats]:
+        """Mean and standard deviation that the interval of each cell is made of."""
+        mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
+        if self.target == "population" and not isinstance(posterior, Rewards):
+            sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
+        return mu, sigma
+
+    def ends(
+        self, metric: Metric, mu: Floats, sigma: Floats, posterior: Questions | Rewards
+    ) -> tuple[Floats, Floats]:
+        """The credible interval of each cell, from what it is `around`."""
+        if isinstance(posterior, Rewards):
+            return mu, mu
+        w, states = weights(metric.w), posterior.states
+        if not metric.uses_prior:
+            states = states.observed()
+        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.span)
+        return self.interval_around(metric, mu, sigma, lowest, highest)
+
+    def interval_around(
+        self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask
+    ) -> tuple[Floats, Floats]:
+        """The interval of means and standard deviations, clipped to the bounds of the metric.
+
+        `lowest` and `highest` tell where all that was observed is the least (the most) there is.
+        """
+        low, high = metric.span
+        if self.interval == "normal" or low == high:
+            return normal_interval(mu, sigma, self.confidence, metric.bounds)
+        uncertain = sigma > 0
+        lo, hi = beta_interval(
+            mu,
+            sigma,
+            self.confidence,
+            (low, high),
+            lowest=lowest & uncertain,
+            highest=highest & uncertain,
+        )
+        lower, upper = metric.bounds or (-np.inf, np.inf)
+        return np.clip(lo, lower, upper), np.clip(hi, lower, upper)
+
+
+def check_interval(metric: Metric, interval: Interval) -> None:
+    """Refuse a shape of the interval that a metric cannot have.
+
+    Raises
+    ------
+    ValueError
+        If a metric without a range is to have an interval on its range.
+    """
+    if interval == "beta" and metric.poles:
+        raise ValueError(
+            f'{metric.name}: a negative power has no range, which interval="beta" needs'
+        )
