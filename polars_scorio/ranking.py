@@ -54,14 +54,13 @@ def rank(
         apart = z >= ndtri(float(options.get("confidence", 0.95)))
     else:
         apart = pl.col("hi") < within(pl.col("lo").shift(1))
+    place = pl.when(mu.is_not_null()).then(pl.col("rank_ci").fill_null(value=False).cum_sum())
     return (
         tidy.sort(*strata, "mu", trials.keys[-1], descending=descending, nulls_last=True)
         .with_columns(rank=within(rank_scores("mu", method=method)), z_next=z, rank_ci=apart)
         .with_columns(
             within(pl.col("z_next").shift(-1)),
-            within(_ranked(pl.col("rank_ci").fill_null(value=False).cum_sum(), method)).alias(
-                "rank_ci"
-            ),
+            rank_ci=within(_ranked(place, method)),
         )
         .select(*strata, "rank", "rank_ci", trials.keys[-1], "mu", "sigma", "lo", "hi", "z_next")
     )
