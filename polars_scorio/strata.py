@@ -42,11 +42,12 @@ def per_stratum(
     strata = {part.name: part.dtype for part in trials.by}
     keys = strata or {EVERYTHING: pl.UInt8()}
     everything = [] if strata else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
-    model = [] if trials.model is None else [trials.model.name]
+    model = None if trials.model is None else trials.model.name
     row = pl.Struct(schema)
 
     def apply(packed: pl.DataFrame) -> pl.DataFrame:
-        frames = (groups.struct.unnest().sort(*model) for groups in packed[_GROUPS])
+        groups = (part.struct.unnest() for part in packed[_GROUPS])
+        frames = groups if model is None else (frame.sort(model) for frame in groups)
         rows = [function(frame).select(*schema).cast(schema).to_struct() for frame in frames]  # type: ignore[arg-type]  # a dict is a mapping
         return packed.select(*keys, pl.Series(_ROWS, rows, pl.List(row)))
 
