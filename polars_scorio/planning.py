@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from polars_scorio.choices import Compared, Per, check_choice, check_count
+from polars_scorio.choices import Compared, Per, Pooling, check_choice, check_count
 from polars_scorio.comparison import standardized
 from polars_scorio.counts import STATES
 from polars_scorio.evaluation import Cells
@@ -21,12 +21,9 @@ from polars_scorio.kernels.outlook import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
-from polars_scorio.options import PlanOptions
+from polars_scorio.options import Frame
 from polars_scorio.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, per_stratum
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -48,14 +45,17 @@ def trials_needed(
     confidence: float = 0.95,
     max_trials: int = 1_000_000,
     questions: Compared = "same",
-    **options: Unpack[PlanOptions],
+    prior: Frame | None = None,
+    pooling: Pooling = "none",
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     _check_half_width(half_width)
     check_count("max_trials", max_trials)
     trials = bind(frame, roles)
     metric = _weighted(metric, trials, "trials_needed")
-    asked = inquiry(trials, [metric], confidence=confidence, **_without_prior(metric, options))
+    # Prior trials have no say in an average.
+    prior = prior if metric.uses_prior else None
+    asked = inquiry(trials, [metric], prior=prior, confidence=confidence, pooling=pooling)
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
@@ -76,7 +76,8 @@ def next_trials(
     *,
     models: Category | Sequence[Category] | None = None,
     per: Per = "question",
-    **options: Unpack[PlanOptions],
+    prior: Frame | None = None,
+    pooling: Pooling = "none",
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
     check_count("budget", budget)
@@ -85,15 +86,17 @@ def next_trials(
     metric = _weighted(metric, trials, "next_trials")
     keys = {part.name: part.dtype for part in (*trials.by, trials.model) if part}
     if per == "question":
-        schema = {**keys, trials.question.name: trials.question.dtype, **_SPENT}
+        numbers = {trials.question.name: trials.question.dtype, **_SPENT}
+        refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
     else:
-        sigmas = dict.fromkeys(_SIGMAS, pl.Float64())
-        schema = {**keys, "questions": pl.UInt32(), **_SPENT, **sigmas}
-    refuse_repeats([*trials.keys, *(name for name in schema if name not in keys)])
+        numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
+        refuse_repeats([*trials.keys, *numbers])
+    schema = keys | numbers
     wanted = _wanted(models, trials)
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
-    asked = inquiry(trials, [metric], **_without_prior(metric, options))
+    prior = prior if metric.uses_prior else None
+    asked = inquiry(trials, [metric], prior=prior, pooling=pooling)
     spend = _Spending(asked, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
     return asked.states(per_question=True).map_batches(
@@ -115,11 +118,6 @@ def _weighted(metric: Metric | None, trials: Trials, method: str) -> WeightedMet
             "are."
         )
     return weighted
-
-
-def _without_prior(metric: WeightedMetric, options: PlanOptions) -> PlanOptions:
-    """The options, without prior trials where those have no say."""
-    return options if metric.uses_prior else {**options, "prior": None}
 
 
 def _model_column(trials: Trials) -> dict[str, pl.DataType]:
@@ -206,7 +204,11 @@ class _Need:
 
     def _pair(self, one: _Prospect, other: _Prospect) -> dict[str, float | None]:
         diff, z = np.array(one.mu - other.mu), float(ndtri(self.confidence))
-        return self._row([one, other], lambda sigma: bool(standardized(diff, np.array(sigma)) >= z))
+
+        def settled(sigma: float) -> bool:
+            return bool(diff and standardized(diff, np.array(sigma)) >= z)
+
+        return self._row([one, other], settled)
 
     def _row(
         self, prospects: list[_Prospect], settled: Callable[[float], bool]

@@ -40,7 +40,8 @@ def rank(
     check_choice("ties", ties, RankTies)
     strata = [part.name for part in trials.by]
     refuse_repeats([*trials.keys, "rank", "rank_ci", "mu", "sigma", "lo", "hi", "z_next"])
-    tidy = results(trials, [metric], **aligned(options)).explode(RESULTS).unnest(RESULTS)
+    grouped = results(trials, [metric], per="model", **aligned(options))
+    tidy = grouped.explode(RESULTS).unnest(RESULTS)
     descending = [False] * len(strata) + [True] + [False]
 
     def within(expr: pl.Expr) -> pl.Expr:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from polars_scorio.choices import Compared, check_choice, check_count
+from polars_scorio.choices import Compared, Pooling, check_choice, check_count
 from polars_scorio.counts import SEQUENCE, STATES, class_columns
 from polars_scorio.evaluation import matrix
 from polars_scorio.inference import Inference
@@ -21,7 +21,7 @@ from polars_scorio.kernels.prefixes import Outcomes, prefixes
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.options import DecisionOptions, PlanOptions
+from polars_scorio.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.ranking import rank_scores
 from polars_scorio.roles import Classes, Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, per_stratum, single_k
@@ -64,12 +64,14 @@ def settling(
     seed: int = 0,
     progress: bool = False,
     questions: Compared = "same",
-    **options: Unpack[PlanOptions],
+    prior: Frame | None = None,
+    pooling: Pooling = "none",
 ) -> pl.LazyFrame:
     """The plan of a convergence; see `Scorio.convergence`."""
     check_choice("scheme", scheme, Scheme)
     check_count("replicates", replicates, least=0)
     check_count("seed", seed, least=0)
+    options: PlanOptions = {"prior": prior, "pooling": pooling}
     asked = _inquiry(bind(frame, roles), metric, "convergence", options)
     named_model(asked.trials, "convergence")
     refuse_repeats([*(part.name for part in asked.trials.by), *_SETTLED])
@@ -90,7 +92,7 @@ def _inquiry(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "questions"}
-    asked = inquiry(trials, [metric], **known)  # type: ignore[arg-type]  # options of a report
+    asked = inquiry(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
     if asked.inference.kinds.rewards and asked.inference.kinds.known is None:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
