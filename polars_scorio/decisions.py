@@ -290,8 +290,9 @@ class DecisionMethods(Accessor[FrameT]):
         -----
         The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
         spends this way lets the number of trials depend on how hard a question looks: read the next
-        report with `ps.bayes()` and ``pooling="none"`` or with `ps.avg()`; partial pooling assumes
-        that it does not. A filter after this method does not reach the scan.
+        report with `ps.avg()`. The uniform prior of `ps.bayes()` pulls most at the questions with
+        few trials, and partial pooling assumes that difficulty and number have nothing in common.
+        A filter after this method does not reach the scan.
 
         Examples
         --------
