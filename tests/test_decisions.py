@@ -1,0 +1,158 @@
+"""What decisions promise, by simulation: true rates are known, and seeds are fixed."""
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+
+def counted(n: np.ndarray, c: np.ndarray) -> pl.DataFrame:
+    """A log of counts from trials and successes, shape (strata, models, questions)."""
+    stratum, model, question = np.indices(c.shape).reshape(3, -1)
+    keys = pl.DataFrame({"stratum": stratum, "model": model, "question": question})
+    n, c = np.broadcast_to(n, c.shape).ravel(), c.ravel()
+    return pl.concat(
+        keys.with_columns(category=pl.lit(category), count=pl.Series(number))
+        for category, number in ((0, n - c), (1, c))
+    )
+
+
+def asked(log: pl.DataFrame):
+    return log.scorio(by="stratum", count="count")
+
+
+# --- prob
+
+
+@pytest.fixture(scope="module")
+def pairs() -> tuple[pl.DataFrame, np.ndarray]:
+    """All pairs of 20 models with uniform true rates of ten questions, and their true differences.
+
+    Sixty strata: 11,400 pairs, of 1,200 models.
+    """
+    random = np.random.default_rng(0)
+    rates = random.random((60, 20, 10))
+    log = counted(np.array(8), random.binomial(8, rates))
+    rows, truth = asked(log).compare(), rates.mean(axis=2)
+    a, b = (truth[rows["stratum"], rows[name]] for name in ("model_a", "model_b"))
+    return rows, a - b
+
+
+@pytest.mark.parametrize("around", [0.55, 0.65, 0.8, 0.95])
+def test_prob_is_the_share_of_orders_that_are_right(pairs, around):
+    rows, truth = pairs
+    right = np.sign(rows["diff"]) == np.sign(truth)
+    near = (rows["prob"] - around).abs() < 0.03
+    share, size = right.filter(near).mean(), near.sum()
+    assert size > 300
+    # Three standard deviations of a share, as if only half of the pairs were independent.
+    spread = sqrt(around * (1 - around) / (size / 2))
+    assert share == pytest.approx(rows["prob"].filter(near).mean(), abs=3 * spread)
+
+
+def test_the_interval_of_the_difference_covers_it(pairs):
+    rows, truth = pairs
+    covered = ((rows["lo"].to_numpy() <= truth) & (truth <= rows["hi"].to_numpy())).mean()
+    assert covered == pytest.approx(0.95, abs=0.01)
+    sure = rows["better"].is_not_null().to_numpy()
+    winner = rows["better"].to_numpy()[sure]
+    right = np.where(truth > 0, rows["model_a"], rows["model_b"])[sure]
+    assert sure.sum() > 2_000
+    assert (winner == right).mean() > 0.95
+
+
+# --- trials_needed
+
+
+@pytest.mark.parametrize(("seed", "confidence"), [(20, 0.9), (23, 0.9), (17, 0.95), (52, 0.95)])
+def test_trials_needed_predict_where_z_crosses_the_threshold(seed, confidence):
+    random = np.random.default_rng(seed)
+    # Ten trials of each of 20 questions of two models; the first is a little better.
+    now = random.binomial(10, np.clip(random.random((1, 2, 20)) + [[[0.1], [0.0]]], 0, 1))
+    extra = asked(counted(np.array(10), now)).trials_needed(confidence=confidence)["extra"].item()
+    assert 15 < extra < 45  # else sampling noise outweighs the 15 %
+    # 2,000 futures, whose true rates are as probable as the first trials leave them.
+    rates = random.beta(1 + np.repeat(now, 2_000, axis=0), 11 - now)
+    grid, z = np.unique(np.geomspace(extra / 2, 2 * extra, 12).astype(int)), []
+    further, last = 0 * rates.astype(int), 0
+    for m in grid.tolist():
+        further += random.binomial(m - last, rates)
+        last = m
+        best = asked(counted(np.array(10 + m), now + further)).rank().drop_nulls("z_next")
+        z.append((best["z_next"] * (1 - 2 * best["model"])).mean())
+    threshold = NormalDist().inv_cdf(confidence)
+    assert z[0] < threshold < z[-1]
+    assert np.interp(threshold, z, grid) == pytest.approx(extra, rel=0.15)
+
+
+# --- next_trials
+
+
+def after(rates: np.ndarray, now: np.ndarray, n: int, extra: np.ndarray) -> pl.DataFrame:
+    """The report after further trials."""
+    more = np.random.default_rng(6).binomial(extra, rates)
+    return asked(counted(n + extra, now + more)).report(ps.bayes(), ps.avg())
+
+
+def allocated(now: np.ndarray, n: int, budget: int, metric: ps.Metric) -> np.ndarray:
+    rows = asked(counted(np.array(n), now)).next_trials(budget, metric)
+    return rows["extra"].to_numpy().astype(int).reshape(now.shape)
+
+
+@pytest.fixture(scope="module")
+def half() -> tuple[np.ndarray, np.ndarray]:
+    """40 questions, half of them always right: true rates, and successes of 32 trials each."""
+    random = np.random.default_rng(5)
+    rates = np.ones((1_500, 1, 40))
+    rates[..., ::2] = random.uniform(0.2, 0.8, (1_500, 1, 20))
+    return rates, random.binomial(32, rates)
+
+
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg()], ids=lambda metric: metric.name)
+def test_the_allocation_beats_equal_spread(half, metric):
+    rates, now = half
+    spent = allocated(now, 32, 32 * now.size, metric)
+    assert spent.sum() == 32 * now.size
+    equal, best = (after(rates, now, 32, extra) for extra in (np.full(now.shape, 32), spent))
+    truth = rates.mean(axis=(1, 2))
+    for name in ("bayes", "avg"):
+        variances = [(part.filter(metric=name)["sigma"] ** 2).mean() for part in (best, equal)]
+        assert variances[0] < 0.88 * variances[1]
+    # mu of the average has no bias. That of the uniform prior has one, and more of it where trials
+    # are few: what the notes of `next_trials` say.
+    errors, biased = (
+        [
+            ((rows.filter(metric=name)["mu"].to_numpy() - truth) ** 2).mean()
+            for rows in (best, equal)
+        ]
+        for name in ("avg", "bayes")
+    )
+    assert biased[0] > biased[1]
+    # Half of the questions share the budget: 96 trials of each and not 64.
+    assert errors[0] / errors[1] == pytest.approx(64 / 96, abs=0.07)
+
+
+def test_the_expected_sigma_comes_true():
+    # True rates are as uniform as the prior, so that expectations are means over such worlds.
+    random = np.random.default_rng(7)
+    rates = random.random((400, 1, 30))
+    now = random.binomial(6, rates)
+    budget = 4 * now.size
+    summary = asked(counted(np.array(6), now)).next_trials(budget, per="model")
+    spent = {
+        "sigma_equal": np.full(now.shape, 4),
+        "sigma_next": allocated(now, 6, budget, ps.bayes()),
+    }
+    truth, squares = rates.mean(axis=(1, 2)), []
+    for name, extra in spent.items():
+        rows = after(rates, now, 6, extra).filter(metric="bayes")
+        squares.append((rows["sigma"] ** 2).mean())
+        assert squares[-1] == pytest.approx((summary[name] ** 2).mean(), rel=0.01)
+        # Three standard deviations of a mean of 400 squares.
+        error = ((rows["mu"].to_numpy() - truth) ** 2).mean()
+        assert error == pytest.approx(squares[-1], rel=3 * sqrt(2 / 400))
+    assert squares[1] < squares[0]
