@@ -240,9 +240,8 @@ def test_with_a_baseline_each_other_model_is_compared_with_it(log):
     every = accessor.compare(ps.pass_at_k([1, 2]))
     both = rows.join(every, on=["domain", "k", *PAIRS], suffix="_all")
     assert both["diff"].to_list() == both["diff_all"].to_list()
-    turned = rows.join(
-        every, left_on=["domain", "k", *PAIRS], right_on=["domain", "k", *PAIRS[::-1]], suffix="_all"
-    )  # fmt: skip
+    ours, theirs = ["domain", "k", *PAIRS], ["domain", "k", *PAIRS[::-1]]
+    turned = rows.join(every, left_on=ours, right_on=theirs, suffix="_all")
     assert turned["diff"].to_list() == (-turned["diff_all"]).to_list()
     assert both.height + turned.height == rows.height
 

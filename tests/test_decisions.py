@@ -45,7 +45,7 @@ def pairs() -> tuple[pl.DataFrame, np.ndarray]:
 @pytest.mark.parametrize("around", [0.55, 0.65, 0.8, 0.95])
 def test_prob_is_the_share_of_orders_that_are_right(pairs, around):
     rows, truth = pairs
-    right = np.sign(rows["diff"]) == np.sign(truth)
+    right = pl.Series(np.sign(rows["diff"].to_numpy()) == np.sign(truth))
     near = (rows["prob"] - around).abs() < 0.03
     share, size = right.filter(near).mean(), near.sum()
     assert size > 300
@@ -72,7 +72,9 @@ def test_the_interval_of_the_difference_covers_it(pairs):
 def test_trials_needed_predict_where_z_crosses_the_threshold(seed, confidence):
     random = np.random.default_rng(seed)
     # Ten trials of each of 20 questions of two models; the first is a little better.
-    now = random.binomial(10, np.clip(random.random((1, 2, 20)) + [[[0.1], [0.0]]], 0, 1))
+    rates = random.random((1, 2, 20))
+    rates[:, 0] = np.minimum(rates[:, 0] + 0.1, 1)
+    now = random.binomial(10, rates)
     extra = asked(counted(np.array(10), now)).trials_needed(confidence=confidence)["extra"].item()
     assert 15 < extra < 45  # else sampling noise outweighs the 15 %
     # 2,000 futures, whose true rates are as probable as the first trials leave them.

@@ -49,6 +49,20 @@ OPTIONS = {"confidence": 0.5, "interval": "beta", "per": "question", "prior": PR
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
+# The methods that are no metric.
+OTHERS = [
+    "report",
+    "counts",
+    "coverage",
+    "priors",
+    "rubric",
+    "compare",
+    "rank",
+    "trials_needed",
+    "next_trials",
+    "trajectory",
+    "convergence",
+]
 Ask = Callable[[Any], object]
 # Every way to use an accessor.
 ASKS: dict[str, Ask] = {
@@ -63,6 +77,15 @@ ASKS: dict[str, Ask] = {
     "prior": lambda frame: frame.scorio.report(*METRICS, prior=frame),
     "counts": lambda frame: frame.scorio.counts(),
     "priors": lambda frame: frame.scorio.priors(),
+    "compare": lambda frame: frame.scorio.compare(),
+    "population": lambda frame: frame.scorio.compare(target="population"),
+    "rank": lambda frame: frame.scorio.rank(),
+    "trials_needed": lambda frame: frame.scorio.trials_needed(),
+    "half width": lambda frame: frame.scorio.trials_needed(half_width=0.1),
+    "next_trials": lambda frame: frame.scorio.next_trials(5, models="m"),
+    "trajectory": lambda frame: frame.scorio.trajectory(),
+    "convergence": lambda frame: frame.scorio.convergence(replicates=5),
+    "bar": lambda frame: frame.scorio.convergence(replicates=5, progress=True),
     "configured": lambda frame: frame.scorio(success=1).bayes(),
     "configured twice": lambda frame: frame.scorio(success=1)(model=None).counts(),
     "configured only": lambda frame: frame.scorio(trial=None),
@@ -74,13 +97,15 @@ ASKS: dict[str, Ask] = {
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
     methods = {name for name in dir(ps.Scorio) if not name.startswith("_")}
-    assert {*METHODS, "report", "counts", "priors", "rubric"} == methods
+    assert {*METHODS, *OTHERS} == methods
 
 
 # --- frames in, frames out
 
 
-@pytest.mark.parametrize("ask", [*METHODS, "report", "per question", "counts", "priors", "pipe"])
+@pytest.mark.parametrize(
+    "ask", [*METHODS, *OTHERS, "per question", "population", "half width", "pipe"]
+)
 def test_eager_gives_eager_and_lazy_gives_lazy(r1, ask):
     eager, lazy = ASKS[ask](r1), ASKS[ask](r1.lazy())
     assert isinstance(eager, pl.DataFrame)
@@ -189,7 +214,12 @@ def test_the_function_wants_a_frame(frame):
         lambda frame: frame.scorio.report(ps.bayes(), modle="llm"),
         lambda frame: frame.scorio.bayes(modle="llm"),
         lambda frame: frame.scorio.pass_at_k(2, modle="llm"),
-        lambda frame: frame.scorio.counts(modle="llm"),
+        *(
+            lambda frame, method=method: getattr(frame.scorio, method)(modle="llm")
+            for method in OTHERS
+            if method != "next_trials"
+        ),
+        lambda frame: frame.scorio.next_trials(5, modle="llm"),
     ],
 )
 def test_an_unknown_keyword_is_refused_at_the_call(r1, ask):
@@ -230,8 +260,10 @@ def test_a_frame_is_freed_when_its_last_name_goes(r1, ask, lazy):
         lambda frame: frame.scorio.report(),
         lambda frame: frame.scorio.report(ps.bayes(), per="trial"),
         lambda frame: frame.scorio(n=1).bayes(),
+        lambda frame: frame.scorio.rank(ps.pass_at_k([1, 2])),
+        lambda frame: frame.scorio.compare(baseline="x"),
     ],
-    ids=["role", "k", "w", "no metric", "option", "collection"],
+    ids=["role", "k", "w", "no metric", "option", "collection", "draw sizes", "stratum"],
 )
 def test_a_frame_is_freed_after_an_error_too(r1, ask):
     frame = r1.clone()
@@ -279,10 +311,10 @@ def test_notebooks_complete_the_methods(r1, lazy):
         assert found == [f"{owner}.pass_at_k(", f"{owner}.pass_hat_k(", None]
     assert "scorio" in dir(frame)
     for accessor in (frame.scorio, ps.scorio(frame), frame.scorio(n=5)):
-        assert {*METHODS, "report", "counts", "priors", "rubric"} <= set(dir(accessor))
+        assert {*METHODS, *OTHERS} <= set(dir(accessor))
 
 
-@pytest.mark.parametrize("method", [*METHODS, "report", "counts", "priors", "rubric", "__call__"])
+@pytest.mark.parametrize("method", [*METHODS, *OTHERS, "__call__"])
 def test_help_shows_what_a_method_does(method):
     described = inspect.getdoc(getattr(ps.Scorio, method))
     assert described is not None

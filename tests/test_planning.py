@@ -264,7 +264,7 @@ def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
             shared = whole["sigma"] ** 2 - now  # noqa: B023
             return now * share + shared * share**2
 
-        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)  # noqa: B023
+        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
         assert row["sigma"] == pytest.approx(sqrt(square(row["extra"])), rel=1e-9)
 
 
@@ -281,7 +281,7 @@ def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
         def square(m: int) -> float:
             return float((trial / (n + m)).sum()) / 49  # noqa: B023
 
-        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)  # noqa: B023
+        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
 
 
 # --- where to spend the next trials
@@ -590,7 +590,7 @@ def test_keys_that_are_named_like_a_number_are_refused(log):
 def test_bad_rows_are_found(log):
     lost = log.with_columns(category=pl.when(pl.col("question") != 3).then("category"))
     for ask in (lost.scorio(**ROLES).trials_needed, lambda: lost.scorio(**ROLES).next_trials(5)):
-        with pytest.raises(ValueError, match="^6 questions have a missing category"):
+        with pytest.raises(ValueError, match=r"^6 questions have a missing category"):
             ask()
 
 

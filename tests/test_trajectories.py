@@ -96,7 +96,7 @@ def test_each_n_is_a_report_of_the_first_n_trials(log, metric):
         {"pooling": "partial", "target": "population", "interval": "beta"},
         {"prior": drawn(9, range(7), most=2)},
     ],
-    ids=lambda options: ", ".join(options),
+    ids=", ".join,
 )
 def test_the_options_are_those_of_the_report(log, options):
     rows = log.scorio(**ROLES).trajectory(ps.bayes(), **options)
@@ -190,7 +190,7 @@ def test_without_validation_the_ids_are_read_all_the_same(log):
     rows = log.scorio(**ROLES, validate=False).trajectory()
     assert_frame_equal(rows, log.scorio(**ROLES).trajectory(), check_exact=True)
     twice = pl.concat([log, log.head(1)])
-    with pytest.raises(ValueError, match="^1 question has the same trial twice"):
+    with pytest.raises(ValueError, match=r"^1 question has the same trial twice"):
         twice.scorio(**ROLES).trajectory()
     assert twice.scorio(**ROLES, validate=False).trajectory().height > 0
 
