@@ -20,7 +20,7 @@ from polars_scorio.metrics.weighted import bayes
 from polars_scorio.options import DecisionOptions
 from polars_scorio.report import results
 from polars_scorio.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.strata import aligned, named_model, per_stratum
+from polars_scorio.strata import aligned, check_models, named_model, per_stratum
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,6 +40,8 @@ def compare(
     trials = bind(frame, roles)
     metric = on_levels(metric or bayes(), trials)
     model = named_model(trials, "compare")
+    if baseline is not None:
+        check_models([baseline], trials, "baseline")
     paired = options.get("target") == "population"
     if paired:
         _check_paired(metric, options)

@@ -23,7 +23,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
 from polars_scorio.options import Frame
 from polars_scorio.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.strata import aligned, named_model, per_stratum
+from polars_scorio.strata import aligned, check_models, named_model, per_stratum
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -128,10 +128,10 @@ def _wanted(models: Category | Sequence[Category] | None, trials: Trials) -> lis
     """The models to spend on; None: all."""
     if models is None:
         return None
-    named_model(trials, "models=")
     wanted = [models] if isinstance(models, Category) else list(models)
     if not wanted:
         raise ValueError("models must name at least one model, got none")
+    check_models(wanted, trials, "models")
     return wanted
 
 

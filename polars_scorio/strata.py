@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from polars_scorio.choices import Compared, check_choice
 from polars_scorio.inquiry import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.options import DecisionOptions
-from polars_scorio.roles import EVERYTHING, Trials
+from polars_scorio.roles import EVERYTHING, Category, Trials, is_label
 
 _GROUPS, _ROWS = ":groups", ":rows"
 
@@ -81,6 +81,25 @@ def named_model(trials: Trials, method: str) -> pl.DataType:
     if trials.model is None:
         raise ValueError(f"{method} needs several models: name their column with model=")
     return trials.model.dtype
+
+
+def check_models(names: Sequence[Category], trials: Trials, keyword: str) -> None:
+    """Refuse names that the model column cannot hold.
+
+    Raises
+    ------
+    TypeError
+        If a word is given for a column of numbers, or a number for a column of words.
+    ValueError
+        If an Enum has no such model.
+    """
+    dtype = named_model(trials, f"{keyword}=")
+    for name in names:
+        what = f"{keyword}: {name!r} cannot be a model of this log, whose models are {dtype}"
+        if isinstance(name, str) != is_label(dtype):
+            raise TypeError(what)
+        if isinstance(dtype, pl.Enum) and name not in dtype.categories:
+            raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
 
 
 def aligned(options: DecisionOptions) -> DecisionOptions:

@@ -268,10 +268,9 @@ def test_models_keep_their_dtype_and_its_order(log, dtype, names):
     assert pairs["better"].to_list() == winners.to_series().to_list()
 
 
-@pytest.mark.parametrize("baseline", ["z", 1])
-def test_the_baseline_must_be_in_every_stratum(log, baseline):
-    plan = log.lazy().scorio(**ROLES).compare(baseline=baseline)
-    message = rf"^baseline={baseline!r} is none of the models of a stratum: \['a', 'b', 'c'\]$"
+def test_the_baseline_must_be_in_every_stratum(log):
+    plan = log.lazy().scorio(**ROLES).compare(baseline="z")
+    message = r"^baseline='z' is none of the models of a stratum: \['a', 'b', 'c'\]$"
     with pytest.raises(ValueError, match=message):
         plan.collect()
     some = log.filter((pl.col("model") != "b") | (pl.col("domain") == "air"))
