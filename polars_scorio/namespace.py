@@ -95,6 +95,8 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
             error. Binary metrics need `success`, unless the levels are 0 and 1.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
+            The check is exact; where ids are integers close together its memory grows with the
+            questions, else with the trials.
 
         Returns
         -------

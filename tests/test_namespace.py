@@ -79,6 +79,8 @@ ASKS: dict[str, Ask] = {
     "priors": lambda frame: frame.scorio.priors(),
     "compare": lambda frame: frame.scorio.compare(),
     "population": lambda frame: frame.scorio.compare(target="population"),
+    "coverage": lambda frame: frame.scorio.coverage(),
+    "gaps": lambda frame: frame.scorio.coverage(per="question"),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "half width": lambda frame: frame.scorio.trials_needed(half_width=0.1),
