@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 from scorio import eval as scorio
 
 import polars_scorio as ps
+from polars_scorio import metrics
 from tests.logs import drawn, long
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
@@ -18,7 +19,7 @@ POSTERIOR = NUMBERS[1:]
 WEIGHTED = ("bayes", "avg", "max_at_k")
 FACTS = ["metric", "k", "questions", "trials", "dropped", "estimate"]
 KEYS = ["domain", "model"]
-FUNCTIONS = [name for name in ps.__all__ if name.islower() and name not in ("rubrics", "scorio")]
+FUNCTIONS = [name for name in metrics.__all__ if name.islower()]
 # Prior trials tell questions apart that have the same counts, so sums take another order.
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
 K = (1, 2, 40)  # every question has two trials, none has 40

@@ -11,12 +11,9 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio import metrics
 
-FUNCTIONS = {
-    name: getattr(ps, name)
-    for name in ps.__all__
-    if name.islower() and name not in ("rubrics", "scorio")
-}
+FUNCTIONS = {name: getattr(ps, name) for name in metrics.__all__ if name.islower()}
 # For the parameters that must be given.
 GIVEN = {"k": 2, "tau": 0.5, "weights": (0.5, 0.5)}
 NAN, INF = float("nan"), float("inf")
