@@ -108,6 +108,14 @@ def test_strata_may_have_different_questions(log, ask):
 
 
 @ASKED
+def test_strata_may_have_different_models(log, ask):
+    some = log.filter((pl.col("domain") == "air") | (pl.col("model") != "c"))
+    rows = ask(some.scorio(**ROLES), questions="common")
+    assert_frame_equal(rows, ask(some.scorio(**ROLES)), check_exact=True)
+    assert rows["domain"].unique().sort().to_list() == ["air", "web"]
+
+
+@ASKED
 def test_nothing_in_common_is_an_error(log, ask):
     apart = pl.when(model="a").then(pl.col("question") < 5).otherwise(pl.col("question") >= 5)
     web = log.filter((pl.col("domain") == "air") | apart)

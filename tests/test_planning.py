@@ -184,6 +184,12 @@ def test_equal_models_are_never_told_apart(confidence):
     assert [row[name] for name in NEEDED] == [4, 4, None, None, None]
 
 
+def test_of_equal_models_the_first_by_name_comes_first():
+    log = pl.concat([outcomes({(4, 3): 1, (4, 2): 1}, model) for model in "bca"])
+    pairs = log.scorio.trials_needed().select("model_a", "model_b").rows()
+    assert pairs == [("a", "b"), ("b", "c")]
+
+
 def test_pairs_follow_the_ranking(log):
     rows = log.scorio(**ROLES).trials_needed()
     rank = log.scorio(**ROLES).rank()

@@ -244,6 +244,13 @@ def test_equal_models_are_tied_in_both_ranks(method):
         assert rows["z_next"].to_list() == [0, 0, None]
 
 
+def test_intervals_that_touch_overlap():
+    log = models({"a": [9, 9], "b": [1, 0], "c": [5, 5]})
+    touching = ps.bayes(bounds=(0.5, 0.5))  # all of them are clipped to one point
+    assert log.scorio.rank(touching, ties="overlap")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(ties="overlap")["rank_ci"].to_list() == [1, 2, 3]
+
+
 def test_without_uncertainty_models_that_are_equal_are_tied(log):
     rows = log.scorio(**ROLES).rank(ps.max_at_k(2, w=[1, 1, 1]), ties="z")
     assert rows.select("rank", "rank_ci", "mu", "sigma").unique().rows() == [(1, 1, 1, 0)]
