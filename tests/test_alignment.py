@@ -41,7 +41,8 @@ def test_missing_questions_are_counted_and_named(log, ask):
     assert str(error.value) == (
         "1 model lacks questions that others have, the first at domain='web', model='b': 3 missing "
         '(3, 7, 11). Means over different questions cannot be compared: pass questions="common" '
-        "to keep those that all models have, or filter the log."
+        "to keep those that all models have, or filter the log. "
+        'coverage(per="question") lists them.'
     )
 
 
