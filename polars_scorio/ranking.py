@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +14,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.options import DecisionOptions
 from polars_scorio.report import results
-from polars_scorio.roles import Roles, bind, refuse_repeats
+from polars_scorio.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.strata import aligned, named_model, single_k
 
 if TYPE_CHECKING:
@@ -42,6 +43,31 @@ def rank(
     refuse_repeats([*trials.keys, "rank", "rank_ci", "mu", "sigma", "lo", "hi", "z_next"])
     grouped = results(trials, [metric], per="model", **aligned(options))
     tidy = grouped.explode(RESULTS).unnest(RESULTS)
+    return ranked(tidy, trials, strata, method=method, ties=ties, **options)
+
+
+def ranked(
+    tidy: pl.LazyFrame,
+    trials: Trials,
+    strata: Sequence[str],
+    *,
+    method: RankMethod = "competition",
+    ties: RankTies = "z",
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The rows of a report of one metric, in the order and with the columns of `Scorio.rank`.
+
+    Parameters
+    ----------
+    tidy : LazyFrame
+        The rows.
+    trials : Trials
+        The log, for the name of its model column.
+    strata : sequence of str
+        Within which columns the models are ranked.
+    method, ties, **options
+        As in `Scorio.rank`.
+    """
     descending = [False] * len(strata) + [True] + [False]
 
     def within(expr: pl.Expr) -> pl.Expr:
