@@ -29,6 +29,7 @@ from polars_scorio.metrics import (
 )
 from polars_scorio.namespace import Scorio, scorio
 from polars_scorio.ranking import rank_scores
+from polars_scorio.tables import style, to_latex, to_markdown
 from polars_scorio.totals import from_successes
 
 __all__ = [
@@ -54,6 +55,9 @@ __all__ = [
     "rank_scores",
     "rubrics",
     "scorio",
+    "style",
     "threshold_spectrum_at_k",
+    "to_latex",
+    "to_markdown",
     "unanimous_at_k",
 ]

@@ -13,6 +13,7 @@ from polars_scorio.decisions import DecisionMethods
 from polars_scorio.expressions import ScorioExpr
 from polars_scorio.metric_methods import MetricMethods
 from polars_scorio.options import OutcomeOptions, RoleOptions
+from polars_scorio.reader_methods import ReaderMethods
 from polars_scorio.roles import Category, Column, Roles
 from polars_scorio.rubrics.value import Rubric, Thresholds, refuse_absent
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT]):
+class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[FrameT]):
     """Estimates with credible intervals from a long table of trials.
 
     `df.scorio` uses the default column names; `df.scorio(...)` says which column plays which part.

@@ -50,6 +50,8 @@ METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
 # The methods that are no metric.
+# What reads the log at once, and returns no frame of the kind of the log.
+READERS = ["leaderboard"]
 OTHERS = [
     "report",
     "counts",
@@ -99,7 +101,7 @@ ASKS: dict[str, Ask] = {
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
     methods = {name for name in dir(ps.Scorio) if not name.startswith("_")}
-    assert {*METHODS, *OTHERS} == methods
+    assert {*METHODS, *OTHERS, *READERS} == methods
 
 
 # --- frames in, frames out
@@ -316,7 +318,7 @@ def test_notebooks_complete_the_methods(r1, lazy):
         assert {*METHODS, *OTHERS} <= set(dir(accessor))
 
 
-@pytest.mark.parametrize("method", [*METHODS, *OTHERS, "__call__"])
+@pytest.mark.parametrize("method", [*METHODS, *OTHERS, *READERS, "__call__"])
 def test_help_shows_what_a_method_does(method):
     described = inspect.getdoc(getattr(ps.Scorio, method))
     assert described is not None

@@ -40,6 +40,14 @@ def frames_come_out_as_they_go_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).max_at_k([1, 2], w=[0, 1], bounds="range"), pl.DataFrame)
 
 
+def what_people_read(lf: pl.LazyFrame) -> None:
+    board = ps.scorio(lf).leaderboard(ps.bayes(), confidence=0.9, overall="micro")
+    assert_type(board, pl.DataFrame)
+    assert_type(ps.to_markdown(board), str)
+    assert_type(ps.to_latex(board, percent=False), str)
+    ps.to_markdown(lf)  # type: ignore[arg-type]
+
+
 def pipe_is_a_way_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(df.pipe(ps.scorio), ps.Scorio[pl.DataFrame])
     assert_type(lf.pipe(ps.scorio), ps.Scorio[pl.LazyFrame])
