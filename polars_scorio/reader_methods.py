@@ -1,4 +1,4 @@
-"""The methods of the accessor for people: leaderboards."""
+"""The methods of the accessor for people: leaderboards and pictures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,39 @@ from polars_scorio.options import DecisionOptions
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from polars_scorio.plots import Plots
+
 
 class ReaderMethods(Accessor[FrameT]):
     """From estimates to what people read."""
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the log, as Altair charts; a LazyFrame is collected.
+
+        Returns
+        -------
+        Plots
+            With the methods `intervals`, `curve`, `questions`, `comparison`, `trajectory` and
+            `convergence`.
+
+        Raises
+        ------
+        ImportError
+            Without Altair: ``pip install "polars-scorio[plot]"`` is the way out.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> chart = trials.scorio(trial=None).plot.intervals()
+        >>> chart.to_dict()["title"]["text"]
+        'bayes'
+        """
+        from polars_scorio.plots import Plots  # noqa: PLC0415 - needs an extra
+
+        return Plots(self._lazy(), self._roles)
 
     def leaderboard(
         self,

@@ -51,7 +51,7 @@ FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
 # The methods that are no metric.
 # What reads the log at once, and returns no frame of the kind of the log.
-READERS = ["leaderboard"]
+READERS = ["leaderboard", "plot"]
 OTHERS = [
     "report",
     "counts",

@@ -40,12 +40,19 @@ def frames_come_out_as_they_go_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).max_at_k([1, 2], w=[0, 1], bounds="range"), pl.DataFrame)
 
 
-def what_people_read(lf: pl.LazyFrame) -> None:
+def what_people_read(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     board = ps.scorio(lf).leaderboard(ps.bayes(), confidence=0.9, overall="micro")
     assert_type(board, pl.DataFrame)
     assert_type(ps.to_markdown(board), str)
     assert_type(ps.to_latex(board, percent=False), str)
     ps.to_markdown(lf)  # type: ignore[arg-type]
+    plot = ps.scorio(df).plot
+    plot.intervals(ps.bayes(), overall="macro", confidence=0.9).save("picture.png")
+    plot.curve(16)
+    plot.curve([1, 2], interval="beta")
+    plot.convergence(replicates=10, scheme="question").properties(title="x")
+    plot.intervals(wide=True)  # type: ignore[call-arg]
+    plot.pie()  # type: ignore[attr-defined]
 
 
 def pipe_is_a_way_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
