@@ -131,3 +131,51 @@ def test_incremental_reports_on_all_trials_of_all_days_so_far():
     assert re.findall(r"day (\d)", printed) == ["0", "1", "2"]
     # Two models, 30 questions, four more trials a day, two rows for each model.
     assert re.findall(r"┆ (\d{3}) ", printed) == ["120"] * 4 + ["240"] * 4 + ["360"] * 4
+
+
+def pictures_of(folder: Path) -> dict[str, int]:
+    """The sizes of the PNG files in a folder."""
+    paths = sorted(folder.glob("*.png"))
+    assert all(path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" for path in paths)
+    return {path.name: path.stat().st_size for path in paths}
+
+
+def test_report_is_a_folder_with_tables_and_pictures(tmp_path):
+    printed = run("report.py", "--output", tmp_path)
+    assert printed == f"The report is in {tmp_path / 'report.md'}\n"
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| 1 | comet-70b | " in report
+    assert "## Against comet-70b" in report
+    linked = [line.split("(")[1].rstrip(")") for line in report.splitlines() if line[:2] == "!["]
+    assert (
+        linked == list(pictures_of(tmp_path)) == [f"picture_{place}.png" for place in range(1, 7)]
+    )
+    assert "comet-70b" in (tmp_path / "leaderboard.html").read_text(encoding="utf-8")
+
+
+def test_report_reads_a_log_without_strata_and_trial_ids(tmp_path):
+    log = pl.DataFrame(
+        {
+            "model": ["ada"] * 6 + ["bob"] * 4,
+            "question": [1, 1, 1, 2, 2, 2, 1, 1, 2, 2],
+            "category": [1, 1, 0, 1, 1, 1, 0, 0, 1, 0],
+        }
+    )
+    log.write_parquet(tmp_path / "log.parquet")
+    run("report.py", tmp_path / "log.parquet", "--output", tmp_path / "report")
+    report = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    # Two trials of each question of bob: Pass@2.
+    assert "| rank | model | bayes (%) | pass_at_k_2 (%) | pass_hat_k_2 (%) |" in report
+    assert len(pictures_of(tmp_path / "report")) == 4
+
+
+def test_readme_pictures_are_small():
+    sizes = pictures_of(EXAMPLES / "pictures")
+    assert {"comparison.png", "curve.png", "intervals.png"} <= set(sizes)
+    assert max(sizes.values()) < 60_000
+
+
+def test_readme_pictures_can_be_made_anew(tmp_path):
+    pytest.importorskip("PIL")
+    assert run("readme_pictures.py", tmp_path).count(" kB") == 3
+    assert list(pictures_of(tmp_path)) == ["comparison.png", "curve.png", "intervals.png"]
