@@ -48,3 +48,27 @@ def avg(questions: Iterable[Counts], w: Sequence[float]) -> tuple[Fraction, Frac
         mu += sum(Fraction(x) * j for x, j in zip(w, c, strict=True)) / n
         square += dirichlet([1 + j for j in c], w)[1] * Fraction(total, n) ** 2
     return mu / len(counts), square / len(counts) ** 2
+
+
+W = [0.1, 0.3, 0.7]
+
+
+def questions(log: pl.DataFrame, domain: str, model: str, classes: int = 3) -> list[list[int]]:
+    return list(tallies(log.filter(domain=domain), classes, model).values())
+
+
+def left(c: list[int], m: int, *, observed: bool, w=W, d=(0, 0, 0)) -> Fraction:
+    """Variance of a question that is expected to be left after m further trials."""
+    if not observed:
+        nu = [1 + j + p for j, p in zip(c, d, strict=True)]
+        return dirichlet(nu, w)[1] * Fraction(sum(nu), sum(nu) + m)
+    nu, n = [1 + j for j in c], sum(c)
+    total = sum(nu)
+    shrunk = dirichlet(nu, w)[1] * Fraction(total, total + m)
+    return shrunk * Fraction(total + m, n + m) ** 2
+
+
+def expected(counts: list[list[int]], m: int, *, observed: bool, **options: object) -> float:
+    """Squared sigma after m further trials of each question."""
+    every = [left(c, m, observed=observed, **options) for c in counts]
+    return float(sum(every)) / len(counts) ** 2
