@@ -181,7 +181,7 @@ def test_an_option_makes_a_difference(r1, options):
         {"success": 0, "n": 5, "validate": False},
         {"by": "trial", "question": pl.col("question") + 1},
     ],
-    ids=str,
+    ids=["defaults", "unnamed", "checks", "expression"],
 )
 def test_the_function_and_pipe_are_the_accessor(r1, roles, lazy):
     frame = r1.lazy() if lazy else r1
