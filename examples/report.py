@@ -66,7 +66,7 @@ def write_report(log: pl.LazyFrame, by: list[str], folder: Path) -> Path:
         "Which questions are hard?": accessor.plot.questions(),
     }
     if ordered:
-        pictures["Did it take so many trials?"] = accessor.plot.trajectory()
+        pictures["Did it take so many trials?"] = accessor.plot.trajectory(**SURE)
         pictures["When did the ranking settle?"] = accessor.plot.convergence(
             replicates=200, scheme="question"
         )

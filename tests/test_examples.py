@@ -153,6 +153,20 @@ def test_report_is_a_folder_with_tables_and_pictures(tmp_path):
     assert "comet-70b" in (tmp_path / "leaderboard.html").read_text(encoding="utf-8")
 
 
+def cells_of(text: str) -> list[dict[str, str]]:
+    """The rows of the first leaderboard in a Markdown text, by column."""
+    lines = text[text.index("| rank | model |") :].split("\n\n", maxsplit=1)[0].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_the_readme_opens_with_the_leaderboard_of_the_report(tmp_path):
+    run("report.py", "--output", tmp_path)
+    report = cells_of((tmp_path / "report.md").read_text(encoding="utf-8"))
+    shown = cells_of((EXAMPLES.parent / "README.md").read_text(encoding="utf-8"))
+    assert [{name: row[name] for name in shown[0]} for row in report] == shown
+
+
 def test_report_reads_a_log_without_strata_and_trial_ids(tmp_path):
     log = pl.DataFrame(
         {
