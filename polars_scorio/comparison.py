@@ -123,9 +123,7 @@ class _Comparison:
             return a, b
         names = models.to_list()
         if self.baseline not in names:
-            raise ValueError(
-                f"baseline={self.baseline!r} is none of the models of a stratum: {names}"
-            )
+            raise ValueError(f"baseline={self.baseline!r} is none of the models: {names}")
         base = names.index(self.baseline)
         others = np.delete(np.arange(len(names)), base)
         return others, np.full_like(others, base)

@@ -45,14 +45,22 @@ def per_stratum(
     model = None if trials.model is None else trials.model.name
     row = pl.Struct(schema)
 
+    def rows_of(place: dict[str, object], part: pl.Series) -> pl.Series:
+        groups = part.struct.unnest()
+        try:
+            rows = function(groups if model is None else groups.sort(model))
+        except ValueError as error:
+            where = "".join(f"{name}={place[name]!r}: " for name in strata)
+            raise ValueError(f"{where}{error}") from error
+        return rows.select(*schema).cast(schema).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
+
     def apply(packed: pl.DataFrame) -> pl.DataFrame:
-        groups = (part.struct.unnest() for part in packed[_GROUPS])
-        frames = groups if model is None else (frame.sort(model) for frame in groups)
-        rows = [function(frame).select(*schema).cast(schema).to_struct() for frame in frames]  # type: ignore[arg-type]  # a dict is a mapping
+        places = packed.select(*keys).iter_rows(named=True)
+        rows = [rows_of(*pair) for pair in zip(places, packed[_GROUPS], strict=True)]
         return packed.select(*keys, pl.Series(_ROWS, rows, pl.List(row)))
 
     groups = pl.struct(pl.exclude(*strata, EVERYTHING)).alias(_GROUPS)
-    packed = grouped.select(*everything, *strata, groups).group_by(*keys).agg(_GROUPS)
+    packed = grouped.select(*everything, *strata, groups).group_by(*keys).agg(_GROUPS).sort(*keys)
     # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
     done = packed.map_batches(
         apply,
@@ -63,7 +71,6 @@ def per_stratum(
     )
     return (
         done.filter(pl.col(_ROWS).list.len() > 0)
-        .sort(*keys)
         .select(*strata, _ROWS)
         .explode(_ROWS)
         .unnest(_ROWS)

@@ -367,7 +367,7 @@ def test_questions_with_fewer_trials_stay_at_all_of_them(log):
         )
         part = rows.filter(domain="air")
         assert part["share"].to_list() == [*expected.share.tolist(), expected.never]
-    with pytest.raises(ValueError, match=r'^scheme="trial" draws the same .* got 1 to 5: use '):
+    with pytest.raises(ValueError, match=r"^domain='air': scheme=.* got 1 to 5: use "):
         accessor.convergence(replicates=5)
     assert accessor.convergence(replicates=0).equals(
         accessor.convergence(replicates=0, scheme="question")
