@@ -22,7 +22,7 @@ from polars_scorio.kernels.likelihood import (
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the best, are cut off
 _ENOUGH = 12  # nodes that must be left for the interval of correlations to fit
-_REACH = 9.0  # half width of the grid of means, in approximate standard deviations
+_REACH = 9.9  # half width of the grid of means, in approximate standard deviations
 _WIDE = 0.6  # standard deviation of the logit from which on the steps must be halved
 _NEGLIGIBLE = 1e-13  # weight of a node, relative to the heaviest, that is not worth its moments
 
@@ -70,7 +70,7 @@ def fit_binary(n: Ints, c: Ints, questions: Ints) -> Grid:
     Returns
     -------
     Grid
-        ``mean[:, 1]`` is the mean success rate q. Up to 32 correlations (Gauss-Legendre) times 61
+        ``mean[:, 1]`` is the mean success rate q. Up to 32 correlations (Gauss-Legendre) times 67
         means (equal steps in the logit). Without trials: the prior itself.
 
     Notes
@@ -97,7 +97,7 @@ def fit_binary(n: Ints, c: Ints, questions: Ints) -> Grid:
     rho, width, pooled = _correlations(data, counts, questions)
     scale = np.sqrt((1 / pooled).sum(axis=1))
     # The rule converges like exp(-pi^2 / step of the logit): 1e-9 and better with either step.
-    steps = np.linspace(-_REACH, _REACH, 61 if scale.max() > _WIDE else 31)
+    steps = np.linspace(-_REACH, _REACH, 67 if scale.max() > _WIDE else 35)
     logit = np.log(pooled[:, 1] / pooled[:, 0])[:, None] + steps * scale[:, None]
     mean = np.stack([expit(-logit), expit(logit)], axis=-1)
     density = log_likelihood(data, mean, rho[:, None]) + np.log(mean).sum(axis=-1)

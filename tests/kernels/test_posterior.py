@@ -141,8 +141,8 @@ def test_single_trials_have_an_exact_posterior_mean(questions, right):
     c, sizes = np.array([0, 1]), np.array([questions - right, right])
     group = np.ones(2, int)[sizes > 0], c[sizes > 0], sizes[sizes > 0]
     exact = 2 / 3 * (right + 1) / (questions + 2) + right / (3 * questions)
-    # Of the mass of the grid 2e-6 are cut off where an outcome is missing, else 2e-7 at most.
-    rel = 3e-7 if 0 < right < questions else 3e-6
+    # Of the mass of the grid 2e-6 are cut off where an outcome is missing, else 1e-7 at most.
+    rel = 1e-7 if 0 < right < questions else 3e-6
     assert binary_posterior(group, accuracy).mu == pytest.approx(exact, rel=rel)
 
 
