@@ -21,7 +21,7 @@ _NAMED = 5  # so many missing questions are named
 def with_partial(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Add `PARTIAL` to a frame of questions: null where all models of the stratum have it."""
     assert trials.model is not None  # noqa: S101 - without models nothing is compared
-    strata, question = [part.name for part in trials.by], trials.question.name
+    strata, question = [*trials.strata], trials.question.name
     models = pl.col(trials.model.name).n_unique()
     everywhere = pl.len().over(*strata, question) == (models.over(strata) if strata else models)
     return questions.with_columns(pl.when(~everywhere).then(pl.col(question)).alias(PARTIAL))
@@ -59,7 +59,7 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
 
 def missing_questions(groups: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     """The groups that lack questions, and in `PARTIAL` which, ascending."""
-    strata = [part.name for part in trials.by]
+    strata = [*trials.strata]
     having = groups.select(*trials.keys, PARTIAL).explode(PARTIAL).drop_nulls(PARTIAL)
     asked = having.select(*strata, PARTIAL).unique()
     keys = groups.select(trials.keys)

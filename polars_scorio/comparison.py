@@ -54,7 +54,7 @@ def compare(
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "better": model,
     }
-    refuse_repeats([*(part.name for part in trials.by), *schema])
+    refuse_repeats([*trials.strata, *schema])
     per: Per = "question" if paired else "model"
     grouped = results(trials, [metric], per=per, **aligned(options))
     comparison = _Comparison(

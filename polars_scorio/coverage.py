@@ -23,7 +23,7 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         refuse_repeats([*trials.keys, question, "trials", "expected", "nulls", "duplicates"])
         return _gaps(questions, trials)
     refuse_repeats([*trials.keys, "questions", *_NUMBERS, "categories"])
-    strata = [part.name for part in trials.by]
+    strata = [*trials.strata]
     asked = pl.col(question).n_unique()
     groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
     return (
@@ -66,7 +66,7 @@ def _questions(trials: Trials) -> pl.LazyFrame:
 
 def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """The questions of which something is missing or there twice, absent ones too."""
-    strata, question = [part.name for part in trials.by], trials.question.name
+    strata, question = [*trials.strata], trials.question.name
     most = pl.col("trials").max().over(*trials.groups)
     n = trials.roles.n
     columns = ["trials", _MOST, "nulls", "duplicates"]

@@ -66,7 +66,7 @@ def _with_overall(
 
     def apply(strata: pl.DataFrame) -> pl.DataFrame:
         _refuse_lacking(strata, trials)
-        rows = overall(strata).sort(*_models(trials), EVERYTHING).drop(EVERYTHING)
+        rows = overall(strata).sort(*trials.models, EVERYTHING).drop(EVERYTHING)
         return pl.concat([strata, rows], how="diagonal_relaxed")
 
     # A filter must not go below: it would change what is averaged.
@@ -75,13 +75,9 @@ def _with_overall(
     )
 
 
-def _models(trials: Trials) -> list[str]:
-    return [] if trials.model is None else [trials.model.name]
-
-
 def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
     everything = pl.lit(0, pl.UInt8).alias(EVERYTHING)
-    return frame.group_by(*_models(trials), everything, maintain_order=True)
+    return frame.group_by(*trials.models, everything, maintain_order=True)
 
 
 def _means(
@@ -104,7 +100,7 @@ def _means(
     around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
     lo, hi = inference.intervals.interval_around(metric, *around)
     ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
-    return means.with_columns(*ends).select(*_models(trials), *COLUMNS, *AROUND)
+    return means.with_columns(*ends).select(*trials.models, *COLUMNS, *AROUND)
 
 
 def _root_of_squares(name: str) -> pl.Expr:
@@ -121,7 +117,7 @@ def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
     """Raise if models lack a stratum that others have."""
     if trials.model is None:
         return
-    strata, model = [part.name for part in trials.by], trials.model.name
+    strata, model = [*trials.strata], trials.model.name
     models, all_strata = groups.select(model).unique(), groups.select(strata).unique()
     lacking = models.join(all_strata, how="cross").join(groups, on=[*strata, model], how="anti")
     if lacking.height:

@@ -14,7 +14,7 @@ _SURE = 0.995  # above it two digits would say that it is certain
 
 def strata(trials: Trials) -> str:
     """What the strata are called."""
-    return " / ".join(part.name for part in trials.by)
+    return " / ".join(trials.strata)
 
 
 def panels(trials: Trials) -> str:

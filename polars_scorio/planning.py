@@ -61,9 +61,9 @@ def trials_needed(
         schema = {"model_a": model, "model_b": model, **_NEEDED}
         states = asked.states(questions=aligned({"questions": questions})["questions"])
     else:
-        schema = {**_model_column(trials), **_NEEDED}
+        schema = {**trials.models, **_NEEDED}
         states = asked.states()
-    refuse_repeats([*(part.name for part in trials.by), *schema])
+    refuse_repeats([*trials.strata, *schema])
     need = _Need(asked, metric, half_width, float(confidence), max_trials)
     return per_stratum(states, trials, need, schema)
 
@@ -84,7 +84,7 @@ def next_trials(
     check_choice("per", per, Per)
     trials = bind(frame, roles)
     metric = _weighted(metric, trials, "next_trials")
-    keys = {part.name: part.dtype for part in (*trials.by, trials.model) if part}
+    keys = trials.strata | trials.models
     if per == "question":
         numbers = {trials.question.name: trials.question.dtype, **_SPENT}
         refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
@@ -118,10 +118,6 @@ def _weighted(metric: Metric | None, trials: Trials, method: str) -> WeightedMet
             "are."
         )
     return weighted
-
-
-def _model_column(trials: Trials) -> dict[str, pl.DataType]:
-    return {} if trials.model is None else {trials.model.name: trials.model.dtype}
 
 
 def _wanted(models: Category | Sequence[Category] | None, trials: Trials) -> list[Category] | None:
@@ -195,7 +191,7 @@ class _Need:
             rows = [self._row([one], lambda sigma: sigma <= width) for one in prospects]
             return groups.drop(STATES).hstack(_frame(rows))
         order = sorted(range(len(prospects)), key=lambda i: (-prospects[i].mu, i))
-        (model,) = _model_column(self.asked.trials)
+        (model,) = self.asked.trials.models
         models = groups[model]
         a, b = order[:-1], order[1:]
         rows = [self._pair(prospects[i], prospects[j]) for i, j in zip(a, b, strict=True)]
@@ -308,7 +304,7 @@ class _Spending:
     def _refuse_unknown(self, groups: pl.DataFrame) -> None:
         if self.wanted is None:
             return
-        (model,) = _model_column(self.asked.trials)
+        (model,) = self.asked.trials.models
         unknown = [name for name in self.wanted if name not in groups[model].to_list()]
         if unknown:
             raise ValueError(

@@ -359,7 +359,7 @@ class Plots:
             **options,
         )
         settled = plan.collect(engine="streaming").drop_nulls("n")
-        rows = thinned(settled, [part.name for part in trials.by], _STEPS)
+        rows = thinned(settled, [*trials.strata], _STEPS)
         drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
         what = {
             "cumulative": "share of the replicates that have settled",

@@ -39,7 +39,7 @@ def rank(
     single_k(metric, "rank")
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
-    strata = [part.name for part in trials.by]
+    strata = [*trials.strata]
     refuse_repeats([*trials.keys, "rank", "rank_ci", "mu", "sigma", "lo", "hi", "z_next"])
     grouped = results(trials, [metric], per="model", **aligned(options))
     tidy = grouped.explode(RESULTS).unnest(RESULTS)

@@ -138,6 +138,16 @@ class Trials:
         return tuple(part.name for part in (*self.by, *([self.model] if self.model else [])))
 
     @property
+    def strata(self) -> dict[str, pl.DataType]:
+        """Name and dtype of each column of the strata."""
+        return {part.name: part.dtype for part in self.by}
+
+    @property
+    def models(self) -> dict[str, pl.DataType]:
+        """Name and dtype of the model column; empty where the log has one unnamed model."""
+        return {} if self.model is None else {self.model.name: self.model.dtype}
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The keys, or a constant where there are none: `group_by` wants a column."""
         return self.keys or (EVERYTHING,)

@@ -39,16 +39,15 @@ def per_stratum(
     LazyFrame
         The strata and the columns of `schema`, ascending by stratum, in the order of `function`.
     """
-    strata = {part.name: part.dtype for part in trials.by}
+    strata = trials.strata
     keys = strata or {EVERYTHING: pl.UInt8()}
     everything = [] if strata else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
-    model = None if trials.model is None else trials.model.name
     row = pl.Struct(schema)
 
     def rows_of(place: dict[str, object], part: pl.Series) -> pl.Series:
         groups = part.struct.unnest()
         try:
-            rows = function(groups if model is None else groups.sort(model))
+            rows = function(groups.sort(*trials.models) if trials.models else groups)
         except ValueError as error:
             where = "".join(f"{name}={place[name]!r}: " for name in strata)
             raise ValueError(f"{where}{error}") from error

@@ -47,8 +47,8 @@ def trajectory(
     """The plan of a trajectory; see `Scorio.trajectory`."""
     asked = _inquiry(bind(frame, roles), metric, "trajectory", options)
     trials = asked.trials
-    schema = {"n": pl.UInt32(), **_model_column(trials), **_NUMBERS, "rank": pl.UInt32()}
-    refuse_repeats([*(part.name for part in trials.by), *schema])
+    schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
+    refuse_repeats([*trials.strata, *schema])
     questions = "any" if trials.model is None else aligned(options)["questions"]
     states = asked.states(questions=questions, sequences=True)
     return per_stratum(states, trials, _Trajectory(asked), schema)
@@ -74,7 +74,7 @@ def settling(
     options: PlanOptions = {"prior": prior, "pooling": pooling}
     asked = _inquiry(bind(frame, roles), metric, "convergence", options)
     named_model(asked.trials, "convergence")
-    refuse_repeats([*(part.name for part in asked.trials.by), *_SETTLED])
+    refuse_repeats([*asked.trials.strata, *_SETTLED])
     states = asked.states(questions=aligned({"questions": questions})["questions"], sequences=True)
     settled = _Settling(asked, replicates, scheme, seed, _bar() if progress else _no_bar)
     return per_stratum(states, asked.trials, settled, _SETTLED)
@@ -99,10 +99,6 @@ def _inquiry(
             "weight for each category"
         )
     return asked
-
-
-def _model_column(trials: Trials) -> dict[str, pl.DataType]:
-    return {} if trials.model is None else {trials.model.name: trials.model.dtype}
 
 
 def _outcomes(groups: pl.DataFrame, asked: Inquiry) -> Outcomes:
@@ -147,7 +143,7 @@ class _Trajectory:
             n=n, **{name: numbers[name] for name in _NUMBERS}
         )
         ranks = rank_scores("mu").over("n").alias("rank")
-        return frame.sort("n", *_model_column(self.asked.trials)).with_columns(ranks)
+        return frame.sort("n", *self.asked.trials.models).with_columns(ranks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
