@@ -6,8 +6,12 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 """
 
 from polars_scorio import rubrics
-from polars_scorio.engines import count_trials
-from polars_scorio.expressions import ScorioExpr
+from polars_scorio.accessors.expr import ScorioExpr
+from polars_scorio.accessors.frame import Scorio, scorio
+from polars_scorio.counting.engines import count_trials
+from polars_scorio.counting.totals import from_successes
+from polars_scorio.decisions.rank import rank_scores
+from polars_scorio.display.tables import style, to_latex, to_markdown
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -27,10 +31,6 @@ from polars_scorio.metrics import (
     threshold_spectrum_at_k,
     unanimous_at_k,
 )
-from polars_scorio.namespace import Scorio, scorio
-from polars_scorio.ranking import rank_scores
-from polars_scorio.tables import style, to_latex, to_markdown
-from polars_scorio.totals import from_successes
 
 __all__ = [
     "Metric",

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
-from tests.logs import long
+from tests.made_logs import long
 
 # A busy machine pauses any example for longer than the default limit of 0.2 s.
 settings.register_profile("patient", deadline=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.posterior import Joint
+from polars_scorio.kernels.pooling.moments import Joint
 
 Powers = tuple[float, float]
 

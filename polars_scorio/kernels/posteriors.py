@@ -11,10 +11,10 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.dirichlet import weighted_moments
-from polars_scorio.kernels.integration import Posterior
-from polars_scorio.kernels.outlook import Outlook
-from polars_scorio.kernels.pooling import Grid, fit_binary, fit_categories
-from polars_scorio.kernels.posterior import (
+from polars_scorio.kernels.expected_variance import Outlook
+from polars_scorio.kernels.pooling.fit import Grid, fit_binary, fit_categories
+from polars_scorio.kernels.pooling.integration import Posterior
+from polars_scorio.kernels.pooling.moments import (
     Joint,
     JointMoments,
     Moments,

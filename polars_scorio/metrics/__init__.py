@@ -1,12 +1,12 @@
 """The metrics: values that know their arguments and their formula."""
 
+from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.blends import (
     geo_spectrum_at_k,
     geo_spectrum_star_at_k,
     geom_at_k,
     geom_ds_at_k,
 )
-from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
 from polars_scorio.metrics.thresholds import (

@@ -12,16 +12,9 @@ from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.blends import blend, blend_moments
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
-from polars_scorio.kernels.posterior import Joint
+from polars_scorio.kernels.pooling.moments import Joint
 from polars_scorio.kernels.posteriors import Questions
-from polars_scorio.metrics.counted import OnCounts
-from polars_scorio.metrics.draws import (
-    UNIT,
-    Gains,
-    shown_prior,
-    trials_and_successes,
-)
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
     Headline,
@@ -30,6 +23,13 @@ from polars_scorio.metrics.metric import (
     draw_sizes,
     full_name,
     interval_bounds,
+)
+from polars_scorio.metrics.counted import OnCounts
+from polars_scorio.metrics.draws import (
+    UNIT,
+    Gains,
+    shown_prior,
+    trials_and_successes,
 )
 from polars_scorio.metrics.thresholds import spectrum_weights
 

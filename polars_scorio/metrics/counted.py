@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from polars_scorio.choices import Interval, check_choice, check_confidence
+from polars_scorio.arguments import Interval, check_choice, check_confidence
+from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE, NUMBERS, Intervals, check_interval
-from polars_scorio.roles import Column
 
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 

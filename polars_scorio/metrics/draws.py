@@ -11,8 +11,7 @@ from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.draws import credit_moments, expected_credit
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.counted import OnCounts
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
     Headline,
@@ -22,6 +21,7 @@ from polars_scorio.metrics.metric import (
     full_name,
     interval_bounds,
 )
+from polars_scorio.metrics.counted import OnCounts
 
 UNIT = (0.0, 1.0)
 ALL_TRIALS = (None,)  # the draw is all n trials of a question

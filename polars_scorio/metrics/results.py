@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from polars_scorio.choices import Interval
-from polars_scorio.intervals import beta_interval, normal_interval, small_sample_factor
+from polars_scorio.arguments import Interval
 from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.intervals import beta_interval, normal_interval, small_sample_factor
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
-from polars_scorio.metrics.metric import Metric, Summary, weights
+from polars_scorio.metrics.base import Metric, Summary, weights
 
 NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
 # What an interval is made of, where it is not mu and sigma: means over strata need it.

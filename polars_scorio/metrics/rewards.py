@@ -12,8 +12,7 @@ from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.states import Rewards
-from polars_scorio.metrics.counted import OnCounts
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
     Headline,
@@ -26,6 +25,7 @@ from polars_scorio.metrics.metric import (
     weight_pairs,
     weights,
 )
+from polars_scorio.metrics.counted import OnCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polars_scorio.kernels import credit
+from polars_scorio.metrics.base import Bounds, DrawSizes
 from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Bounds, DrawSizes
 
 
 def pass_at_k(

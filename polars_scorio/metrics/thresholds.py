@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.kernels import credit
+from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes, numbers
 from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes, numbers
 
 
 def g_pass_at_k_tau(

@@ -8,10 +8,9 @@ import numpy as np
 
 from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.dirichlet import weighted_average
-from polars_scorio.kernels.outlook import Outlook
+from polars_scorio.kernels.expected_variance import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
-from polars_scorio.metrics.counted import OnCounts
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.base import (
     Bounds,
     Headline,
     Summary,
@@ -22,6 +21,7 @@ from polars_scorio.metrics.metric import (
     weight_pairs,
     weights,
 )
+from polars_scorio.metrics.counted import OnCounts
 
 
 @dataclass(frozen=True, slots=True)

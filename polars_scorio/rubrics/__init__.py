@@ -18,7 +18,8 @@ frame, or take the thresholds once, keep them, and pass them for every run:
 """
 
 from polars_scorio.rubrics.reading import Reading, thresholds
-from polars_scorio.rubrics.table import (
+from polars_scorio.rubrics.rubric import Rubric, rubric
+from polars_scorio.rubrics.schemata import (
     concision_high_conf,
     conf_calibrated,
     conf_wrong_penalty,
@@ -33,7 +34,6 @@ from polars_scorio.rubrics.table import (
     verifier_only,
     verifier_prob,
 )
-from polars_scorio.rubrics.value import Rubric, rubric
 
 __all__ = [
     "Reading",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, get_args
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
-from polars_scorio.roles import Column
-from polars_scorio.rubrics.value import columns, refuse_absent, roots
+from polars_scorio.counting.roles import Column
+from polars_scorio.rubrics.rubric import columns, refuse_absent, roots
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

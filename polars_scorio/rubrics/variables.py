@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.rubrics.reading import Reading
-from polars_scorio.rubrics.value import At
+from polars_scorio.rubrics.rubric import At
 
 
 @dataclass(frozen=True, slots=True, eq=False)

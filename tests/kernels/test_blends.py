@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.blends import blend, blend_moments
-from polars_scorio.kernels.posterior import Joint
-from tests.logs import law
+from polars_scorio.kernels.pooling.moments import Joint
+from tests.made_logs import law
 
 INF, NAN = float("inf"), float("nan")
 MEANS = st.floats(1e-6, 1)

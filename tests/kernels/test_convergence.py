@@ -19,7 +19,7 @@ from polars_scorio.kernels.posteriors import Independent, Pooled
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics import Metric
 from tests.kernels.outcomes import Log, Vector, log_of, logs, longest, outcomes, state, tallied
-from tests.logs import law
+from tests.made_logs import law
 
 Models = list[list[tuple[Vector, Vector]]]  # the states of the questions of each model
 MODELS = st.integers(1, 4).flatmap(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from polars_scorio.kernels.prefixes import prefixes
 from tests.kernels.outcomes import log_of, logs, longest, named, outcomes, state
-from tests.logs import law
+from tests.made_logs import law
 
 SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.states import States, distinct
-from tests.logs import law
+from tests.made_logs import law
 
 Key = tuple[int, tuple[int, ...], tuple[int, ...]]  # group, counts, prior counts
 

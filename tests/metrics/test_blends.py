@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from scipy.special import roots_jacobi
 
 import polars_scorio as ps
-from tests.logs import law, long, ragged
+from tests.made_logs import law, long, ragged
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 GEOMS = [ps.geom_at_k, ps.geom_ds_at_k]

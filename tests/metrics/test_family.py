@@ -12,7 +12,7 @@ from scorio import eval as scorio
 
 import polars_scorio as ps
 from polars_scorio import metrics
-from tests.logs import drawn, long
+from tests.made_logs import drawn, long
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 POSTERIOR = NUMBERS[1:]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.logs import law, long, ragged
+from tests.made_logs import law, long, ragged
 
 RUBRIC = [0, 0.5, 1]
 UNIT = (0.0, 1.0)

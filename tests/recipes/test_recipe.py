@@ -4,7 +4,7 @@ import re
 import polars as pl
 import pytest
 
-from tests.logs import long
+from tests.made_logs import long
 from tests.recipes.conftest import LOGS, loaded
 
 RECIPES = sorted(path.stem for path in LOGS.glob("*.py") if path.stem != "recipe")

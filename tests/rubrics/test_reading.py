@@ -9,7 +9,7 @@ from polars.exceptions import ColumnNotFoundError
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.logs import unreadable
+from tests.made_logs import unreadable
 from tests.rubrics.oracle import AT, signalled
 
 SCHEMATA = ps.rubrics.schemata()

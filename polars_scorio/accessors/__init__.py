@@ -1,0 +1,1 @@
+"""What users type: the accessor on frames and the one on expressions."""

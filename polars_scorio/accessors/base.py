@@ -1,0 +1,264 @@
+"""What all parts of the accessor share: its frame, its roles, and the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import polars as pl
+
+from polars_scorio.arguments import Per
+from polars_scorio.counting.counts import counts
+from polars_scorio.counting.coverage import coverage
+from polars_scorio.counting.roles import Roles, bind
+from polars_scorio.metrics.base import Metric, Weights
+from polars_scorio.reporting.options import Frame, ReportOptions
+from polars_scorio.reporting.priors import priors
+from polars_scorio.reporting.report import report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+
+class Accessor(Generic[FrameT]):
+    """A log, which column of it plays which part, and what it reports."""
+
+    def __init__(self, frame: FrameT, roles: Roles | None = None) -> None:
+        self._frame: FrameT = frame
+        self._roles = roles or Roles()
+
+    def __repr__(self) -> str:
+        return f"<scorio of a {type(self._frame).__name__}: {self._roles}>"
+
+    def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
+        """Any number of metrics from one pass over the log.
+
+        Parameters
+        ----------
+        *metrics : Metric
+            What to report: `ps.bayes()`, `ps.pass_at_k([1, 4])`, ...
+        prior : DataFrame or LazyFrame, optional
+            Prior trials of the same questions, with the same roles. Without the model column they
+            serve every model. They enter every posterior but that of `avg`; questions that the
+            data lack are ignored.
+        confidence : float
+            Credibility of the intervals; default 0.95.
+        interval : "normal" or "beta"
+            Shape of the intervals: mu -+ z sigma, clipped to the bounds, as published, the
+            default; or quantiles of the Beta distribution with mean mu and standard deviation
+            sigma on the range of the metric, which stay inside it by themselves.
+        pooling : "none" or "partial"
+            The prior of a question's outcomes. None, the default: uniform and independent, as
+            published [1]_; with few trials it moves mu towards 1/2 (the mean of the weights) by
+            more than sigma says. Partial: one population of questions is fitted to each model (and
+            stratum), integrated over what the data leave open; its intervals hold what they
+            promise [2]_, and `avg` gets a calibrated sigma. It assumes that the number of trials
+            does not depend on how hard a question is (else use `avg`, which then holds still).
+            `priors` shows the fit.
+        target : "benchmark" or "population"
+            What mu is about: the mean over these questions, the default; or the mean over the
+            population that they are a sample of [3]_, which needs ``pooling="partial"``.
+        per : "model" or "question"
+            One block of rows for each model (and stratum), the default, or for each question. With
+            partial pooling that is each question's own posterior under the fitted prior: it moves
+            when other questions are added, and since all share the prior, the sum of the squared
+            sigmas over M^2 is not the squared sigma of the mean.
+        overall : "macro" or "micro", optional
+            Add rows over the strata of each model, whose `by` columns are null: their mean, with
+            sigma = root of the summed squared sigmas over their number S, each stratum weighing the
+            same; or all their questions in one pool. All models must have all strata. A filter
+            after such a report does not reach the scan.
+        wide : bool
+            Metrics as columns: one row per stratum and model (and question), with the keys,
+            questions, trials, dropped, and of each metric and k the columns `pass_at_k_4` (what
+            people mean by it: mu of `bayes`, the estimate of all others), `pass_at_k_4_mu` (not of
+            `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. SQL need not quote
+            them: `g_pass_at_k_tau(tau=0.5)` becomes `g_pass_at_k_tau_tau_0_5_4`.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            As the frame of the accessor. A row per stratum, model, metric and k, sorted by the
+            keys, then in the order of `metrics`, then by k:
+
+            ================  ==================================================================
+            by..., model      the keys, under their own names (then the question, if asked for)
+            metric            function and arguments, or the metric's `name`
+            k                 draw size; null where a metric has none
+            questions         number of questions, M
+            trials            number of trials with an outcome
+            dropped           number of trials that ``missing="drop"`` left out
+            estimate          unbiased value from the trials alone; null where k exceeds the
+                              trials of some question
+            mu, sigma         posterior mean and standard deviation, in the units of the metric
+            lo, hi            credible interval, clipped to the bounds of the metric
+            ================  ==================================================================
+
+        Raises
+        ------
+        TypeError, ValueError, ColumnNotFoundError
+            At the call, for what arguments and schema tell: missing columns, wrong dtypes, metrics
+            that contradict each other, two rows of the same name.
+        ValueError
+            At collection, for what the rows tell: missing categories, categories that are not
+            known, duplicate trials, null keys, questions without exactly `n` trials. The message
+            names the first place and the number of questions.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265.
+        .. [2] S. Bowyer, L. Aitchison, D. R. Ivanova (2025), Position: Don't Use the CLT in LLM
+           Evals With Fewer Than a Few Hundred Datapoints, arXiv:2503.01747, on intervals that fail
+           on small benchmarks.
+        .. [3] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640, on questions as a
+           sample of a population.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
+        >>> trials = pl.DataFrame(columns)
+        >>> report = trials.lazy().scorio(trial=None).report(ps.bayes(), ps.pass_hat_k([1, 2]))
+        >>> report.select("metric", "k", "estimate").collect().rows()
+        [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
+        """
+        return self._returned(report(self._lazy(), self._roles, metrics, **options))
+
+    def counts(self) -> FrameT:
+        """How many trials of each question fell into each category.
+
+        The result stands for the log: `counts.scorio(count="count")` gives the same reports.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            Columns by..., model, question, category (under their own names and dtypes) and count
+            (UInt64), sorted by all but the last. With ``missing="drop"`` the missing outcomes keep
+            a row with a null category, so that a later report still counts them as dropped.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            As `report`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": "m", "question": [1, 1, 1], "category": [0, 1, 1]})
+        >>> trials.scorio(trial=None).counts().rows()
+        [('m', 1, 0, 1), ('m', 1, 1, 2)]
+        """
+        return self._returned(counts(bind(self._lazy(), self._roles)))
+
+    def coverage(self, *, per: Per = "model") -> FrameT:
+        """What is in the log, and what is missing: a look before it is trusted.
+
+        It never raises for what the rows hold, and shows what a report refuses.
+
+        Parameters
+        ----------
+        per : "model" or "question"
+            A summary of each model, the default; or the questions of which something is missing or
+            there twice.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            Per model: by..., model, questions, missing (questions that other models of the stratum
+            have), trials (with an outcome), n_min and n_max (trials of a question, with or without
+            an outcome), nulls (missing outcomes), duplicates (trials whose id was there before;
+            null where ids are not checked), categories (a list of those that occur).
+
+            Per question: by..., model, question, trials, expected (`n`, or the trials of the
+            model's longest question), nulls, duplicates; only questions with a gap or too much,
+            those without any trial too.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            At the call, as `report`: for columns that do not exist or have the wrong dtype.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {
+        ...         "model": ["ada", "ada", "ada", "bob"],
+        ...         "question": [1, 1, 2, 1],
+        ...         "trial": [0, 0, 0, 0],
+        ...         "category": [1, 0, None, 1],
+        ...     }
+        ... )
+        >>> trials.scorio.coverage().select("model", "questions", "missing", "duplicates").rows()
+        [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
+        >>> trials.scorio.coverage(per="question").filter(trials=0).select(
+        ...     "model", "question"
+        ... ).rows()
+        [('bob', 2)]
+        """
+        return self._returned(coverage(self._lazy(), self._roles, per=per))
+
+    def priors(
+        self,
+        w: Weights | None = None,
+        *,
+        prior: Frame | None = None,
+        confidence: float = 0.95,
+    ) -> FrameT:
+        """How different are the questions? The prior that ``pooling="partial"`` fits to them.
+
+        One population of questions is fitted to each model (and stratum): the success rates of its
+        questions are Beta distributed with the mean `mean` and the intra-class correlation `rho`,
+        Beta(s mean, s (1 - mean)) with s = (1 - rho) / rho.
+
+        Parameters
+        ----------
+        w : sequence or dict of float, optional
+            The weight of each category, as for `ps.bayes`: then the population is one of all
+            categories, and `mean` is its mean weight. Default: success and failure.
+        prior : DataFrame or LazyFrame, optional
+            Prior trials, as in `report`: they count as data.
+        confidence : float
+            Credibility of the intervals.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            One row per stratum and model, with the columns questions, trials, mean, rho and s, the
+            last three with an interval (mean_lo, mean_hi, ...). rho = 0 means that all questions
+            are equally hard, rho = 1 that the trials of a question repeat each other; s is how many
+            trials the prior is worth, at the values of rho (its own posterior mean is infinite).
+            The uniform prior of ``pooling="none"`` is mean 1/2, rho 1/3, s 2.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            As `report`.
+
+        Examples
+        --------
+        >>> trials = pl.DataFrame({"model": "m", "question": [1, 2] * 8, "category": [0, 1] * 8})
+        >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
+        (0.5, 0.66)
+        """
+        plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
+        return self._returned(plan)
+
+    def _lazy(self) -> pl.LazyFrame:
+        self._release()
+        return self._frame.lazy()
+
+    def _release(self) -> None:
+        # Polars stores the accessor on the frame and the accessor holds the frame: a cycle that
+        # would keep a big frame alive until the cycle collector runs.
+        vars(self._frame).pop("scorio", None)
+
+    def _returned(self, plan: pl.LazyFrame) -> FrameT:
+        """Eager in, eager out; lazy in, lazy out."""
+        if isinstance(self._frame, pl.LazyFrame):
+            return plan
+        return plan.collect(engine="streaming")

@@ -1,0 +1,436 @@
+"""The methods of the accessor that decide: which model is better, and how many more trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.arguments import Compared, Per, RankMethod, RankTies
+from polars_scorio.counting.roles import Category
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.convergence import settling, trajectory
+from polars_scorio.decisions.plan import next_trials, trials_needed
+from polars_scorio.decisions.rank import rank
+from polars_scorio.kernels.convergence import Scheme
+from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.options import DecisionOptions, PlanOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class DecisionMethods(Accessor[FrameT]):
+    """From estimates to decisions, within each stratum."""
+
+    def compare(
+        self,
+        metric: Metric | None = None,
+        *,
+        baseline: Category | None = None,
+        **options: Unpack[DecisionOptions],
+    ) -> FrameT:
+        """Which of two models is better, and how sure is that [1]_?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to compare; default `ps.bayes()`.
+        baseline : category, optional
+            Compare each model with this one; default: all pairs.
+        prior, confidence, interval, pooling
+            As in `report`.
+        target : "benchmark" or "population"
+            Whether the models differ on these questions, the default; or on the population that
+            they are a sample of: then the paired t interval of the differences of their estimates
+            [2]_, in which neither `pooling` nor prior trials have a say.
+        questions : "same" or "common"
+            The models of a stratum must have the same questions, the default; or only those count
+            that all of them have.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum, draw size and pair of models, in the order of the models:
+
+            ================  ==================================================================
+            by..., metric, k  the stratum and what was compared
+            model_a, model_b  the models; with a baseline it is `model_b`
+            diff              mu of model_a minus mu of model_b
+            sigma             root of the sum of both squared sigmas
+            z                 the size of diff in units of sigma; 0 where there is no difference
+            prob              probability that the order is right: Phi(z)
+            lo, hi            credible interval of diff at `confidence`, two-sided
+            better            the better model, or null while prob is below `confidence`
+            ================  ==================================================================
+
+            With ``target="population"``: mean, standard error and t interval of the differences of
+            the questions, and prob of Student's distribution with M - 1 degrees of freedom; all
+            null for a single question, and where k exceeds the trials of a question.
+
+        Raises
+        ------
+        ValueError
+            At the call: no model column, unknown choices, ``target="population"`` with prior
+            trials, with a Beta interval or with a blend of the whole benchmark. At collection:
+            models with different questions (how many and which), no common question, a stratum
+            without the baseline; and as `report`.
+
+        Notes
+        -----
+        `better` asks for a z of 1.645 at 95 %, an interval without zero for one of 1.960. Each
+        verdict stands for itself: among many pairs some are wrong by chance.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2.
+        .. [2] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640: paired differences.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> outcomes = {"ada": [1, 1, 1, 0, 1, 1, 1, 1], "bob": [0, 1, 0, 0, 0, 1, 0, 0]}
+        >>> trials = pl.DataFrame(
+        ...     [(m, q, c) for m, trials in outcomes.items() for q, c in enumerate(trials)],
+        ...     schema=["model", "question", "category"],
+        ...     orient="row",
+        ... )
+        >>> pair = trials.scorio(trial=None).compare()
+        >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
+        ('ada', 'bob', 0.208, 0.961, 'ada')
+        """
+        plan = compare(self._lazy(), self._roles, metric, baseline=baseline, **options)
+        return self._returned(plan)
+
+    def rank(
+        self,
+        metric: Metric | None = None,
+        *,
+        method: RankMethod = "competition",
+        ties: RankTies = "z",
+        **options: Unpack[DecisionOptions],
+    ) -> FrameT:
+        """In which order do the models come, and which of them cannot be told apart [1]_?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what; default `ps.bayes()`. One draw size at a time.
+        method : "competition", "competition_max", "dense" or "average"
+            What models that are tied get: the best of their places (1, 2, 2, 4), the worst
+            (1, 3, 3, 4), no gap after them (1, 2, 2, 3), or the mean (1, 2.5, 2.5, 4).
+        ties : "z" or "overlap"
+            When `rank_ci` ties a model with the one before it in the list: while z between both is
+            below the one-sided quantile of `confidence` (1.645 at 95 %), or while their intervals
+            overlap. Ties chain: the first and the last of them may well be told apart.
+        prior, confidence, interval, pooling, target, questions
+            As in `report` and in `compare`.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and model, the best first: by..., rank, rank_ci, model, mu, sigma, lo,
+            hi, z_next. `rank` is by mu alone, where scores within 1e-12 of their neighbour are
+            tied; z_next is z between the model and the next one, null for the last.
+
+        Raises
+        ------
+        ValueError
+            As `compare`; for several draw sizes.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2 and table 1.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada"] * 9 + ["bob"] * 9, "question": [*range(9)] * 2, "category": 1}
+        ... ).with_columns(category=pl.when(model="bob", question=0).then(0).otherwise(1))
+        >>> trials.scorio(trial=None).rank().select("rank", "rank_ci", "model").rows()
+        [(1, 1, 'ada'), (2, 1, 'bob')]
+        """
+        plan = rank(self._lazy(), self._roles, metric, method=method, ties=ties, **options)
+        return self._returned(plan)
+
+    def trials_needed(
+        self,
+        metric: Metric | None = None,
+        *,
+        half_width: float | None = None,
+        confidence: float = 0.95,
+        max_trials: int = 1_000_000,
+        questions: Compared = "same",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """How many more trials of each question would settle it?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            `ps.bayes()`, the default, or `ps.avg()`: for these the answer has a closed form.
+        half_width : float, optional
+            Of each model's interval, in units of the metric. Default: until neighbours in the
+            ranking are told apart.
+        confidence : float
+            Credibility of that interval, or probability that the order is right.
+        max_trials : int
+            More than so many further trials of each question are not considered.
+        questions : "same" or "common"
+            As in `compare`; only for neighbours in the ranking.
+        prior, pooling
+            As in `report`. With partial pooling the fitted prior is held fixed.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and model, or per pair of neighbours in the ranking (`model_a` is the
+            better one, the best pair comes first):
+
+            ======================  ============================================================
+            by...                   the stratum
+            model                   or model_a, model_b
+            trials_min, trials_max  trials of a question now
+            extra                   further trials of each question, of both models of a pair the
+                                    same; null if `max_trials` do not settle it, or never any
+            total                   that times the questions (of both models)
+            sigma                   expected sigma (of the difference) after them
+            ======================  ============================================================
+
+        Raises
+        ------
+        TypeError
+            For any other metric.
+        ValueError
+            If `half_width` or `max_trials` is not positive; without a `half_width` also as
+            `compare`.
+
+        Notes
+        -----
+        A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
+        the variance of the weight of one trial; by the law of total variance one more trial is
+        expected to leave v - Var(E[score | trial]) = v - S / (T + 1)^2 = v T / (T + 1), and m of
+        them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
+        squared sigma is the sum over the questions divided by M^2; mu is taken to stay where it is.
+
+        With partial pooling v is the variance of a question under the fitted prior and T its ratio
+        to the expected variance of a trial's weight; what the questions share of the uncertainty of
+        that prior shrinks with them.
+
+        Examples
+        --------
+        One question with 0 of 1: v = 1/18, T = 3; sigma = 0.1 needs 1/18 * 3 / (3 + m) <= 0.01.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
+        >>> needed = trials.scorio(trial=None).trials_needed(half_width=0.196)
+        >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
+        (1, 14, 14, 0.099)
+        """
+        plan = trials_needed(
+            self._lazy(),
+            self._roles,
+            metric,
+            half_width=half_width,
+            confidence=confidence,
+            max_trials=max_trials,
+            questions=questions,
+            **options,
+        )
+        return self._returned(plan)
+
+    def next_trials(
+        self,
+        budget: int,
+        metric: Metric | None = None,
+        *,
+        models: Category | Sequence[Category] | None = None,
+        per: Per = "question",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """Where to spend the next trials, so that the sigmas become as small as they can?
+
+        Minimises the expected squared sigmas, summed over models and strata. Each further trial of
+        a question gains less than the one before, so taking the largest gains one by one is
+        optimal.
+
+        Parameters
+        ----------
+        budget : int
+            Number of trials, for all models and strata together.
+        metric : Metric, optional
+            `ps.bayes()`, the default, or `ps.avg()`.
+        models : category or sequence of them, optional
+            Spend on these models only; default: on all.
+        per : "question" or "model"
+            How much to spend on each question, the default; or a summary for each model.
+        prior, pooling
+            As in `trials_needed`.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            Per question: by..., model, question, trials (until now) and extra, sorted by the keys;
+            `extra` sums up to the budget. Per model: by..., model, questions, trials, extra, and
+            sigma now (`sigma`), as expected after the same budget is spread equally over all
+            questions of these models (`sigma_equal`), and after this allocation (`sigma_next`).
+
+        Raises
+        ------
+        TypeError
+            For any other metric.
+        ValueError
+            If the budget is not positive, or `models` are not in the log; and as `report`.
+
+        Notes
+        -----
+        The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
+        spends this way lets the number of trials depend on how hard a question looks: read the next
+        report with `ps.avg()`. The uniform prior of `ps.bayes()` pulls most at the questions with
+        few trials, and partial pooling assumes that difficulty and number have nothing in common.
+        A filter after this method does not reach the scan.
+
+        Examples
+        --------
+        The question that always succeeds gets fewer of the trials.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"question": ["easy"] * 4 + ["hard"] * 4, "category": [1, 1, 1, 1, 0, 1, 0, 1]}
+        ... )
+        >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
+        [('easy', 4, 3), ('hard', 4, 7)]
+        """
+        plan = next_trials(
+            self._lazy(), self._roles, budget, metric, models=models, per=per, **options
+        )
+        return self._returned(plan)
+
+    def trajectory(
+        self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
+    ) -> FrameT:
+        """What would one have reported after the first n trials of each question?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to follow; default `ps.bayes()`. One draw size at a time.
+        prior, confidence, interval, pooling, target, questions
+            As in `report` and in `compare`.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum, n = 1..N and model, sorted by these: by..., n, model, mu, sigma, lo,
+            hi, rank. The trials of a question are taken in the order of their ids; a question that
+            has fewer than n counts with all of them. A model has rows up to the trials of its
+            longest question, and is ranked among those that have a row (competition ranks by mu).
+            Unlike a report it holds all trials in memory.
+
+        Raises
+        ------
+        ValueError
+            If rows carry no trial ids, for several draw sizes, for rewards without weights; and as
+            `compare`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": "ada", "question": 1, "trial": [0, 1, 2], "category": [1, 0, 0]}
+        ... )
+        >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
+        [(1, 0.667), (2, 0.5), (3, 0.4)]
+        """
+        return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
+
+    def convergence(
+        self,
+        metric: Metric | None = None,
+        *,
+        replicates: int = 1000,
+        scheme: Scheme = "trial",
+        seed: int = 0,
+        progress: bool = False,
+        questions: Compared = "same",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """After how many trials does the ranking settle [1]_?
+
+        A sequence of trials converges at the smallest n from which on the ranking after n trials of
+        each question is that of all trials of the log.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+        replicates : int
+            Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself, in
+            the order of its trial ids.
+        scheme : "trial" or "question"
+            What a replicate draws: trial numbers of each model, the same for all its questions
+            (which needs equally many trials of each), or those of each question on its own.
+        seed : int
+            Of the random numbers; the same in every stratum.
+        progress : bool
+            Show a bar, which needs the extra `progress`.
+        questions : "same" or "common"
+            As in `compare`.
+        prior, pooling
+            As in `report`; partial pooling fits a prior to each model, n and replicate, which takes
+            long.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and n = 1..N, and a last one with n = null for what never converges,
+            since it ends with another ranking: by..., n, share (of the replicates that converge at
+            n), cumulative, and tau, the mean of Kendall's tau-b of the ranking after n trials
+            against that of all trials (without replicates where it ties all models).
+
+        Raises
+        ------
+        ValueError
+            As `trajectory`; with ``scheme="trial"`` for different numbers of trials.
+        ImportError
+            If `progress` needs a package that is not there.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 3.3 and figure 1.
+
+        Examples
+        --------
+        Ada is ahead from the third trial on.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {
+        ...         "model": ["ada"] * 4 + ["bob"] * 4,
+        ...         "question": 1,
+        ...         "trial": [0, 1, 2, 3] * 2,
+        ...         "category": [0, 1, 1, 1, 1, 0, 0, 0],
+        ...     }
+        ... )
+        >>> trials.scorio.convergence(replicates=0).select("n", "share", "tau").rows()
+        [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
+        """
+        plan = settling(
+            self._lazy(),
+            self._roles,
+            metric,
+            replicates=replicates,
+            scheme=scheme,
+            seed=seed,
+            progress=progress,
+            questions=questions,
+            **options,
+        )
+        return self._returned(plan)

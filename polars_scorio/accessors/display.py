@@ -1,0 +1,106 @@
+"""The methods of the accessor for people: leaderboards and pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.arguments import Overall
+from polars_scorio.display.leaderboard import leaderboard
+from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.options import DecisionOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from polars_scorio.display.plots import Plots
+
+
+class ReaderMethods(Accessor[FrameT]):
+    """From estimates to what people read."""
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the log, as Altair charts; a LazyFrame is collected.
+
+        Returns
+        -------
+        Plots
+            With the methods `intervals`, `curve`, `questions`, `comparison`, `trajectory` and
+            `convergence`.
+
+        Raises
+        ------
+        ImportError
+            Without Altair: ``pip install "polars-scorio[plot]"`` is the way out.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> chart = trials.scorio(trial=None).plot.intervals()
+        >>> chart.to_dict()["title"]["text"]
+        'bayes'
+        """
+        from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
+
+        return Plots(self._lazy(), self._roles)
+
+    def leaderboard(
+        self,
+        *metrics: Metric,
+        overall: Overall | None = None,
+        **options: Unpack[DecisionOptions],
+    ) -> pl.DataFrame:
+        """A wide frame for people: the models in their order, a column for each metric.
+
+        `ps.style`, `ps.to_markdown` and `ps.to_latex` make a table of it. Its columns depend on the
+        strata in the log, so a LazyFrame is collected.
+
+        Parameters
+        ----------
+        *metrics : Metric
+            What to show; the models are ranked by mu of the first one (and its smallest k).
+        overall : "macro" or "micro", optional
+            With strata: what the columns without a stratum hold, as in `report`; default "macro".
+        prior, confidence, interval, pooling, target, questions
+            As in `report` and in `compare`.
+
+        Returns
+        -------
+        DataFrame
+            A row for each model, the best first:
+
+            ======================  ============================================================
+            rank                    place of the model; as `rank_ci` of `rank`, models that are not
+                                    told apart from the one before them share its place
+            model                   under its own name
+            bayes, bayes_sigma,     of each metric and k what people mean by it (mu of `bayes`, the
+            bayes_lo, bayes_hi      estimate of all others), sigma and the interval around mu; with
+                                    strata, over all of them
+            retail__bayes, ...      the same of each stratum; a stratum that is a number is named
+                                    with its column, as in ``temperature_0_7__bayes``
+            questions, trials,      as in `report`, over all strata
+            dropped
+            confidence, prior       what the intervals hold and what they started from
+            overall                 "macro" or "micro"; only with strata
+            ======================  ============================================================
+
+        Raises
+        ------
+        ValueError
+            If strata would have the same names of columns; and as `report` and `compare`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> board = trials.scorio(trial=None).leaderboard(ps.bayes(), ps.pass_at_k(1))
+        >>> board.select("rank", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
+        [(1, 'ada', 0.667, 1.0), (1, 'bob', 0.333, 0.0)]
+        """
+        return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)

@@ -1,0 +1,343 @@
+"""The accessor `.scorio` on Polars expressions: a metric wherever an aggregation is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+import polars as pl
+
+from polars_scorio import metrics
+from polars_scorio.arguments import Interval
+from polars_scorio.counting.roles import Category, Classes, Roles, bind, classes
+from polars_scorio.kernels.arrays import Ints
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.counted import Answer
+
+Arguments = ParamSpec("Arguments")
+
+
+def _method(
+    metric: Callable[Arguments, Metric],
+) -> Callable[Concatenate[ScorioExpr, Arguments], pl.Expr]:
+    """The estimate of a metric as a method with the arguments of its function."""
+
+    def method(
+        self: ScorioExpr, /, *arguments: Arguments.args, **options: Arguments.kwargs
+    ) -> pl.Expr:
+        return self.estimate(metric(*arguments, **options))
+
+    question = (metric.__doc__ or "").partition("\n")[0].replace(" [1]_", "")
+    own = signature(metric).parameters.values()
+    method.__name__, method.__qualname__ = metric.__name__, f"ScorioExpr.{metric.__name__}"
+    method.__doc__ = (
+        f"{question}\n\nThe estimate of the group: the arguments of `ps.{metric.__name__}`, of `k` "
+        "a single one; the rest as for `ScorioExpr.estimate`."
+    )
+    method.__signature__ = signature(method).replace(  # type: ignore[attr-defined]
+        parameters=[Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own]
+    )
+    return method
+
+
+class ScorioExpr:
+    """Metrics of the categories in a column, as aggregations: a group is one question.
+
+    `pl.col("category").scorio` knows 0/1 and true/false; `pl.col("grade").scorio(success="good")`
+    says what else the categories mean. What comes out is what a report with ``per="question"`` says
+    of a question that has the trials of the group. It belongs wherever an aggregation does: in
+    `group_by().agg`, `group_by_dynamic().agg`, in `select` over a whole column, and in a window
+    with `.over(...)`.
+
+    The metrics are methods with the arguments of their functions, of `k` a single one.
+
+    Parameters
+    ----------
+    expr : Expr
+        The categories: one for each trial.
+    roles : Roles, optional
+        What they mean; `ps.scorio(expr, ...)` and `expr.scorio(...)` make them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio
+    >>> trials = pl.DataFrame({"question": [1, 1, 1, 2, 2, 2], "category": [0, 1, 1, 0, 0, 1]})
+    >>> passed = pl.col("category").scorio.pass_at_k(2).alias("pass_at_2").round(4)
+    >>> trials.group_by("question").agg(passed).sort("question").rows()
+    [(1, 1.0), (2, 0.6667)]
+    >>> trials.filter(passed.over("question") == 1)["question"].to_list()
+    [1, 1, 1]
+    """
+
+    def __init__(self, expr: pl.Expr, roles: Roles | None = None) -> None:
+        self._expr = expr
+        self._roles = roles or Roles()
+
+    def __repr__(self) -> str:
+        return f"<scorio of {self._expr}>"
+
+    def __call__(
+        self,
+        *,
+        success: Category | Sequence[Category] | None = None,
+        missing: Category = "error",
+    ) -> ScorioExpr:
+        """Say what the categories mean; as the roles of these names in `Scorio.__call__`.
+
+        Parameters
+        ----------
+        success : category or sequence of them, optional
+            Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+        missing : category, "error" or "drop"
+            What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a
+            category, as in ``missing=0``.
+
+        Returns
+        -------
+        ScorioExpr
+            The accessor with these roles.
+
+        Raises
+        ------
+        TypeError
+            If one of them is no category.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> grades = pl.DataFrame({"grade": ["good", "bad", None]})
+        >>> grade = pl.col("grade").scorio(success="good", missing="drop")
+        >>> grades.select(grade.avg()).item()
+        0.5
+        """
+        return ScorioExpr(self._expr, Roles(success=success, missing=missing))
+
+    def estimate(self, metric: Metric) -> pl.Expr:
+        """The unbiased finite-sample estimate of the group.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to report, with a single k: `ps.pass_at_k(4)`, ...; ``.pass_at_k(4)`` is short for
+            it.
+
+        Returns
+        -------
+        Expr
+            Float64, under the name of the column. Null where no such estimate exists (k exceeds
+            the trials of the group) and where the group has no trial.
+
+        Raises
+        ------
+        TypeError, ValueError
+            At the call: if `metric` is no metric or has more than one k, or if its `w`, `success`
+            and `missing` contradict each other. At collection: if the column cannot hold these
+            categories, or holds a missing one or one that is not known.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> trials = pl.DataFrame({"category": [0, 1, 2]})
+        >>> trials.select(pl.col("category").scorio.estimate(ps.bayes([0, 0.5, 1]))).item()
+        0.5
+        """
+        return self._counted(Answer(metric, posterior=False))
+
+    def posterior(
+        self, metric: Metric, *, confidence: float = 0.95, interval: Interval = "normal"
+    ) -> pl.Expr:
+        """Estimate, posterior and credible interval of the group.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to report, with a single k: `ps.pass_at_k(4)`, ...
+        confidence, interval
+            As in `Scorio.report`.
+
+        Returns
+        -------
+        Expr
+            A struct of estimate, mu, sigma, lo and hi (Float64), under the name of the column: the
+            numbers of a report. Null where the group has no trial.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `estimate`; and if `confidence` lies outside (0, 1) or `interval` is unknown.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> trials = pl.DataFrame({"category": [0, 1, 1, 0, 1]})
+        >>> posterior = pl.col("category").scorio.posterior(ps.pass_hat_k(2))
+        >>> trials.select(posterior).unnest("category").select(pl.all().round(4)).row(0)
+        (0.3, 0.3571, 0.1978, 0.0, 0.7448)
+        """
+        return self._counted(Answer(metric, confidence, interval))
+
+    auc_at_k = _method(metrics.auc_at_k)
+    avg = _method(metrics.avg)
+    bayes = _method(metrics.bayes)
+    g_pass_at_k = _method(metrics.g_pass_at_k)
+    g_pass_at_k_tau = _method(metrics.g_pass_at_k_tau)
+    geo_spectrum_at_k = _method(metrics.geo_spectrum_at_k)
+    geo_spectrum_star_at_k = _method(metrics.geo_spectrum_star_at_k)
+    geom_at_k = _method(metrics.geom_at_k)
+    geom_ds_at_k = _method(metrics.geom_ds_at_k)
+    maj_at_k = _method(metrics.maj_at_k)
+    max_at_k = _method(metrics.max_at_k)
+    mg_pass_at_k = _method(metrics.mg_pass_at_k)
+    pass_at_k = _method(metrics.pass_at_k)
+    pass_hat_k = _method(metrics.pass_hat_k)
+    threshold_spectrum_at_k = _method(metrics.threshold_spectrum_at_k)
+    unanimous_at_k = _method(metrics.unanimous_at_k)
+
+    def _counted(self, answer: Answer) -> pl.Expr:
+        """Count the categories of the group, and answer from the counts alone."""
+        if self._expr.meta.has_multiple_outputs():
+            raise ValueError(
+                f"a metric is one of a single column, got {self._expr}. Write an expression for "
+                "each column."
+            )
+        groups = _Groups(answer, self._roles)
+        # Elementwise on what was aggregated: a call for many groups, never one for each.
+        return pl.struct(groups.counts(self._expr)).map_batches(
+            groups, return_dtype=answer.dtype, is_elementwise=True
+        )
+
+
+pl.api.register_expr_namespace("scorio")(ScorioExpr)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """The function from what was counted in each group to what a metric says of it."""
+
+    answer: Answer
+    roles: Roles
+
+    def counts(self, expr: pl.Expr) -> list[pl.Expr]:
+        """What is aggregated: a category, for its dtype; trials, missing, strays; each class.
+
+        The dtype is not known before, so that categories are compared as words or as numbers.
+        """
+        words = self._labelled()
+        name = expr.meta.output_name(raise_if_undetermined=False) or "category"
+        kinds = self._classes(name, pl.String() if words else pl.Float64())
+        # The codes of a categorical are no numbers: it is refused when its dtype is known.
+        number = expr.to_physical().cast(pl.Float64, strict=False)
+        values, stray, nan = number, pl.lit(0), number.is_nan().sum()
+        if words:
+            values, nan = expr.cast(pl.String, strict=False), pl.lit(0)
+        elif kinds.known is None and all(
+            float(value).is_integer() for value in kinds.success or ()
+        ):
+            # Who names a fraction as a success knows that the column holds fractions.
+            stray = ((number != number.floor()) | number.is_infinite()).sum()
+        numbers = [expr.len(), expr.null_count() + nan, stray]
+        numbers += [_equals(values, members).sum() for members in _members(kinds)]
+        return [expr.first(), *(number.alias(f":{i}") for i, number in enumerate(numbers))]
+
+    def __call__(self, groups: pl.Series) -> pl.Series:
+        """An answer for each group; Polars calls it with a part of the groups."""
+        category, *columns = groups.struct.unnest().get_columns()
+        kinds = self._classes(category.name, category.dtype)
+        self._refuse_rewards(category)
+        numbers = [column.to_numpy().astype(np.int64) for column in columns]
+        rows, missing, stray, *members = numbers
+        rest = rows - missing - sum(members)
+        self._refuse_missing(category.name, missing)
+        _refuse_strays(category.name, stray if kinds.known is None else rest, kinds)
+        counts = np.column_stack([rest, *members] if kinds.known is None else members)
+        stand_in = self.roles.missing
+        if stand_in not in ("error", "drop"):
+            counts[:, _place(stand_in, kinds)] += missing
+        return self.answer(counts).alias(category.name)
+
+    def _labelled(self) -> bool:
+        """Whether the categories that are named are words."""
+        weighed = [category for category, _ in self.answer.metric.w or ()]
+        stand_in = [value for value in [self.roles.missing] if value not in ("error", "drop")]
+        named = [*(self.roles.successes or ()), *weighed, *stand_in]
+        words = [isinstance(value, str) for value in named]
+        if any(words) and not all(words):
+            raise TypeError(f"categories must be all labels or all numbers, got {named}")
+        return any(words)
+
+    def _classes(self, name: str, dtype: pl.DataType) -> Classes:
+        """What a report on a column of this name and dtype would count."""
+        column = pl.LazyFrame(schema={name: dtype})
+        roles = replace(self.roles, model=None, question=name, trial=None, category=name)
+        w = self.answer.metric.w
+        weighted = [] if w is None else [tuple(category for category, _ in w)]
+        return classes(bind(column, roles), weighted, binary=w is None)
+
+    def _refuse_rewards(self, category: pl.Series) -> None:
+        """Refuse values that a report would take as rewards: of those, counts tell nothing."""
+        metric = self.answer.metric
+        real = category.dtype.is_float() and self.roles.success is None
+        if metric.rewards and metric.w is None and real:
+            raise ValueError(
+                f"{metric.name}: {category.name!r} is {category.dtype}, so that its values may be "
+                "rewards, which an expression does not keep. Weigh them with "
+                "w={value: reward, ...}, say success=1 where they are outcomes, or use a report."
+            )
+
+    def _refuse_missing(self, name: str, missing: Ints) -> None:
+        # A callback sees a part of the groups, not always the same: the rest is not known.
+        if self.roles.missing == "error" and missing.any():
+            raise ValueError(
+                f"a missing category (null or NaN in {name!r}): "
+                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
+                "counts them as that."
+            )
+
+
+def _members(kinds: Classes) -> list[tuple[Category, ...]]:
+    """The categories of each class that is counted; failures are what the others leave."""
+    if kinds.known is None:
+        return [kinds.success or ()]
+    return [(category,) for category in kinds.known]
+
+
+def _equals(values: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
+    """Whether a category is one of those of a class."""
+    spelled = [spelling for member in members for spelling in _spellings(member)]
+    return pl.any_horizontal(values == pl.lit(spelling) for spelling in spelled)
+
+
+def _spellings(category: Category) -> set[Category]:
+    """A category as its column may hold it: a fraction also as a Float32 has it."""
+    if isinstance(category, str):
+        return {category}
+    number = float(category)
+    return {number} if number.is_integer() else {number, float(np.float32(number))}
+
+
+def _place(category: Category, kinds: Classes) -> int:
+    """The class of a category."""
+    if kinds.known is None:
+        return int(category in (kinds.success or ()))
+    return kinds.known.index(category)
+
+
+def _refuse_strays(name: str, strays: Ints, kinds: Classes) -> None:
+    if not strays.any():
+        return
+    if kinds.known is None:
+        raise ValueError(
+            f"a category that is not a whole number in {name!r}: pass an expression instead, for "
+            "instance (pl.col(...) >= 0.5).scorio."
+        )
+    raise ValueError(
+        f"a category outside {list(kinds.known)} in {name!r}: recode it, pass w with a weight for "
+        "every category, or say with .scorio(success=...) which of them count as success."
+    )

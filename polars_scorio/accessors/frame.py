@@ -1,0 +1,255 @@
+"""The accessor `.scorio` on Polars frames: which column plays which part, and what to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, overload
+
+import polars as pl
+
+from polars_scorio.accessors.base import FrameT
+from polars_scorio.accessors.decisions import DecisionMethods
+from polars_scorio.accessors.display import ReaderMethods
+from polars_scorio.accessors.expr import ScorioExpr
+from polars_scorio.accessors.metrics import MetricMethods
+from polars_scorio.counting.roles import Category, Column, Roles
+from polars_scorio.reporting.options import OutcomeOptions, RoleOptions
+from polars_scorio.rubrics.rubric import Rubric, Thresholds, refuse_absent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[FrameT]):
+    """Estimates with credible intervals from a long table of trials.
+
+    `df.scorio` uses the default column names; `df.scorio(...)` says which column plays which part.
+    A DataFrame gives DataFrames. A LazyFrame gives LazyFrames, of which nothing but the schema is
+    read before they are collected.
+
+    Parameters
+    ----------
+    frame : DataFrame or LazyFrame
+        The log: one row per trial.
+    roles : Roles, optional
+        Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio
+    >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
+    >>> trials = pl.DataFrame(columns)
+    >>> trials.scorio(trial=None).avg().select("model", "metric", "questions", "mu").row(0)
+    ('m', 'avg', 2, 0.75)
+    """
+
+    def __call__(
+        self,
+        *,
+        model: Column | None = "model",
+        question: Column = "question",
+        trial: Column | None = "trial",
+        category: Column = "category",
+        by: Column | Sequence[Column] = (),
+        success: Category | Sequence[Category] | None = None,
+        missing: Category = "error",
+        n: int | None = None,
+        count: Column | None = None,
+        levels: Sequence[float] | None = None,
+        validate: bool = True,
+    ) -> Scorio[FrameT]:
+        """Say which column plays which part; what is not named keeps its default.
+
+        Every role is a column name or an expression. Prefer names: a filter on a result column that
+        is a plain column of the log reaches the scan of the file.
+
+        Parameters
+        ----------
+        model : str, Expr or None
+            Who made the trial. None: the frame holds one model, and the result no such column.
+        question : str or Expr
+            The unit that is averaged over. The same question under two models is the same question;
+            in two strata it is two.
+        trial : str, Expr or None
+            Identifies the trial, so that a row that is there twice is found. None: rows carry no
+            such id, and nothing is checked.
+        category : str or Expr
+            The outcome: Boolean, integers, floats that hold whole numbers, or labels.
+        by : str, Expr or sequence of them
+            Strata such as the benchmark or the temperature; results are per stratum and model.
+        success : category or sequence of them, optional
+            Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+        missing : category, "error" or "drop"
+            What a null or NaN category means, a crashed or unscored trial: an error; nothing, but
+            counted in the column `dropped`; or a category, as in ``missing=0``.
+        n : int, optional
+            Every question must have exactly `n` trials. It costs nothing and finds files that were
+            read twice even where rows carry no trial id.
+        count : str or Expr, optional
+            Multiplicities, for rows that are already counted, for instance by `Scorio.counts` or by
+            ``SELECT model, question, category, count(*)``.
+        levels : sequence of float, optional
+            The category column holds the reward itself, which is one of these (within 1e-6); they
+            are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
+            error. Binary metrics need `success`, unless the levels are 0 and 1.
+        validate : bool
+            False skips the check for duplicate trials, and does not read the trial column at all.
+            The check is exact; where ids are integers close together its memory grows with the
+            questions, else with the trials.
+
+        Returns
+        -------
+        Scorio
+            The accessor with these roles.
+
+        Raises
+        ------
+        TypeError
+            If a role is neither a name nor an expression.
+        ValueError
+            If `n` is not positive, or `count` comes together with `trial`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> log = pl.DataFrame({"llm": ["a", "a"], "task": [1, 2], "reward": [0.2, 0.9]})
+        >>> solved = log.scorio(
+        ...     model="llm", question="task", trial=None, category=pl.col("reward") >= 0.5
+        ... )
+        >>> solved.avg().select("llm", "mu").row(0)
+        ('a', 0.5)
+        """
+        self._release()
+        roles = Roles(
+            model=model,
+            question=question,
+            trial=trial,
+            category=category,
+            by=by,
+            success=success,
+            missing=missing,
+            n=n,
+            count=count,
+            levels=levels,
+            validate=validate,
+        )
+        return Scorio(self._frame, roles)
+
+    def rubric(
+        self,
+        rubric: Rubric,
+        *,
+        over: Column | Sequence[Column] = (),
+        thresholds: Thresholds | None = None,
+    ) -> Scorio[FrameT]:
+        """Take the category of each trial from a rubric; all other roles stay.
+
+        Parameters
+        ----------
+        rubric : Rubric
+            One of `ps.rubrics`, or your own.
+        over : str, Expr or sequence of them
+            The strata (datasets) within which percentiles are taken, over all models together and
+            all rows of the frame: a filter on the models of the result changes no number, but all
+            models are read. Default: the whole frame is one.
+        thresholds : dict of float or DataFrame, optional
+            Numbers in place of the percentiles, by name, or a row for each stratum of `over`, as
+            `ps.rubrics.thresholds` returns. Runs that are compared must share their thresholds, and
+            so must data and `prior` trials, which else have percentiles of their own. With them a
+            filter on the models reaches the scan of the file.
+
+        Returns
+        -------
+        Scorio
+            The accessor with the labels of the rubric as categories, under its name. Unless
+            `success` was given, the rubric's own `success` labels are it. A null or NaN signal that
+            decides the category makes it missing, so that `missing` says what happens.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If the frame lacks a signal or a column of `over`.
+        TypeError, ValueError
+            As `Rubric.expr`; and if percentiles were to be taken of rows that are already counted.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> columns = {"model": "m", "question": [1, 1], "repeated_pattern": 0, "C": [0.1, 0.9]}
+        >>> log = pl.DataFrame({**columns, "is_correct": 1})
+        >>> exact = ps.rubrics.exact_match()
+        >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
+        0.0
+        """
+        schema = self._lazy().collect_schema()
+        category = rubric.expr(over=over, thresholds=thresholds)
+        refuse_absent(
+            category.meta.root_names(),
+            schema,
+            f"the rubric {rubric.name!r}",
+            "Signals are named where the rubric is made, strata with over=.",
+        )
+        if self._roles.count is not None and rubric.thresholds and thresholds is None:
+            raise ValueError(
+                f"the rubric {rubric.name!r} takes percentiles of trials, and count= means rows "
+                "that stand for several: pass thresholds="
+            )
+        success = rubric.success or None if self._roles.success is None else self._roles.success
+        return Scorio(self._frame, replace(self._roles, category=category, success=success))
+
+
+pl.api.register_dataframe_namespace("scorio")(Scorio)
+pl.api.register_lazyframe_namespace("scorio")(Scorio)
+
+
+@overload
+def scorio(frame: pl.DataFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.DataFrame]: ...
+@overload
+def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyFrame]: ...
+@overload
+def scorio(frame: pl.Expr, **roles: Unpack[OutcomeOptions]) -> ScorioExpr: ...
+def scorio(
+    frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
+) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame] | ScorioExpr:
+    """The accessor of a frame, for typed code: no type checker sees registered namespaces.
+
+    ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``; of an expression it is
+    ``expr.scorio(...)``.
+
+    Parameters
+    ----------
+    frame : DataFrame, LazyFrame or Expr
+        The log, or the categories.
+    **roles
+        Which column plays which part, as in `Scorio.__call__`; for categories as in
+        `ScorioExpr.__call__`.
+
+    Returns
+    -------
+    Scorio or ScorioExpr
+        An accessor that returns frames of the same kind, or expressions.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is neither a Polars frame nor an expression.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1]})
+    >>> trials.pipe(ps.scorio, trial=None).avg()["mu"].item()
+    0.5
+    """
+    if isinstance(frame, pl.DataFrame):
+        return Scorio(frame)(**roles)
+    if isinstance(frame, pl.LazyFrame):
+        return Scorio(frame)(**roles)
+    if isinstance(frame, pl.Expr):
+        return ScorioExpr(frame)(**roles)  # type: ignore[misc]  # the overload knows which
+    raise TypeError(f"frame must be a Polars DataFrame, LazyFrame or Expr, got {frame!r}")

@@ -1,0 +1,1 @@
+"""From rows to counts of each question to states, and what is checked on the way."""

@@ -1,0 +1,211 @@
+"""What a question must not be: found by aggregations, raised from their one result.
+
+A callback in an expression sees one morsel at a time, so what it would count or see first changes
+from run to run. Therefore the aggregation marks the bad questions, and one look at its whole result
+raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_scorio.counting.roles import Classes, Trials, is_label
+
+# What an aggregation over the trials of a question finds.
+ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
+# Which rule a question violates, its name if it does, and what was found there.
+PROBLEM, PLACE, FOUND, QUESTIONS = ":problem", ":place", ":found", ":questions"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """One way in which a question is bad: the condition, the finding, and the message."""
+
+    violated: pl.Expr
+    found: pl.Expr
+    what: str
+    way_out: str
+
+
+def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
+    """Everything that is checked at collection; without `classes` all but the categories.
+
+    The first rule that a question violates is the one that is reported.
+    """
+    return [
+        *_keys(trials),
+        *_multiplicities(trials),
+        *_identities(trials),
+        *_sizes(trials),
+        *([] if classes is None else _categories(trials, classes)),
+    ]
+
+
+def marked(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.LazyFrame:
+    """Add `PROBLEM`, `PLACE` and `FOUND` to a frame of questions: null where all is well."""
+    problem = [pl.when(rule.violated).then(pl.lit(i, pl.UInt8)) for i, rule in enumerate(rules)]
+    found = [pl.when(rule.violated).then(rule.found) for rule in rules]
+    return questions.with_columns(
+        pl.coalesce(problem).alias(PROBLEM), pl.coalesce(found).alias(FOUND)
+    ).with_columns(pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE))
+
+
+def checked(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
+    """Let a check look at a frame, once and whole, while the plan is collected.
+
+    What the check returns goes on. Filters pass through it to the scan. The frame must be small: it
+    is held in memory.
+    """
+    return frame.map_batches(
+        check, predicate_pushdown=True, projection_pushdown=False, slice_pushdown=False
+    )
+
+
+def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """The check of a frame of marked questions, to be used with `checked`."""
+
+    def check(questions: pl.DataFrame) -> pl.DataFrame:
+        bad = questions.filter(pl.col(PROBLEM).is_not_null())
+        raise_first(bad.with_columns(pl.lit(1).alias(QUESTIONS)), trials, rules)
+        return questions
+
+    return check
+
+
+def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -> None:
+    """Raise for the bad questions, if there are any.
+
+    Parameters
+    ----------
+    problems : DataFrame
+        A row for each bad question: the keys, `PROBLEM`, `PLACE`, `FOUND`, `QUESTIONS`.
+    trials : Trials
+        The log, for the names of its keys.
+    rules : sequence of Rule
+        The rules that `PROBLEM` counts.
+
+    Raises
+    ------
+    ValueError
+        With the number of questions that violate the first rule, and the first of them.
+    """
+    if problems.is_empty():
+        return
+    rule = rules[problems[PROBLEM].min()]  # type: ignore[index]  # of an integer column
+    same = problems.filter(pl.col(PROBLEM) == problems[PROBLEM].min())
+    first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
+    place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
+    where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+    number = same[QUESTIONS].sum()
+    raise ValueError(
+        f"{trials.owner}{number:,} question{'s have' if number != 1 else ' has'} {rule.what}, "
+        f"the first at {where}{first[FOUND]}. {rule.way_out} See coverage() for what there is."
+    )
+
+
+def _keys(trials: Trials) -> list[Rule]:
+    keys = [*trials.keys, trials.question.name]
+    return [
+        Rule(
+            pl.any_horizontal(pl.col(*keys).is_null()),
+            pl.lit(""),
+            f"a null in the keys {keys}",
+            "Fill the nulls, or filter such rows out.",
+        )
+    ]
+
+
+def _multiplicities(trials: Trials) -> list[Rule]:
+    if trials.count is None:
+        return []
+    return [
+        Rule(
+            pl.col(BAD) > 0,
+            _text(": ", pl.col(BAD), " rows"),
+            f"null or negative counts in {trials.count.name!r}",
+            "A count says for how many trials its row stands: 0, 1, 2, ...",
+        )
+    ]
+
+
+def _identities(trials: Trials) -> list[Rule]:
+    if trials.trial is None or not trials.identified:
+        return []
+    trial = trials.trial.name
+    return [
+        Rule(
+            pl.col(NO_ID) > 0,
+            _text(": ", pl.col(NO_ID), " trials"),
+            f"a null trial id in {trial!r}",
+            "Fill the ids, or pass trial=None where rows carry none.",
+        ),
+        Rule(
+            pl.col(IDS) < pl.col(ROWS),
+            _text(": ", pl.col(ROWS), " trials, ", pl.col(IDS), " distinct ids"),
+            f"the same trial twice (a repeated id in {trial!r})",
+            "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
+            "where that column is no trial id, or validate=False to skip this check.",
+        ),
+    ]
+
+
+def _sizes(trials: Trials) -> list[Rule]:
+    rules = []
+    if trials.roles.n is not None:
+        rules.append(
+            Rule(
+                pl.col(ROWS) != trials.roles.n,
+                _text(": ", pl.col(ROWS), " trials"),
+                f"not the n={trials.roles.n} trials that were promised",
+                "Look for files that were read twice and for lost trials, or leave n= out.",
+            )
+        )
+    if trials.roles.missing == "error":
+        rules.append(
+            Rule(
+                pl.col(MISSING) > 0,
+                _text(": ", pl.col(MISSING), " trials"),
+                f"a missing category (null or NaN in {trials.category.name!r})",
+                'missing="drop" leaves such trials out and counts them in the column dropped; a '
+                "category, as in missing=0, counts them as that.",
+            )
+        )
+    return rules
+
+
+def _categories(trials: Trials, classes: Classes) -> list[Rule]:
+    empty = Rule(
+        pl.col(ROWS) - pl.col(MISSING) < 1,
+        _text(": ", pl.col(ROWS), " trials, ", pl.col(MISSING), " of them missing"),
+        "no trial with a category",
+        "Filter such questions out, or give missing trials a category with missing=.",
+    )
+    what = f"a category outside {list(classes.known or ())}"
+    way_out = (
+        "Recode it, pass w= with a weight for every category, or say with success= which of them "
+        "count as success."
+    )
+    if classes.known is None and not trials.category.dtype.is_float():
+        return [empty]
+    if classes.rewards and classes.known is None:
+        what, way_out = "an infinite reward", "Recode it, or make it null and see missing=."
+    elif classes.known is None:
+        what = "a category that is not a whole number"
+        way_out = "Pass an expression instead, for instance category=pl.col(...) >= 0.5."
+    quote = "'" if is_label(trials.category.dtype) else ""
+    outside = Rule(
+        pl.col(OUTSIDE).is_not_null(),
+        _text(f": {quote}", pl.col(OUTSIDE), quote),
+        f"{what} in {trials.category.name!r}",
+        way_out,
+    )
+    return [outside, empty]
+
+
+def _text(*parts: str | pl.Expr) -> pl.Expr:
+    """Parts one after the other, null where one of them is; `pl.format` panics on nulls in 1.35."""
+    exprs = [pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts]
+    return pl.concat_str(exprs)

@@ -1,0 +1,97 @@
+"""A look at a log before it is trusted: what is there, what is missing, what is there twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from polars_scorio.arguments import Per, check_choice
+from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
+
+_ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"
+_NUMBERS = ("missing", "trials", "n_min", "n_max", "nulls", "duplicates")
+
+
+def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.LazyFrame:
+    """The plan of a look at a log; see `Scorio.coverage`."""
+    check_choice("per", per, Per)
+    trials = bind(frame, replace(roles, missing="drop", levels=None))
+    question = trials.question.name
+    questions = _questions(trials)
+    if per == "question":
+        refuse_repeats([*trials.keys, question, "trials", "expected", "nulls", "duplicates"])
+        return _gaps(questions, trials)
+    refuse_repeats([*trials.keys, "questions", *_NUMBERS, "categories"])
+    strata = [*trials.strata]
+    asked = pl.col(question).n_unique()
+    groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
+    return (
+        groups.group_by(*trials.groups)
+        .agg(
+            pl.col(question).n_unique().cast(pl.UInt32).alias("questions"),
+            pl.col(_ASKED).first(),
+            (pl.col("trials") - pl.col("nulls")).sum().alias("trials"),
+            pl.col("trials").min().alias("n_min"),
+            pl.col("trials").max().alias("n_max"),
+            pl.col("nulls").sum(),
+            pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
+            pl.col(_SEEN).explode().unique().drop_nulls().sort().alias("categories"),
+        )
+        .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
+        .sort(*trials.groups)
+        .select(*trials.keys, "questions", pl.col(_NUMBERS).cast(pl.Int64), "categories")
+    )
+
+
+def _questions(trials: Trials) -> pl.LazyFrame:
+    """What is known of each question: trials, missing outcomes, ids that are there again."""
+    one = pl.len() if trials.count is None else pl.col(COUNT).sum()
+    null = pl.col(CATEGORY).is_null()
+    nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
+    again: pl.Expr = pl.lit(None, pl.Int64)
+    if trials.identified:
+        again = pl.col(TRIAL).count().cast(pl.Int64) - pl.col(TRIAL).drop_nulls().n_unique()
+    return (
+        trials.rows()
+        .group_by(*trials.groups, trials.question.name)
+        .agg(
+            one.cast(pl.Int64).alias("trials"),
+            nulls.sum().cast(pl.Int64).alias("nulls"),
+            again.alias("duplicates"),
+            pl.col(CATEGORY).unique().alias(_SEEN),
+        )
+    )
+
+
+def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """The questions of which something is missing or there twice, absent ones too."""
+    strata, question = [*trials.strata], trials.question.name
+    most = pl.col("trials").max().over(*trials.groups)
+    n = trials.roles.n
+    columns = ["trials", _MOST, "nulls", "duplicates"]
+    known = questions.select(*trials.groups, question, "trials", "nulls", "duplicates")
+
+    def completed(found: pl.DataFrame) -> pl.DataFrame:
+        groups = found.select(trials.groups).unique()
+        asked = found.select(*strata, question).unique()
+        on = {"on": strata, "nulls_equal": True} if strata else {"how": "cross"}
+        every = groups.join(asked, **on)
+        keys = [*trials.groups, question]
+        whole = every.join(found, on=keys, how="left", nulls_equal=True)
+        numbers = ["trials", "nulls", *(["duplicates"] if trials.identified else [])]
+        return whole.with_columns(pl.col(numbers).fill_null(0)).select(found.columns)
+
+    # A filter on models must not go below: it would hide what the others have.
+    whole = known.map_batches(
+        completed, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+    )
+    expected = most if n is None else pl.lit(n, pl.Int64)
+    gap = (pl.col("trials") != pl.col(_MOST)) | (pl.col("nulls") > 0) | (pl.col("duplicates") > 0)
+    return (
+        whole.with_columns(expected.alias(_MOST))
+        .filter(gap)
+        .sort(*trials.groups, question)
+        .select(*trials.keys, question, *columns)
+        .rename({_MOST: "expected"})
+    )

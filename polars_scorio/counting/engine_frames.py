@@ -1,0 +1,122 @@
+"""What is asked of the engine of a frame, through narwhals: its schema and two aggregations.
+
+Rows are only ever counted. Distinct ids inside a group_by would be cheaper, but for Dask narwhals
+(2.29) adds up the distinct ids of each partition, and an id that is in two of them is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, TypeAlias
+
+import narwhals.stable.v2 as nw
+import polars as pl
+from narwhals.stable.v2.dtypes import DType
+
+from polars_scorio.counting.checks import IDS, NO_ID
+from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL
+
+EngineFrame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
+
+# As what a column of Python objects, or of numbers behind a dictionary, is read.
+_PLAIN: dict[type, DType] = {
+    bool: nw.Boolean(),
+    int: nw.Int64(),
+    float: nw.Float64(),
+    str: nw.String(),
+    date: nw.Date(),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineLog:
+    """A log in another engine, and the dtypes by which its columns are grouped."""
+
+    frame: EngineFrame
+    plain: dict[str, DType]
+
+    def column(self, name: str) -> nw.Expr:
+        """A column in its plain dtype: labels as words, as parts of a log may number them anew."""
+        column, plain = nw.col(name), self.plain[name]
+        # pandas would write nulls out as words, and groups by whatever there is.
+        kept = plain == self.dtype(name) or self.frame.implementation.is_pandas_like()
+        return column if kept else column.cast(plain)
+
+    def dtype(self, name: str) -> DType:
+        """The dtype that the engine has for a column."""
+        return self.frame.collect_schema()[name]
+
+    def schema(self) -> pl.Schema:
+        """All columns with the dtypes that they have in Polars; Null where they have no role."""
+        dtypes = {name: self._result_dtype(name) for name in self.plain}
+        rest = self.frame.collect_schema().names()
+        polars = nw.Schema(dtypes).to_polars()
+        return pl.Schema({name: polars.get(name, pl.Null()) for name in rest})
+
+    def _result_dtype(self, name: str) -> DType:
+        dtype, plain = self.dtype(name), self.plain[name]
+        return dtype if plain == nw.String and _is_dictionary(dtype) else plain
+
+
+def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
+    """A native frame as narwhals sees it, with those of some columns that it has.
+
+    Raises
+    ------
+    TypeError
+        If narwhals does not know such frames.
+    """
+    known: object = nw.from_native(frame, pass_through=True)
+    if not isinstance(known, nw.DataFrame | nw.LazyFrame):
+        raise TypeError(
+            "frame must be of Polars or of an engine that narwhals supports (PySpark, DuckDB, "
+            f"Dask, Ibis, pandas, pyarrow, ...), got {type(frame).__name__}"
+        )
+    present = set(known.collect_schema().names())
+    return EngineLog(known, {name: _plain(known, name) for name in columns if name in present})
+
+
+def categories(
+    log: EngineLog, keys: Sequence[str], category: str, trial: str | None
+) -> pl.DataFrame:
+    """How many rows of each question have each category (`COUNT`), and how many no id (`NO_ID`)."""
+    columns, sums = [log.column(category).alias(CATEGORY)], [nw.len().alias(COUNT)]
+    if trial is not None:
+        columns.append(nw.col(trial).is_null().cast(nw.Int64).alias(NO_ID))
+        sums.append(nw.col(NO_ID).sum())
+    rows = log.frame.select(*map(log.column, keys), *columns)
+    return collected(rows.group_by(*keys, CATEGORY).agg(*sums))
+
+
+def distinct_ids(log: EngineLog, keys: Sequence[str], trial: str) -> pl.DataFrame:
+    """How many trial ids each question has (`IDS`)."""
+    rows = log.frame.select(*map(log.column, keys), log.column(trial).alias(TRIAL))
+    ids = rows.group_by(*keys, TRIAL).agg(nw.len().alias(COUNT))
+    return collected(ids.group_by(*keys).agg(nw.len().alias(IDS)))
+
+
+def _plain(frame: EngineFrame, name: str) -> DType:
+    """The dtype of a column, or that of what is in it where the engine does not tell."""
+    dtype = frame.collect_schema()[name]
+    if dtype == nw.Unknown:  # UUIDs, times of day: words are what all engines make of them
+        return nw.String()
+    if not (dtype == nw.Object or _is_dictionary(dtype)):
+        return dtype
+    if isinstance(frame, nw.LazyFrame):
+        return nw.String()
+    types = {type(value) for value in frame[name].drop_nulls().unique().to_list()}
+    unclear = nw.Object() if dtype == nw.Object else nw.String()
+    return _PLAIN.get(types.pop(), unclear) if len(types) == 1 else unclear
+
+
+def _is_dictionary(dtype: DType) -> bool:
+    return dtype in (nw.Categorical, nw.Enum)
+
+
+def collected(frame: EngineFrame) -> pl.DataFrame:
+    """What the engine computes, here."""
+    eager = frame.collect("polars") if isinstance(frame, nw.LazyFrame) else frame
+    result: pl.DataFrame = eager.to_polars()
+    return result

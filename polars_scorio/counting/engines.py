@@ -1,0 +1,143 @@
+"""Counts from the frames of other engines: they count the trials, Polars does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from polars_scorio.counting.checks import IDS, NO_ID
+from polars_scorio.counting.counts import counts, refuse_count_names, settled, tallies
+from polars_scorio.counting.roles import CATEGORY, COUNT, Category, Roles, Trials, bind
+
+
+def count_trials(
+    frame: object,
+    *,
+    model: str | None = "model",
+    question: str = "question",
+    trial: str | None = "trial",
+    category: str = "category",
+    by: str | Sequence[str] = (),
+    missing: Category = "error",
+    n: int | None = None,
+    validate: bool = True,
+) -> pl.DataFrame:
+    """How many trials of each question fell into each category, counted by the frame's own engine.
+
+    `Scorio.counts` for logs that are not in Polars: nothing but counts is collected. They stand for
+    the log: ``counts.scorio(count="count")`` gives its reports, to the last bit.
+
+    Parameters
+    ----------
+    frame : frame of any engine that narwhals supports
+        The log: a DataFrame of PySpark, Dask, pandas or Polars, a relation of DuckDB, a table of
+        Ibis or pyarrow, ... A lazy one is run here: once for the counts and, unless the check for
+        duplicates is off, once for the distinct trial ids; it must not change meanwhile.
+    model, question, trial, category, by
+        Column names, with the meaning that they have in `Scorio.__call__`. A column that must be
+        computed is added to the frame before, by its engine.
+    missing, n, validate
+        As in `Scorio.__call__`. The check for duplicates groups the log by its trial ids, which
+        is most of the work; ``validate=False`` leaves that out, and with it the second run.
+
+    Returns
+    -------
+    DataFrame
+        As `Scorio.counts`: by..., model, question, category (under their own names) and count
+        (UInt64), sorted by all but the last. The dtypes are those that Polars has for the columns
+        of the engine: labels that it keeps in a dictionary are Categorical or Enum, and Python
+        objects are what all of them are, truth values, numbers or words.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If narwhals is not installed: it is the extra ``engines``.
+    ColumnNotFoundError, TypeError, ValueError
+        As `Scorio.counts`, in the same words. What arguments and schema tell is raised before the
+        engine runs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import polars_scorio as ps
+    >>> log = pa.table({"model": ["m"] * 3, "question": [1, 1, 1], "category": [0, 1, 1]})
+    >>> counts = ps.count_trials(log, trial=None)
+    >>> counts.rows()
+    [('m', 1, 0, 1), ('m', 1, 1, 2)]
+    >>> counts.scorio(count="count").avg().select("model", "trials", "estimate").row(0)
+    ('m', 3, 0.6666666666666666)
+    """
+    roles = Roles(
+        model=model,
+        question=question,
+        trial=trial,
+        category=category,
+        by=by,
+        missing=missing,
+        n=n,
+        validate=validate,
+    )
+    _refuse_expressions(roles)
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        plan = counts(bind(frame.lazy(), roles))
+    else:
+        plan = _counted_elsewhere(frame, roles)
+    return plan.collect(engine="streaming")
+
+
+def _refuse_expressions(roles: Roles) -> None:
+    """Refuse roles that only Polars could compute."""
+    named = [(role, getattr(roles, role)) for role in ("model", "question", "trial", "category")]
+    for role, column in [*named, *(("by", column) for column in roles.strata)]:
+        if isinstance(column, pl.Expr):
+            raise TypeError(
+                f"{role} must be a column name, got the expression {column}: other engines do not "
+                "compute Polars expressions. Add the column to the frame, and name it."
+            )
+
+
+def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
+    """The counts of a log of another engine, from the two frames that it gives."""
+    try:
+        from polars_scorio.counting import engine_frames  # noqa: PLC0415 - it needs the extra
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"count_trials needs narwhals, got frame={type(frame).__name__}: for other frames than "
+            'those of Polars, pip install "polars-scorio[engines]"'
+        ) from error
+    columns = [roles.model, roles.question, roles.trial, roles.category, *roles.strata]
+    log = engine_frames.engine_log(frame, [name for name in columns if isinstance(name, str)])
+    trials = bind(pl.LazyFrame(schema=log.schema()), roles)
+    refuse_count_names(trials)
+    keys = [*trials.keys, trials.question.name]
+    trial = trials.trial.name if trials.trial and trials.identified else None
+    found = engine_frames.categories(log, keys, trials.category.name, trial)
+    questions = _questions(found, trials)
+    if trial is not None:
+        ids = engine_frames.distinct_ids(log, keys, trial)
+        identities = _identities(found, ids, trials)
+        questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
+    return settled(questions, trials)
+
+
+def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+    """The tallies of the questions, from the counts that an engine found."""
+    frame = _typed(found, trials).rename({CATEGORY: trials.category.name})
+    return tallies(bind(frame, replace(trials.roles, trial=None, count=COUNT)))
+
+
+def _identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+    """How many distinct trial ids a question has, and how many are null."""
+    keys = [*trials.keys, trials.question.name]
+    frame = pl.concat([_typed(found, trials), _typed(ids, trials)], how="diagonal")
+    return frame.group_by(keys).agg(pl.col(IDS, NO_ID).sum())
+
+
+def _typed(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+    """What an engine found, in the dtypes that the log has in Polars."""
+    parts = [part for part in (*trials.by, trials.model, trials.question) if part]
+    dtypes = {part.name: part.dtype for part in parts} | {CATEGORY: trials.category.dtype}
+    counts = dict.fromkeys((COUNT, IDS, NO_ID), pl.Int64())
+    return found.lazy().cast({c: d for c, d in (dtypes | counts).items() if c in found.columns})

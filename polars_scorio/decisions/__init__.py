@@ -1,0 +1,1 @@
+"""Within a stratum: which model is better, in which order, and how many more trials."""

@@ -1,0 +1,191 @@
+"""Which of two models is better, and how sure is that?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtr, stdtr, stdtrit
+
+from polars_scorio.arguments import Interval, Per
+from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
+from polars_scorio.decisions.strata import aligned, check_models, named_model, per_stratum
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.intervals import beta_interval, normal_interval
+from polars_scorio.metrics.base import Bounds, Metric
+from polars_scorio.metrics.blends import BlendMetric
+from polars_scorio.metrics.weighted import bayes
+from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.report import results
+from polars_scorio.reporting.request import on_levels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_NUMBERS = ("diff", "sigma", "z", "prob", "lo", "hi")
+
+
+def compare(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metric: Metric | None = None,
+    *,
+    baseline: Category | None = None,
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The plan of a comparison; see `Scorio.compare`."""
+    trials = bind(frame, roles)
+    metric = on_levels(metric or bayes(), trials)
+    model = named_model(trials, "compare")
+    if baseline is not None:
+        check_models([baseline], trials, "baseline")
+    paired = options.get("target") == "population"
+    if paired:
+        _check_paired(metric, options)
+        options = {**options, "target": "benchmark"}
+    schema: dict[str, pl.DataType] = {
+        "metric": pl.String(),
+        "k": pl.Int64(),
+        "model_a": model,
+        "model_b": model,
+        **dict.fromkeys(_NUMBERS, pl.Float64()),
+        "better": model,
+    }
+    refuse_repeats([*trials.strata, *schema])
+    per: Per = "question" if paired else "model"
+    grouped = results(trials, [metric], per=per, **aligned(options))
+    comparison = _Comparison(
+        metric,
+        trials,
+        baseline,
+        float(options.get("confidence", 0.95)),
+        options.get("interval", "normal"),
+        paired,
+    )
+    return per_stratum(grouped, trials, comparison, schema)
+
+
+def _check_paired(metric: Metric, options: DecisionOptions) -> None:
+    """Refuse what the differences of questions cannot tell."""
+    if isinstance(metric, BlendMetric) and metric.formula.level == "dataset":
+        raise ValueError(
+            f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
+            'so that target="population" cannot compare them; ps.geom_at_k has'
+        )
+    if options.get("prior") is not None:
+        raise ValueError(
+            'target="population" compares what the trials themselves say of each question: prior '
+            "trials have no say, leave prior= out"
+        )
+    if options.get("interval", "normal") != "normal":
+        raise ValueError(
+            'target="population" has an interval of Student\'s t distribution: leave '
+            f"interval={options.get('interval')!r} out"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Comparison:
+    """The function from the results of a stratum's models to their differences."""
+
+    metric: Metric
+    trials: Trials
+    baseline: Category | None
+    confidence: float
+    interval: Interval
+    paired: bool
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each draw size and pair of models."""
+        models = groups[self._model]
+        a, b = self._pairs(models)
+        pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
+        rows = groups.explode(RESULTS).unnest(RESULTS)
+        if self.paired:
+            rows = rows.sort(self._model, self.trials.question.name)
+        return pl.concat(
+            self._verdicts(pl.DataFrame({**pairs, **self._numbers(rows, k, a, b)}), k)
+            for k in self.metric.k
+        )
+
+    @property
+    def _model(self) -> str:
+        assert self.trials.model is not None  # noqa: S101 - `compare` needs one
+        return self.trials.model.name
+
+    def _pairs(self, models: pl.Series) -> tuple[Ints, Ints]:
+        """The positions of both models of each pair."""
+        if self.baseline is None:
+            a, b = np.triu_indices(len(models), 1)
+            return a, b
+        names = models.to_list()
+        if self.baseline not in names:
+            raise ValueError(f"baseline={self.baseline!r} is none of the models: {names}")
+        base = names.index(self.baseline)
+        others = np.delete(np.arange(len(names)), base)
+        return others, np.full_like(others, base)
+
+    def _numbers(self, rows: pl.DataFrame, k: int | None, a: Ints, b: Ints) -> dict[str, pl.Series]:
+        """The numbers of all pairs for one draw size."""
+        of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+        if self.paired:
+            estimates = of_k["estimate"].to_numpy().reshape(rows[self._model].n_unique(), -1)
+            numbers = self._of_questions(estimates, a, b)
+        else:
+            numbers = self._of_posteriors(of_k["mu"].to_numpy(), of_k["sigma"].to_numpy(), a, b)
+        # NaN says that there is no such number.
+        series = (pl.Series(values).fill_nan(None) for values in numbers)
+        return dict(zip(_NUMBERS, series, strict=True))
+
+    def _of_posteriors(self, mu: Floats, sd: Floats, a: Ints, b: Ints) -> tuple[Floats, ...]:
+        """The difference of independent posterior means."""
+        diff, sigma = mu[a] - mu[b], np.hypot(sd[a], sd[b])
+        z, limits = standardized(diff, sigma), _reach(self.metric.bounds)
+        if self.interval == "beta" and self.metric.span[0] < self.metric.span[1]:
+            lo, hi = beta_interval(diff, sigma, self.confidence, _reach(self.metric.span))
+            lo, hi = np.clip(lo, *limits), np.clip(hi, *limits)
+        else:
+            lo, hi = normal_interval(diff, sigma, self.confidence, limits)
+        return diff, sigma, z, ndtr(z), lo, hi
+
+    def _of_questions(self, estimates: Floats, a: Ints, b: Ints) -> tuple[Floats, ...]:
+        """The mean difference over questions that are a sample: Student's t."""
+        size = estimates.shape[1]
+        if size == 1:
+            return tuple(np.full((len(_NUMBERS), a.size), np.nan))
+        diff, sigma = np.empty((2, a.size))
+        for pair, (one, other) in enumerate(zip(a, b, strict=True)):
+            differences = estimates[one] - estimates[other]
+            diff[pair] = differences.mean()
+            sigma[pair] = differences.std(ddof=1) / np.sqrt(size)
+        z, limits = standardized(diff, sigma), _reach(self.metric.bounds)
+        reach = stdtrit(size - 1, (1 + self.confidence) / 2) * sigma
+        lo, hi = np.clip(diff - reach, *limits), np.clip(diff + reach, *limits)
+        return diff, sigma, z, stdtr(size - 1, z), lo, hi
+
+    def _verdicts(self, pairs: pl.DataFrame, k: int | None) -> pl.DataFrame:
+        """Add what was compared and which model is better, where that is sure."""
+        sure = (pl.col("prob") >= self.confidence) & (pl.col("diff") != 0)
+        winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
+        return pairs.with_columns(
+            pl.lit(self.metric.name).alias("metric"),
+            pl.lit(k, pl.Int64).alias("k"),
+            pl.when(sure).then(winner).alias("better"),
+        )
+
+
+def standardized(diff: Floats, sigma: Floats) -> Floats:
+    """How many standard deviations a difference is away from none: 0 where there is none."""
+    z = np.zeros_like(diff)
+    with np.errstate(divide="ignore"):
+        return np.divide(np.abs(diff), sigma, out=z, where=diff != 0)
+
+
+def _reach(bounds: Bounds | None) -> Bounds:
+    """The bounds of a difference of two numbers within bounds."""
+    if bounds is None:
+        return -np.inf, np.inf
+    return bounds[0] - bounds[1], bounds[1] - bounds[0]

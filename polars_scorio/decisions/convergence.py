@@ -1,0 +1,198 @@
+"""What the first n trials said, and after how many the ranking settles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import Compared, Pooling, check_choice, check_count
+from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
+from polars_scorio.counting.roles import Classes, Roles, Trials, bind, refuse_repeats
+from polars_scorio.decisions.rank import rank_scores
+from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.convergence import Convergence, Scheme, convergence
+from polars_scorio.kernels.prefixes import Outcomes, prefixes
+from polars_scorio.kernels.states import States
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.weighted import bayes
+from polars_scorio.reporting.evaluate import matrix
+from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
+from polars_scorio.reporting.request import Inquiry, inquiry
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
+_SETTLED: dict[str, pl.DataType] = {
+    "n": pl.UInt32(),
+    "share": pl.Float64(),
+    "cumulative": pl.Float64(),
+    "tau": pl.Float64(),
+}
+
+
+def trajectory(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metric: Metric | None = None,
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The plan of a trajectory; see `Scorio.trajectory`."""
+    asked = _inquiry(bind(frame, roles), metric, "trajectory", options)
+    trials = asked.trials
+    schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
+    refuse_repeats([*trials.strata, *schema])
+    questions = "any" if trials.model is None else aligned(options)["questions"]
+    states = asked.states(questions=questions, sequences=True)
+    return per_stratum(states, trials, _Trajectory(asked), schema)
+
+
+def settling(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metric: Metric | None = None,
+    *,
+    replicates: int = 1000,
+    scheme: Scheme = "trial",
+    seed: int = 0,
+    progress: bool = False,
+    questions: Compared = "same",
+    prior: Frame | None = None,
+    pooling: Pooling = "none",
+) -> pl.LazyFrame:
+    """The plan of a convergence; see `Scorio.convergence`."""
+    check_choice("scheme", scheme, Scheme)
+    check_count("replicates", replicates, least=0)
+    check_count("seed", seed, least=0)
+    options: PlanOptions = {"prior": prior, "pooling": pooling}
+    asked = _inquiry(bind(frame, roles), metric, "convergence", options)
+    named_model(asked.trials, "convergence")
+    refuse_repeats([*asked.trials.strata, *_SETTLED])
+    states = asked.states(questions=aligned({"questions": questions})["questions"], sequences=True)
+    settled = _Settling(asked, replicates, scheme, seed, _bar() if progress else _no_bar)
+    return per_stratum(states, asked.trials, settled, _SETTLED)
+
+
+def _inquiry(
+    trials: Trials, metric: Metric | None, method: str, options: DecisionOptions | PlanOptions
+) -> Inquiry:
+    """What is asked of a log whose trials have an order."""
+    metric = metric or bayes()
+    single_k(metric, method)
+    if trials.trial is None:
+        raise ValueError(
+            f"{method} takes the trials of a question in the order of their ids: name their column "
+            "with trial="
+        )
+    known = {key: value for key, value in options.items() if key != "questions"}
+    asked = inquiry(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
+    if asked.inference.kinds.rewards and asked.inference.kinds.known is None:
+        raise ValueError(
+            f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
+            "weight for each category"
+        )
+    return asked
+
+
+def _outcomes(groups: pl.DataFrame, asked: Inquiry) -> Outcomes:
+    """The trials of all questions of some groups, by group and question."""
+    question, kinds = asked.trials.question.name, asked.inference.kinds
+    ((_, view),) = asked.asked
+    states = groups.select(STATES).with_row_index(":group").explode(STATES).unnest(STATES)
+    flat = states.sort(":group", question)
+    sizes = flat[SEQUENCE].list.len().to_numpy()
+    codes, prior = flat[SEQUENCE].explode().to_numpy(), class_columns(kinds, ":d")
+    before = matrix(flat, prior) if asked.prior else np.zeros((flat.height, kinds.size), np.int64)
+    if view == "success":
+        codes = np.isin(codes, kinds.successful).astype(np.int64)
+        passed = before[:, kinds.successful].sum(axis=1)
+        before = np.column_stack([before.sum(axis=1) - passed, passed])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    group = flat[":group"].to_numpy().astype(np.int64)
+    return Outcomes(codes, offsets, group, groups.height, before)
+
+
+def _inference(asked: Inquiry) -> Inference:
+    """How posteriors are found, where a metric of success looks at two classes."""
+    ((_, view),) = asked.asked
+    two = Classes((0, 1), (1,))
+    return replace(asked.inference, kinds=two) if view == "success" else asked.inference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trajectory:
+    """The function from the states of a stratum's models to what their first trials said."""
+
+    asked: Inquiry
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each n and model."""
+        states, group, n = prefixes(_outcomes(groups, self.asked))
+        ((metric, view),) = self.asked.asked
+        inference = _inference(self.asked)
+        posterior = inference.posterior(view, states)
+        numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
+        frame = groups.drop(STATES)[group].with_columns(
+            n=n, **{name: numbers[name] for name in _NUMBERS}
+        )
+        ranks = rank_scores("mu").over("n").alias("rank")
+        return frame.sort("n", *self.asked.trials.models).with_columns(ranks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Settling:
+    """The function from the states of a stratum's models to when their ranking settles."""
+
+    asked: Inquiry
+    replicates: int
+    scheme: Scheme
+    seed: int
+    bar: Callable[..., Any]  # a context that gives an object with `update`, or None
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each n, and one for those that never settle."""
+        with self.bar(total=self.replicates) as bar:
+            result = convergence(
+                _outcomes(groups, self.asked),
+                self._score,
+                replicates=self.replicates,
+                scheme=self.scheme,
+                rng=np.random.default_rng(self.seed),
+                progress=None if bar is None else bar.update,
+            )
+        return _settled(result)
+
+    def _score(self, states: States) -> Floats:
+        ((metric, view),) = self.asked.asked
+        return metric.summary(_inference(self.asked).posterior(view, states), metric.k[0]).mu
+
+
+def _settled(result: Convergence) -> pl.DataFrame:
+    """The result as a frame; n = null for what never settles."""
+    n = np.arange(1, result.share.size + 1)
+    columns = {"n": n, "share": result.share, "cumulative": np.cumsum(result.share)}
+    by_n = pl.DataFrame(columns).with_columns(tau=pl.Series(result.tau).fill_nan(None))
+    never = pl.DataFrame({"n": None, "share": result.never}, schema_overrides=by_n.schema)
+    return pl.concat([by_n, never], how="diagonal")
+
+
+def _no_bar(total: int) -> nullcontext[None]:  # noqa: ARG001 - as tqdm is called
+    return nullcontext()
+
+
+def _bar() -> Callable[..., Any]:
+    """A progress bar, if the package for it is there."""
+    try:
+        from tqdm.auto import tqdm  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ImportError(
+            'progress=True needs tqdm: pip install "polars-scorio[progress]", or leave it out'
+        ) from None
+    return lambda total: tqdm(total=total, unit=" replicates")

@@ -1,0 +1,1 @@
+"""For people who look: leaderboards, tables and pictures."""

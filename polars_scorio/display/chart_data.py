@@ -1,0 +1,171 @@
+"""The rows of results as pictures want them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from polars_scorio.counting.roles import Trials
+from polars_scorio.metrics.base import DrawSizes, Metric, draw_sizes
+
+_SURE = 0.995  # above it two digits would say that it is certain
+
+
+def strata(trials: Trials) -> str:
+    """What the strata are called."""
+    return " / ".join(trials.strata)
+
+
+def panels(trials: Trials) -> str:
+    """What the panels are called; without models the strata are lines in one panel."""
+    return strata(trials) if trials.model else ""
+
+
+def stratum(trials: Trials) -> pl.Expr:
+    """The values of all columns of a stratum as one label."""
+    if not trials.by:
+        return pl.lit("").alias("stratum")
+    values = [pl.col(part.name).cast(pl.String) for part in trials.by]
+    return pl.concat_str(values, separator=" / ").fill_null("overall").alias("stratum")
+
+
+def model(trials: Trials) -> pl.Expr:
+    """The label of a model, nothing where it has no name."""
+    name = pl.lit("") if trials.model is None else pl.col(trials.model.name).cast(pl.String)
+    return name.alias("model")
+
+
+def labels(trials: Trials) -> list[pl.Expr]:
+    """The labels of the panel and of the line in it."""
+    if trials.model is None:
+        return [pl.lit("").alias("stratum"), stratum(trials).alias("model")]
+    return [stratum(trials), model(trials)]
+
+
+def named(metric: Metric, k: int | None) -> str:
+    """A metric and its draw size."""
+    return metric.name if k is None else f"{metric.name}, k = {k:,}"
+
+
+def sizes(k: DrawSizes) -> tuple[int, ...]:
+    """Draw sizes; of a single one the powers of two below it, and itself.
+
+    Examples
+    --------
+    >>> sizes([1, 3]), sizes(10)
+    ((1, 3), (1, 2, 4, 8, 10))
+    """
+    checked = draw_sizes(k)
+    if isinstance(k, Iterable):
+        return checked
+    (most,) = checked
+    return (*(2**power for power in range((most - 1).bit_length())), most)
+
+
+def thinned(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
+    """The rows of about so many n, evenly spaced, among them the first and the last of each line.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The keys, n and others.
+    keys : sequence of str
+        The columns that tell lines apart.
+    most : int
+        How many n a line needs.
+
+    Examples
+    --------
+    >>> thinned(pl.DataFrame({"n": range(1, 11)}), [], 3)["n"].to_list()
+    [1, 5, 9, 10]
+    """
+    every = -(-rows["n"].n_unique() // most) or 1
+    last = pl.col("n").max().over(*keys) if keys else pl.col("n").max()
+    return rows.filter(((pl.col("n") - 1) % every == 0) | (pl.col("n") == last))
+
+
+def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
+    """The questions in their order of difficulty, and how many of them share a cell.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, model, question, mu.
+    cells : int
+        How many cells there can be side by side.
+
+    Returns
+    -------
+    DataFrame
+        stratum, model, question, place (0 is the hardest) and mu; where questions share a cell, it
+        has their mean.
+    int
+        How many do.
+
+    Examples
+    --------
+    >>> rows = {"stratum": "", "model": "ada", "question": ["x", "y"], "mu": [0.8, 0.2]}
+    >>> by_difficulty(pl.DataFrame(rows), 2)[0].select("question", "place").rows()
+    [('y', 0), ('x', 1)]
+    """
+    # Means that differ in their last digits are the same.
+    difficulty = rows.group_by("stratum", "question").agg(pl.col("mu").mean().round(12).alias("d"))
+    ordered = difficulty.sort("stratum", "d", "question", nulls_last=True)
+    places = ordered.with_columns(pl.int_range(pl.len()).over("stratum").alias("place"))
+    most = max(places["place"].to_list(), default=0) + 1
+    each = -(-most // cells)
+    placed = rows.join(places, on=["stratum", "question"]).with_columns(pl.col("place") // each)
+    if each > 1:
+        first = pl.col("place") * each + 1
+        shared = pl.format("{} to {}", first, first + each - 1).alias("question")
+        cell = placed.group_by("stratum", "model", "place").agg(pl.col("mu").mean())
+        placed = cell.with_columns(shared)
+    columns = placed.select("stratum", "model", "question", "place", "mu")
+    return columns.sort("stratum", "place", "model"), each
+
+
+def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
+    """Each pair in both orders, with the probability that the first model is the better one.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        What `Scorio.compare` returns.
+    trials : Trials
+        The log, for the names of its strata.
+
+    Returns
+    -------
+    DataFrame
+        stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
+    """
+    a, b = (pl.col(name).cast(pl.String) for name in ("model_a", "model_b"))
+    diff, size = pl.col("diff"), pl.col("prob")
+    prob = pl.when(diff >= 0).then(size).otherwise(1 - size)
+    sure = pl.col("better").is_not_null().alias("sure")
+    ways = [(a, b, diff, prob), (b, a, -diff, 1 - prob)]
+    return pl.concat(
+        pairs.select(
+            stratum(trials),
+            first.alias("model"),
+            second.alias("other"),
+            ahead.alias("diff"),
+            chance.alias("prob"),
+            _text(chance).alias("text"),
+            sure,
+        )
+        for first, second, ahead, chance in ways
+    )
+
+
+def _text(prob: pl.Expr) -> pl.Expr:
+    """A probability with two digits, which never says that something is certain."""
+    digits = (100 * prob).round(0).cast(pl.Int64).cast(pl.String).str.zfill(2)
+    return (
+        pl.when(prob > _SURE)
+        .then(pl.lit(">.99"))
+        .when(prob < 1 - _SURE)
+        .then(pl.lit("<.01"))
+        .otherwise(pl.format(".{}", digits))
+    )

@@ -1,0 +1,125 @@
+"""A wide frame for people: the models in their order, a column for each metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.arguments import Overall
+from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
+from polars_scorio.decisions.rank import ranked
+from polars_scorio.decisions.strata import aligned, named_model
+from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.report import plain_name, results, wide_columns
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+# Parts a stratum from a metric in the name of a column; `plain_name` never makes one.
+SEPARATOR = "__"
+# What belongs to a number of a metric, after its name.
+ENDS = ("_sigma", "_lo", "_hi")
+# What holds for all numbers of a row.
+FACTS = ("questions", "trials", "dropped", "confidence", "prior", "overall")
+
+
+def leaderboard(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    *,
+    overall: Overall | None = None,
+    **options: Unpack[DecisionOptions],
+) -> pl.DataFrame:
+    """The leaderboard of a log; see `Scorio.leaderboard`."""
+    trials = bind(frame, roles)
+    named_model(trials, "leaderboard")
+    overall = overall or ("macro" if trials.by else None)
+    columns, names = wide_columns(metrics, trials.keys), number_columns(metrics)
+    *strata, model = trials.keys
+    refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
+    plan = results(trials, metrics, overall=overall, **aligned(options))
+    tidy = plan.select(*trials.keys, RESULTS).explode(RESULTS).unnest(RESULTS)
+    rows = tidy.collect(engine="streaming")
+    wide = rows.group_by(*trials.keys).agg(columns)
+    # The rows over all strata, which are all rows where there are none.
+    whole = [pl.col(name).is_null() for name in strata]
+    board = _ranks(rows.filter(*whole), trials, metrics[0], options)
+    blocks = [wide.filter(*whole).select(model, *names)]
+    for prefix, stratum in _prefixes(rows, strata).items():
+        own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
+        blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
+    facts = _facts(options, overall)
+    blocks.append(wide.filter(*whole).select(model, "questions", "trials", "dropped", **facts))
+    for block in blocks:
+        board = board.join(block, on=model, how="left", maintain_order="left")
+    return board
+
+
+def _ranks(
+    rows: pl.DataFrame, trials: Trials, metric: Metric, options: DecisionOptions
+) -> pl.DataFrame:
+    """The models in their order by the first row that a metric has in a report."""
+    k = pl.lit(metric.k[0], pl.Int64)
+    own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
+    ranks = ranked(own.lazy(), trials, [], **options)
+    return ranks.select(pl.col("rank_ci").alias("rank"), trials.keys[-1]).collect()
+
+
+def _facts(options: DecisionOptions, overall: Overall | None) -> dict[str, pl.Expr]:
+    """What the intervals hold, what they started from, and what stands for all strata."""
+    facts: dict[str, object] = {
+        "confidence": float(options.get("confidence", 0.95)),
+        "prior": _prior(options),
+        **({"overall": overall} if overall else {}),
+    }
+    return {name: pl.lit(value) for name, value in facts.items()}
+
+
+def number_columns(metrics: Sequence[Metric]) -> list[str]:
+    """Of each metric and k: its number, sigma and interval."""
+    plain = [plain_name(metric, k) for metric in metrics for k in metric.k]
+    return [f"{name}{end}" for name in plain for end in ("", *ENDS)]
+
+
+def _prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, object]]:
+    """The strata by what the names of their columns begin with.
+
+    Raises
+    ------
+    ValueError
+        If two strata would have the same columns.
+    """
+    prefixes: dict[str, dict[str, object]] = {}
+    if not strata:
+        return prefixes
+    for stratum in rows.select(strata).drop_nulls().unique().sort(*strata).to_dicts():
+        prefix = "_".join(_words(name, value) for name, value in stratum.items())
+        if prefix in prefixes:
+            raise ValueError(
+                f"the strata {prefixes[prefix]!r} and {stratum!r} would both have the columns "
+                f"{prefix + SEPARATOR!r}...: give by= an expression with names that differ in "
+                "letters and digits"
+            )
+        prefixes[prefix] = stratum
+    return prefixes
+
+
+def _words(name: str, value: object) -> str:
+    """The value of a stratum as a part of a name; a number needs the name of its column."""
+    words = re.findall(r"[0-9A-Za-z]+", str(value))
+    if not words or not words[0][0].isalpha():
+        words = [*re.findall(r"[0-9A-Za-z]+", name), *words]
+    return "_".join(words)
+
+
+def _prior(options: DecisionOptions) -> str:
+    """What the posteriors started from."""
+    fitted = options.get("pooling", "none") == "partial"
+    trials = " + prior trials" if options.get("prior") is not None else ""
+    return ("fitted to the questions" if fitted else "uniform") + trials

@@ -1,0 +1,1 @@
+"""One population of questions, fitted to the counts of a group."""

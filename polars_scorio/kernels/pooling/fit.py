@@ -1,0 +1,194 @@
+"""The prior of partial pooling: one population of questions, fitted to the counts of one group.
+
+A group is one model in one stratum. The fit has no random part: a small grid of populations, each
+with its posterior weight, stands for the posterior of the population's mean and correlation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.pooling.likelihood import (
+    Tally,
+    log_dirichlet_at_mean,
+    log_likelihood,
+    tally,
+)
+
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+_DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the best, are cut off
+_ENOUGH = 12  # nodes that must be left for the interval of correlations to fit
+_REACH = 9.9  # half width of the grid of means, in approximate standard deviations
+_WIDE = 0.6  # standard deviation of the logit from which on the steps must be halved
+_NEGLIGIBLE = 1e-13  # weight of a node, relative to the heaviest, that is not worth its moments
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Populations of questions and how plausible each is after the data of one group.
+
+    Attributes
+    ----------
+    mean : ndarray of float, shape (J, K)
+        Mean of each population: the chance of each category, in the order of the categories.
+    rho : ndarray of float, shape (J,)
+        Intra-class correlation: 0 means equal questions, 1 means that each repeats one category.
+    weight : ndarray of float, shape (J,)
+        Posterior weight; sums to 1.
+
+    """
+
+    mean: Floats
+    rho: Floats
+    weight: Floats
+
+    @property
+    def concentration(self) -> Floats:
+        """``s = (1 - rho) / rho``: how many trials the population is worth, shape (J,)."""
+        return (1 - self.rho) / self.rho
+
+    @property
+    def shape(self) -> Floats:
+        """Dirichlet parameters of each population, ``s`` times the mean, shape (J, K)."""
+        return self.concentration[:, None] * self.mean
+
+
+def fit_binary(n: Ints, c: Ints, questions: Ints) -> Grid:
+    """Fit Beta populations [1]_: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``.
+
+    Parameters
+    ----------
+    n, c : ndarray of int, shape (S,)
+        Trials (prior trials included) and successes of each state, ``0 <= c <= n``.
+    questions : ndarray of int, shape (S,)
+        How many questions share the state, at least 1.
+
+    Returns
+    -------
+    Grid
+        ``mean[:, 1]`` is the mean success rate q. Up to 32 correlations (Gauss-Legendre) times 67
+        means (equal steps in the logit). Without trials: the prior itself.
+
+    Notes
+    -----
+    The prior's mean correlation is 1/3, the one of the uniform prior Beta(1, 1). Where all n = 1,
+    the data say nothing about rho.
+
+    References
+    ----------
+    .. [1] A. Gelman et al. (2013), Bayesian Data Analysis, 3rd ed., section 5.3: this model with
+       another prior for its two parameters.
+
+    Examples
+    --------
+    One trial, one success: q ~ Beta(2, 1), and rho stays at its prior mean.
+
+    >>> grid = fit_binary(np.array([1]), np.array([1]), np.array([1]))
+    >>> (grid.weight @ grid.mean).round(6), (grid.weight @ grid.rho).round(6)
+    (array([0.333333, 0.666667]), np.float64(0.333333))
+
+    """
+    counts = np.stack([n - c, c], axis=1)
+    data = tally(counts, questions)
+    rho, width, pooled = _correlations(data, counts, questions)
+    scale = np.sqrt((1 / pooled).sum(axis=1))
+    # The rule converges like exp(-pi^2 / step of the logit): 1e-9 and better with either step.
+    steps = np.linspace(-_REACH, _REACH, 67 if scale.max() > _WIDE else 35)
+    logit = np.log(pooled[:, 1] / pooled[:, 0])[:, None] + steps * scale[:, None]
+    mean = np.stack([expit(-logit), expit(logit)], axis=-1)
+    density = log_likelihood(data, mean, rho[:, None]) + np.log(mean).sum(axis=-1)
+    log_weight = density + np.log(scale * width * (1 - rho))[:, None]
+    nodes = np.repeat(rho, steps.size)
+    return _grid(mean.reshape(-1, 2), nodes, log_weight.ravel())
+
+
+def fit_categories(counts: Ints, questions: Ints) -> Grid:
+    """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (S, K)
+        Trials (prior trials included) of each state in each category, ``K >= 2``.
+    questions : ndarray of int, shape (S,)
+        How many questions share the state, at least 1.
+
+    Returns
+    -------
+    Grid
+        Up to 32 correlations, each with K means.
+
+    Notes
+    -----
+    For one correlation the mean is about Dirichlet(A), A = 1/2 + the trials of each category, where
+    the n trials of a question count as ``n / (1 + (n - 1) rho)``. The K points
+    ``pi + (e_j - pi) / sqrt(A. + 1)`` with the weights ``pi_j`` (pi = A / A., e_j = all in category
+    j) have the mean and the covariance matrix of Dirichlet(A), so whatever is at most quadratic in
+    the mean comes out as if integrated over it. For two categories use `fit_binary`.
+
+    Examples
+    --------
+    Of three categories the last is never seen.
+
+    >>> grid = fit_categories(np.array([[2, 2, 0], [3, 1, 0]]), np.array([5, 5]))
+    >>> (grid.weight @ grid.mean).round(2)
+    array([0.61, 0.37, 0.01])
+
+    """
+    data = tally(counts, questions)
+    rho, width, pooled = _correlations(data, counts, questions)
+    total = pooled.sum(axis=1, keepdims=True)
+    centre = pooled / total
+    shift = 1 / np.sqrt(total + 1)
+    towards = np.eye(counts.shape[1]) * shift[:, :, None]
+    mean = centre[:, None, :] * (1 - shift[:, :, None]) + towards
+    log_weight = (_log_marginal(data, rho, pooled) + np.log(width))[:, None] + np.log(centre)
+    nodes = np.repeat(rho, counts.shape[1])
+    return _grid(mean.reshape(-1, counts.shape[1]), nodes, log_weight.ravel())
+
+
+def _grid(mean: Floats, rho: Floats, log_weight: Floats) -> Grid:
+    weight = np.exp(log_weight - log_weight.max())
+    kept = weight > _NEGLIGIBLE
+    return Grid(mean[kept], rho[kept], weight[kept] / weight[kept].sum())
+
+
+def _correlations(data: Tally, counts: Ints, questions: Ints) -> tuple[Floats, Floats, Floats]:
+    """Nodes for rho where its marginal posterior lives, their weights, the pooled counts there."""
+    levels, sums = _trials_by_level(counts, questions)
+    low, high = 0.0, 1.0
+    kept = np.arange(0)
+    while kept.size < _ENOUGH:
+        rho, width = _between(low, high)
+        marginal = _log_marginal(data, rho, _pooled(levels, sums, rho))
+        kept = np.flatnonzero(marginal > marginal.max() - _DEPTH)
+        ends = np.concatenate([[low], rho, [high]])  # node i is ends[i + 1]
+        low, high = float(ends[kept[0]]), float(ends[kept[-1] + 2])
+    rho, width = _between(low, high)
+    return rho, width, _pooled(levels, sums, rho)
+
+
+def _between(low: float, high: float) -> tuple[Floats, Floats]:
+    return low + (high - low) * (_POINTS + 1) / 2, (high - low) / 2 * _WEIGHTS
+
+
+def _trials_by_level(counts: Ints, questions: Ints) -> tuple[Ints, Floats]:
+    """Each n that occurs, and how many trials of each category belong to it."""
+    levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
+    columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]
+    return levels, np.stack(columns, axis=1)
+
+
+def _pooled(levels: Ints, sums: Floats, rho: Floats) -> Floats:
+    """1/2 + the trials of each category, discounted for their correlation, shape (J, K)."""
+    discount = 1 + (levels - 1) * rho[:, None]
+    return 0.5 + np.stack([(column / discount).sum(axis=1) for column in sums.T], axis=1)
+
+
+def _log_marginal(data: Tally, rho: Floats, pooled: Floats) -> Floats:
+    """Log posterior density of rho, the mean integrated out by Laplace's method."""
+    centre = pooled / pooled.sum(axis=1, keepdims=True)
+    return log_likelihood(data, centre, rho) - log_dirichlet_at_mean(pooled) + np.log1p(-rho)

@@ -1,0 +1,1 @@
+"""From states to the tidy frame of a report."""

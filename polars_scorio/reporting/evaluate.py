@@ -1,0 +1,160 @@
+"""From the states of groups to the rows of a report: what runs when a plan is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import View
+from polars_scorio.counting.checks import QUESTIONS
+from polars_scorio.counting.counts import DROPPED, REWARDS, class_columns
+from polars_scorio.counting.roles import Classes
+from polars_scorio.kernels.arrays import Ints
+from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.results import CENTER, REACH
+from polars_scorio.reporting.inference import Inference
+
+COLUMNS: dict[str, pl.DataType] = {
+    "metric": pl.String(),
+    "k": pl.Int64(),
+    "questions": pl.UInt32(),
+    "trials": pl.UInt64(),
+    "dropped": pl.UInt64(),
+    "estimate": pl.Float64(),
+    "mu": pl.Float64(),
+    "sigma": pl.Float64(),
+    "lo": pl.Float64(),
+    "hi": pl.Float64(),
+}
+
+# What an interval is made of, where more than its ends is needed.
+AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
+
+# The rows of a report in a list for each group.
+RESULTS = ":results"
+
+_GROUP, _CELL = ":group", ":cell"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """What has rows of its own in a report: the groups, or each of their questions.
+
+    Attributes
+    ----------
+    flat : DataFrame
+        A row for each state of each group.
+    group : ndarray of int, shape (R,)
+        The group of each row.
+    states, fitted : States
+        The questions in their cells, and in their groups; the same object where those are one.
+    """
+
+    flat: pl.DataFrame
+    group: Ints
+    states: States
+    fitted: States
+
+    @classmethod
+    def read(
+        cls, groups: pl.Series, kinds: Classes, *, with_prior: bool, per_question: bool = False
+    ) -> Cells:
+        """Read the list of states of each group."""
+        flat = groups.explode().struct.unnest()
+        group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
+        counts = matrix(flat, class_columns(kinds))
+        prior = matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
+        questions = flat[QUESTIONS].to_numpy()
+        fitted = States.tally(counts, prior, group, questions, len(groups))
+        states = fitted
+        if per_question:
+            states = States.tally(counts, prior, np.arange(len(flat)), questions, len(flat))
+        return cls(flat, group, states, fitted)
+
+    @property
+    def single(self) -> bool:
+        """Whether every question is a cell."""
+        return self.states is not self.fitted
+
+    @property
+    def cell(self) -> Ints:
+        """The cell of each row."""
+        return np.arange(len(self.flat)) if self.single else self.group
+
+    @property
+    def owner(self) -> Ints:
+        """The group of each cell."""
+        return self.group if self.single else np.arange(self.states.groups)
+
+    def posterior(self, view: View, inference: Inference) -> Questions | Rewards:
+        """What a metric looks at."""
+        if view == "rewards":
+            return self.rewards()
+        if self.single:
+            return inference.posterior(view, self.states, self.fitted, self.owner)
+        return inference.posterior(view, self.states)
+
+    def rewards(self) -> Rewards:
+        """The rewards of each question, which is a row."""
+        rewards = self.flat[REWARDS]
+        offsets = np.concatenate([[0], np.cumsum(rewards.list.len().to_numpy())]).astype(np.int64)
+        values = rewards.explode().cast(pl.Float64).to_numpy()
+        return Rewards(values, offsets, self.cell, self.states.groups)
+
+    def facts(self) -> pl.DataFrame:
+        """Group, number of questions, of trials, and of dropped trials of each cell."""
+        dropped = np.bincount(self.cell, weights=self.flat[DROPPED], minlength=self.states.groups)
+        return pl.DataFrame(
+            {
+                _GROUP: self.owner,
+                _CELL: np.arange(self.states.groups),
+                "questions": self.states.size,
+                "trials": self.states.trials,
+                "dropped": dropped,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """The function from the states of each group to its rows of the report."""
+
+    asked: tuple[tuple[Metric, View], ...]
+    inference: Inference
+    schema: dict[str, pl.DataType]
+    with_prior: bool
+
+    def __call__(self, groups: pl.Series) -> pl.Series:
+        """A list of rows for each group; Polars calls it with a part of the groups."""
+        question = [name for name in self.schema if name not in COLUMNS | AROUND]
+        cells = Cells.read(
+            groups, self.inference.kinds, with_prior=self.with_prior, per_question=bool(question)
+        )
+        facts = cells.facts().with_columns(cells.flat[name] for name in question)
+        rows = pl.concat(
+            facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
+            for name, k, numbers in self._numbers(cells)
+        )
+        return (
+            rows.sort(_CELL, maintain_order=True)
+            .group_by(_GROUP, maintain_order=True)
+            .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in self.schema.items()))
+            .to_series(1)
+        )
+
+    def _numbers(self, cells: Cells) -> Iterator[tuple[str, int | None, dict[str, pl.Series]]]:
+        """Name, k and the numbers of each row that a cell has in the report."""
+        views = {view: cells.posterior(view, self.inference) for _, view in self.asked}
+        for metric, view in self.asked:
+            for k in metric.k:
+                yield metric.name, k, self.inference.intervals.numbers(metric, k, views[view])
+
+
+def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
+    """Columns of integers as a matrix with a row for each row."""
+    return np.column_stack([flat[column].to_numpy() for column in columns]).astype(np.int64)

@@ -1,0 +1,131 @@
+"""One number over all strata: their mean, or all their questions in one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+from polars.dataframe.group_by import GroupBy
+
+from polars_scorio.arguments import Overall, Per, check_choice
+from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.roles import EVERYTHING, Trials
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.results import CENTER, REACH
+from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS
+from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.request import Inquiry
+
+_LOWEST, _HIGHEST = ":lowest", ":highest"
+
+
+def check_overall(overall: Overall, trials: Trials, per: Per) -> None:
+    """Refuse rows over strata where there are none.
+
+    Raises
+    ------
+    ValueError
+        If it is not known what is wanted, or there are no strata, or questions have rows.
+    """
+    check_choice("overall", overall, Overall)
+    if not trials.by:
+        raise ValueError(f"overall={overall!r} needs strata: name their columns with by=")
+    if per == "question":
+        raise ValueError(f'overall={overall!r} is about models: it has no per="question"')
+
+
+def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """Add a group for each model, without a stratum, that has the states of all its strata."""
+
+    def pooled(strata: pl.DataFrame) -> pl.DataFrame:
+        return _per_model(strata, trials).agg(pl.col(STATES).explode())
+
+    return _with_overall(groups, trials, pooled)
+
+
+def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
+    """Add a group for each model, without a stratum, that has the mean results of its strata."""
+    trials = asked.trials
+
+    def averaged(strata: pl.DataFrame) -> pl.DataFrame:
+        rows = strata.explode(RESULTS).unnest(RESULTS)
+        means = pl.concat(
+            _means(rows, trials, asked.inference, metric, k)
+            for metric, _ in asked.asked
+            for k in metric.k
+        )
+        return _per_model(means, trials).agg(pl.struct(*COLUMNS, *AROUND).alias(RESULTS))
+
+    return _with_overall(grouped, trials, averaged)
+
+
+def _with_overall(
+    groups: pl.LazyFrame, trials: Trials, overall: Callable[[pl.DataFrame], pl.DataFrame]
+) -> pl.LazyFrame:
+    """Add what a function makes of the strata of each model, after them."""
+
+    def apply(strata: pl.DataFrame) -> pl.DataFrame:
+        _refuse_lacking(strata, trials)
+        rows = overall(strata).sort(*trials.models, EVERYTHING).drop(EVERYTHING)
+        return pl.concat([strata, rows], how="diagonal_relaxed")
+
+    # A filter must not go below: it would change what is averaged.
+    return groups.map_batches(
+        apply, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+    )
+
+
+def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
+    everything = pl.lit(0, pl.UInt8).alias(EVERYTHING)
+    return frame.group_by(*trials.models, everything, maintain_order=True)
+
+
+def _means(
+    rows: pl.DataFrame, trials: Trials, inference: Inference, metric: Metric, k: int | None
+) -> pl.DataFrame:
+    """The mean of one metric over the strata of each model, with its interval."""
+    own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+    low, high = metric.span
+    means = _per_model(own, trials).agg(
+        pl.col("metric", "k").first(),
+        pl.col("questions", "trials", "dropped").sum(),
+        _complete("estimate", pl.col("estimate").mean()),
+        _complete("mu", pl.col("mu").mean()),
+        _complete("sigma", _root_of_squares("sigma")),
+        _complete(CENTER, pl.col(CENTER).mean()),
+        _complete(REACH, _root_of_squares(REACH)),
+        (pl.col("lo") == low).all().alias(_LOWEST),
+        (pl.col("hi") == high).all().alias(_HIGHEST),
+    )  # fmt: skip
+    around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
+    lo, hi = inference.intervals.interval_around(metric, *around)
+    ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
+    return means.with_columns(*ends).select(*trials.models, *COLUMNS, *AROUND)
+
+
+def _root_of_squares(name: str) -> pl.Expr:
+    """Standard deviation of the mean of independent numbers, from their standard deviations."""
+    return (pl.col(name) ** 2).sum().sqrt() / pl.len()
+
+
+def _complete(name: str, mean: pl.Expr) -> pl.Expr:
+    """A mean of a column, null if a stratum lacks it."""
+    return pl.when(pl.col(name).null_count() == 0).then(mean).alias(name)
+
+
+def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
+    """Raise if models lack a stratum that others have."""
+    if trials.model is None:
+        return
+    strata, model = [*trials.strata], trials.model.name
+    models, all_strata = groups.select(model).unique(), groups.select(strata).unique()
+    lacking = models.join(all_strata, how="cross").join(groups, on=[*strata, model], how="anti")
+    if lacking.height:
+        first = lacking.sort(model, *strata).row(0, named=True)
+        place = ", ".join(f"{name}={first[name]!r}" for name in strata)
+        names = sorted(map(repr, lacking[model].unique().to_list()))
+        raise ValueError(
+            f"overall: {len(names):,} of the models lack a stratum: {', '.join(names)}; the first "
+            f"has no trial at {place}. Filter the log to the strata that all models have, or "
+            "leave overall= out."
+        )

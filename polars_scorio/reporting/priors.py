@@ -1,0 +1,94 @@
+"""The fitted prior of partial pooling: how different are the questions?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import check_confidence
+from polars_scorio.counting.counts import STATES, states
+from polars_scorio.counting.roles import Classes, Roles, bind, classes, refuse_repeats
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.intervals import beta_interval
+from polars_scorio.kernels.pooling.fit import Grid
+from polars_scorio.kernels.posteriors import Pooled
+from polars_scorio.metrics.base import Weights, weight_pairs, weights
+from polars_scorio.reporting.evaluate import Cells
+from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.request import bind_prior
+
+_NUMBERS = ("mean", "mean_lo", "mean_hi", "rho", "rho_lo", "rho_hi", "s", "s_lo", "s_hi")
+COLUMNS: dict[str, pl.DataType] = {
+    "questions": pl.UInt32(),
+    "trials": pl.UInt64(),
+    **dict.fromkeys(_NUMBERS, pl.Float64()),
+}
+_PRIORS = ":priors"
+
+
+def priors(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    w: Weights | None = None,
+    *,
+    prior: Frame | None = None,
+    confidence: float = 0.95,
+) -> pl.LazyFrame:
+    """The plan of the fitted priors; see `Scorio.priors`."""
+    check_confidence(confidence)
+    trials, pairs = bind(frame, roles), weight_pairs(w)
+    if pairs is None and trials.roles.levels is not None:
+        pairs = tuple((level, level) for level in trials.roles.levels)
+    refuse_repeats([*trials.keys, *COLUMNS])
+    weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
+    kinds = classes(trials, weighted, binary=pairs is None)
+    earlier = None if prior is None else bind_prior(prior, trials, kinds)
+    fit = _Fit(kinds, weights(pairs), binary=pairs is None, confidence=confidence,
+               with_prior=earlier is not None)  # fmt: skip
+    fitted = pl.col(STATES).map_batches(fit, return_dtype=pl.Struct(COLUMNS), is_elementwise=True)
+    return (
+        states(trials, kinds, earlier).select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """The function from the states of each group to the prior that is fitted to them."""
+
+    kinds: Classes
+    w: Floats
+    binary: bool
+    confidence: float
+    with_prior: bool
+
+    def __call__(self, groups: pl.Series) -> pl.Series:
+        """A struct for each group; Polars calls it with a part of the groups."""
+        fitted = Cells.read(groups, self.kinds, with_prior=self.with_prior).fitted
+        if self.binary:
+            fitted = fitted.binary(self.kinds.successful)
+        pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
+        numbers = np.array([self._numbers(group.grid) for group in pooled.groups])
+        columns = dict(zip(_NUMBERS, numbers.reshape(-1, len(_NUMBERS)).T, strict=True))
+        frame = pl.DataFrame({"questions": fitted.size, "trials": fitted.trials, **columns})
+        return frame.cast(COLUMNS).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
+
+    def _numbers(self, grid: Grid) -> list[float]:
+        """Mean and interval of the mean weight, of rho and of s, in the order of `_NUMBERS`."""
+        low, high = float(self.w.min()), float(self.w.max())
+        mean = self._summary(grid.weight, grid.mean @ self.w, (low, high))
+        rho, lo, hi = self._summary(grid.weight, grid.rho, (0.0, 1.0))
+        odds = [(1 - value) / max(value, np.finfo(float).tiny) for value in (rho, hi, lo)]
+        return [*mean, rho, lo, hi, *odds]
+
+    def _summary(
+        self, weight: Floats, values: Floats, bounds: tuple[float, float]
+    ) -> tuple[float, float, float]:
+        """Posterior mean, and quantiles of the Beta distribution with the moments of the grid."""
+        mu = np.array(weight @ values)
+        sigma = np.sqrt(weight @ (values - mu) ** 2)
+        if bounds[0] == bounds[1]:
+            return float(mu), float(mu), float(mu)
+        lo, hi = beta_interval(mu, sigma, self.confidence, bounds)
+        return float(mu), float(lo), float(hi)

@@ -1,0 +1,160 @@
+"""States and metrics to a tidy frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.arguments import Overall, Per
+from polars_scorio.counting.checks import checked
+from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.results import INFINITE
+from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, Evaluation
+from polars_scorio.reporting.options import InferenceOptions
+from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
+from polars_scorio.reporting.request import check_metrics, inquiry
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def report(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    *,
+    per: Per = "model",
+    overall: Overall | None = None,
+    wide: bool = False,
+    **options: Unpack[InferenceOptions],
+) -> pl.LazyFrame:
+    """The plan of a report; see `Scorio.report`."""
+    if not isinstance(wide, bool):
+        raise TypeError(f"wide must be True or False, got {wide!r}")
+    trials = bind(frame, roles)
+    keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
+    columns = wide_columns(metrics, keys) if wide else []
+    grouped = results(trials, metrics, per=per, overall=overall, **options)
+    tidy = grouped.explode(RESULTS).unnest(RESULTS).select(*keys, *COLUMNS)
+    if wide:
+        everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
+        groups = keys or [EVERYTHING]
+        rows = tidy.with_columns(**everything).group_by(*groups).agg(columns)
+        return rows.sort(*groups, nulls_last=True).select(pl.exclude(EVERYTHING))
+    # A stable sort: the metrics of a question keep the order in which they were asked for.
+    return tidy.sort(*keys, maintain_order=True) if per == "question" else tidy
+
+
+def results(
+    trials: Trials,
+    metrics: Sequence[Metric],
+    *,
+    per: Per = "model",
+    overall: Overall | None = None,
+    questions: Alignment = "any",
+    **options: Unpack[InferenceOptions],
+) -> pl.LazyFrame:
+    """The rows of a report in a list for each group.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    metrics : sequence of Metric
+        What to report.
+    per, overall, **options
+        As in `Scorio.report`.
+    questions : "any", "same" or "common"
+        Whether the models of a stratum may have different questions; see `counts.states`.
+
+    Returns
+    -------
+    LazyFrame
+        One row per group, ascending: its keys, and the rows in `RESULTS`.
+    """
+    asked = inquiry(trials, metrics, per=per, **options)
+    if overall is not None:
+        check_overall(overall, trials, per)
+    question = {trials.question.name: trials.question.dtype} if per == "question" else {}
+    refuse_repeats([*trials.keys, *question, *COLUMNS])
+    schema = question | COLUMNS | (AROUND if overall == "macro" else {})
+    groups = asked.states(per_question=per == "question", questions=questions)
+    if overall == "micro":
+        groups = with_pool(groups, trials)
+    evaluate = Evaluation(asked.asked, asked.inference, schema, asked.prior is not None)
+    evaluated = pl.col(STATES).map_batches(
+        evaluate, return_dtype=pl.List(pl.Struct(schema)), is_elementwise=True
+    )
+    grouped = groups.select(*trials.groups, evaluated.alias(RESULTS))
+    if any(metric.poles for metric in metrics):
+        grouped = checked(grouped, _refuse_infinite)
+    return with_mean(grouped, asked) if overall == "macro" else grouped
+
+
+def wide_columns(metrics: Sequence[Metric], keys: Sequence[str]) -> list[pl.Expr]:
+    """One aggregation for each column of a report with metrics as columns.
+
+    Raises
+    ------
+    ValueError
+        If two columns would have the same name.
+    """
+    check_metrics(metrics)
+    columns = [pl.col(name).first() for name in ("questions", "trials", "dropped")]
+    for metric in metrics:
+        others = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
+        for k in metric.k:
+            plain = plain_name(metric, k)
+            row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
+            for number in (metric.headline, *others):
+                name = plain if number == metric.headline else f"{plain}_{number}"
+                columns.append(pl.col(number).filter(row).first().alias(name))
+    names = [column.meta.output_name() for column in columns]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(
+            f"wide=True would have two columns named {repeated[0]!r}: name one of their metrics "
+            "otherwise with name="
+        )
+    refuse_repeats([*keys, *names])
+    return columns
+
+
+def plain_name(metric: Metric, k: int | None) -> str:
+    """The name of a metric as a column that SQL need not quote.
+
+    Letters and digits of ASCII with single underscores between them, after `m_` where no letter
+    comes first. A `name` that is a word of SQL, such as "order", stays what it is.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> metric = ps.g_pass_at_k_tau(4, 0.5)
+    >>> metric.name, plain_name(metric, 4)
+    ('g_pass_at_k_tau(tau=0.5)', 'g_pass_at_k_tau_tau_0_5_4')
+    """
+    words = re.findall(r"[0-9A-Za-z]+", metric.name)
+    name = "_".join([*words, *([] if k is None else [str(k)])])
+    return name if name[:1].isalpha() else f"m_{name}"
+
+
+def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
+    """Refuse a blend with a negative power of zero."""
+    rows = grouped.explode(RESULTS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
+    bad = rows.filter(INFINITE)
+    if bad.height:
+        keys = [name for name in bad.columns if name not in COLUMNS]
+        first = bad.sort(*keys, maintain_order=True) if keys else bad
+        place = first.select(*keys, "metric", "k").row(0, named=True)
+        where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+        raise ValueError(
+            f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
+            "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
+        )
+    return grouped

@@ -1,0 +1,198 @@
+"""What is asked of a log, after everything that is checked at the call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_scorio.arguments import Interval, Per, Pooling, View, check_choice, check_confidence
+from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.counts import states
+from polars_scorio.counting.roles import Classes, Trials, as_categories, bind, classes
+from polars_scorio.kernels.posteriors import Questions, Target
+from polars_scorio.kernels.states import Rewards
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.draws import DrawMetric
+from polars_scorio.metrics.results import Intervals, check_interval
+from polars_scorio.metrics.rewards import BestMetric
+from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.reporting.evaluate import Cells
+from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.options import Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inquiry:
+    """Metrics of a log: what each looks at, prior trials, and how their posteriors are found."""
+
+    trials: Trials
+    asked: tuple[tuple[Metric, View], ...]
+    inference: Inference
+    prior: Trials | None
+
+    def states(
+        self,
+        *,
+        per_question: bool = False,
+        questions: Alignment = "any",
+        sequences: bool = False,
+    ) -> pl.LazyFrame:
+        """The states of every group; see `counts.states`."""
+        return states(
+            self.trials,
+            self.inference.kinds,
+            self.prior,
+            per_question=per_question,
+            questions=questions,
+            sequences=sequences,
+        )
+
+    def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
+        """What has results of its own in the lists of states of some groups."""
+        with_prior = self.prior is not None
+        return Cells.read(groups, self.inference.kinds, with_prior=with_prior,
+                          per_question=per_question)  # fmt: skip
+
+    def posterior(self, cells: Cells) -> Questions:
+        """What the first metric, which is not one of rewards, looks at."""
+        posterior = cells.posterior(self.asked[0][1], self.inference)
+        assert not isinstance(posterior, Rewards)  # noqa: S101 - the caller has seen to that
+        return posterior
+
+
+def inquiry(
+    trials: Trials,
+    metrics: Sequence[Metric],
+    *,
+    prior: Frame | None = None,
+    confidence: float = 0.95,
+    interval: Interval = "normal",
+    pooling: Pooling = "none",
+    target: Target = "benchmark",
+    per: Per = "model",
+) -> Inquiry:
+    """Check what is asked, as far as arguments and schema tell.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    metrics, prior, confidence, interval, pooling, target, per
+        As in `Scorio.report`.
+
+    Returns
+    -------
+    Inquiry
+
+    Raises
+    ------
+    TypeError, ValueError, ColumnNotFoundError
+        As `Scorio.report` at the call.
+    """
+    check_metrics(metrics)
+    check_confidence(confidence)
+    check_choice("interval", interval, Interval)
+    check_choice("pooling", pooling, Pooling)
+    check_choice("target", target, Target)
+    check_choice("per", per, Per)
+    _check_inference(metrics, interval, pooling, target, per)
+    metrics = [on_levels(metric, trials) for metric in metrics]
+    views: list[View] = [_view(metric, trials) for metric in metrics]
+    weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+    kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
+    return Inquiry(
+        trials,
+        tuple(zip(metrics, views, strict=True)),
+        Inference(kinds, Intervals(float(confidence), interval, target), pooling),
+        None if prior is None else bind_prior(prior, trials, kinds),
+    )
+
+
+def on_levels(metric: Metric, trials: Trials) -> Metric:
+    """The metric with the levels of the rewards as its weights, if it weighs and has none."""
+    levels = trials.roles.levels
+    if levels is None or not isinstance(metric, WeightedMetric | BestMetric):
+        return metric
+    return metric.weighing(tuple((level, level) for level in levels))
+
+
+def _view(metric: Metric, trials: Trials) -> View:
+    """What a metric looks at: counts by category, by success, or the rewards themselves."""
+    if metric.w is not None:
+        return "categories"
+    real = trials.category.dtype.is_float() and trials.roles.success is None
+    return "rewards" if metric.rewards and real else "success"
+
+
+def _check_inference(
+    metrics: Sequence[Metric], interval: Interval, pooling: Pooling, target: Target, per: Per
+) -> None:
+    """Refuse options that contradict each other or a metric."""
+    if target == "population":
+        if pooling == "none":
+            raise ValueError(
+                'target="population" needs pooling="partial": with a prior of its own for each '
+                "question mu keeps a bias however many questions there are, so that the coverage "
+                "of the interval goes to zero"
+            )
+        if per == "question":
+            raise ValueError('target="population" is about the mean: it has no per="question"')
+    for metric in metrics:
+        if pooling == "partial" and metric.prior != (1.0, 1.0):
+            raise ValueError(
+                f'{metric.name}: pooling="partial" fits the prior, so that alpha0 and beta0 have '
+                "no say: leave them out"
+            )
+        if target == "population" and isinstance(metric, DrawMetric) and None in metric.k:
+            raise ValueError(
+                f"{metric.name}: without k, a question outside the log has no number of trials; "
+                'target="population" needs a k'
+            )
+        check_interval(metric, interval)
+
+
+def check_metrics(metrics: Sequence[Metric]) -> None:
+    """Refuse what is no metric, and two that the result could not tell apart.
+
+    Raises
+    ------
+    TypeError
+        If there is none, or one is something else.
+    ValueError
+        If two rows of the result would have the same name.
+    """
+    if not metrics:
+        raise TypeError("report needs at least one metric, for instance report(ps.bayes())")
+    for metric in metrics:
+        if isinstance(metric, type) or not isinstance(metric, Metric):
+            raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")
+    rows = [(metric.name, k) for metric in metrics for k in metric.k]
+    repeated = [row for row in rows if rows.count(row) > 1]
+    if repeated:
+        name, k = repeated[0]
+        raise ValueError(
+            f"the report has two rows of the metric {name!r} with k={k}: tell them apart with name="
+        )
+
+
+def bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
+    """Find the roles of the data in a frame of prior trials."""
+    if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
+    earlier = bind(prior.lazy(), replace(trials.roles, n=None), owner="prior: ")
+    named = kinds.known or kinds.success
+    if named:
+        as_categories(named, earlier.category, "prior: w or success")
+    for ours, theirs in zip(
+        [*trials.by, trials.model, trials.question],
+        [*earlier.by, earlier.model, earlier.question],
+        strict=True,
+    ):
+        if ours and theirs and ours.dtype != theirs.dtype:
+            raise TypeError(
+                f"prior: {theirs.name!r} is {theirs.dtype}, but {ours.dtype} in the data, so that "
+                "no question can be matched. Cast one of them."
+            )
+    return earlier

@@ -1,0 +1,354 @@
+"""The twelve schemata of table 5; see `Reading` for what their words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.rubrics.reading import Reading, ReadingOptions
+from polars_scorio.rubrics.rubric import At, Rubric, roots
+from polars_scorio.rubrics.variables import Variables
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Table = Callable[[Variables], dict[str, tuple[pl.Expr, float]]]
+
+
+def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is the answer correct? Correctness alone.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.exact_match().labels
+    ('invalid', 'wrong', 'correct')
+    """
+    return _schema(
+        "exact_match",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong": (v.wrong, 0),
+            "correct": (v.correct, 1),
+        },
+    )
+
+
+def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is a correct answer boxed, and is a wrong one?
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.format_aware().labels
+    ('invalid', 'wrong_unboxed', 'wrong_boxed', 'correct_unboxed', 'correct_boxed')
+    """
+    return _schema(
+        "format_aware",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_unboxed": (v.wrong & v.unboxed, 0),
+            "wrong_boxed": (v.wrong & v.boxed, 0.1),
+            "correct_unboxed": (v.correct & v.unboxed, 0.8),
+            "correct_boxed": (v.correct & v.boxed, 1),
+        },
+    )
+
+
+def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is the model sure when it is correct, and unsure when it is wrong?
+
+    Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf, which is
+    relative to the wrong attempts; a correct one is compared with the correct attempts.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.conf_calibrated().thresholds
+    ('wrong_high_conf', 'correct_mid_conf', 'correct_high_conf')
+    """
+    return _schema(
+        "conf_calibrated",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_low_conf": (v.wrong_low_conf, 0.2),
+            "wrong_high_conf": (v.wrong_high_conf, 0),
+            "correct_low_conf": (v.correct_low_conf, 0.7),
+            "correct_mid_conf": (v.correct_mid_conf, 0.85),
+            "correct_high_conf": (v.correct_high_conf, 1),
+        },
+    )
+
+
+def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is the answer correct on usual prompts and on unusual ones?
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.ood_robustness().labels
+    ('invalid', 'ood_wrong', 'ind_wrong', 'ood_correct', 'ind_correct')
+    """
+    return _schema(
+        "ood_robustness",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "ood_wrong": (v.ood & v.wrong, 0.1),
+            "ind_wrong": (v.ind & v.wrong, 0),
+            "ood_correct": (v.ood & v.correct, 1),
+            "ind_correct": (v.ind & v.correct, 0.8),
+        },
+    )
+
+
+def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is the answer correct and in its box? Without a box it counts as wrong.
+
+    Our reading: correct but unboxed counts as wrong.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.strict_compliance().labels
+    ('invalid', 'wrong', 'correct_boxed')
+    """
+    return _schema(
+        "strict_compliance",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong": (v.wrong | v.unboxed, 0),
+            "correct_boxed": (v.correct & v.boxed, 1),
+        },
+    )
+
+
+def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is a wrong answer at least given with doubt?
+
+    Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.conf_wrong_penalty().labels
+    ('invalid', 'wrong_high_conf', 'wrong_low_conf', 'correct')
+    """
+    return _schema(
+        "conf_wrong_penalty",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_high_conf": (v.wrong_high_conf, -1),
+            "wrong_low_conf": (v.wrong_low_conf, -0.25),
+            "correct": (v.correct, 1),
+        },
+    )
+
+
+def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """What does the verifier think of the answer? Nothing else counts.
+
+    Our reading: A_high if ``A >= A_high_at``; else high_B if ``B >= C``; else high_C.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.verifier_only().labels
+    ('invalid', 'high_C', 'high_B', 'A_high')
+    """
+    return _schema(
+        "verifier_only",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "high_C": (v.A_low & ~v.high_B, 0),
+            "high_B": (v.A_low & v.high_B, 0.2),
+            "A_high": (v.A_high, 1),
+        },
+    )
+
+
+def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Format and confidence together, of correct and of wrong answers.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.format_confidence().thresholds
+    ('high_conf',)
+    """
+    return _schema(
+        "format_confidence",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_unboxed": (v.wrong & v.unboxed, 0.05),
+            "wrong_boxed_low_conf": (v.wrong & v.boxed & v.low_conf, 0.1),
+            "wrong_boxed_high_conf": (v.wrong & v.boxed & v.high_conf, 0),
+            "correct_unboxed_low_conf": (v.correct & v.unboxed & v.low_conf, 0.6),
+            "correct_unboxed_high_conf": (v.correct & v.unboxed & v.high_conf, 0.7),
+            "correct_boxed_low_conf": (v.correct & v.boxed & v.low_conf, 0.9),
+            "correct_boxed_high_conf": (v.correct & v.boxed & v.high_conf, 1),
+        },
+    )
+
+
+def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is the answer correct, however long it is?
+
+    The categories are those of `exact_match`, as in the table.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.length_robust().labels
+    ('invalid', 'wrong', 'correct')
+    """
+    return _schema(
+        "length_robust",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong": (v.wrong, 0),
+            "correct": (v.correct, 1),
+        },
+    )
+
+
+def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Does the verifier agree with the key?
+
+    Our reading: the table names A_high four times, since a bar over it was lost.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.verifier_prob().labels
+    ('invalid', 'wrong_A_high', 'wrong_A_low', 'correct_A_low', 'correct_A_high')
+    """
+    return _schema(
+        "verifier_prob",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_A_high": (v.wrong & v.A_high, 0),
+            "wrong_A_low": (v.wrong & v.A_low, 0.1),
+            "correct_A_low": (v.correct & v.A_low, 0.8),
+            "correct_A_high": (v.correct & v.A_high, 1),
+        },
+    )
+
+
+def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """How many tokens does an answer take, correct or wrong?
+
+    Our reading: a wrong attempt is compared with all attempts, a correct one with the correct
+    ones.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.efficiency_adjusted().thresholds
+    ('economical', 'moderate', 'correct_economical', 'correct_moderate')
+    """
+    return _schema(
+        "efficiency_adjusted",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong_economical": (v.wrong & v.economical, 0.1),
+            "wrong_moderate": (v.wrong & v.moderate, 0.05),
+            "wrong_verbose": (v.wrong & v.verbose, 0),
+            "correct_economical": (v.correct_economical, 1),
+            "correct_moderate": (v.correct_moderate, 0.85),
+            "correct_verbose": (v.correct_verbose, 0.7),
+        },
+    )
+
+
+def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
+    """Is a correct answer concise, and sure of itself?
+
+    Our reading: lengths are compared with the correct attempts, bits per token with all of them.
+
+    The keywords are those of `Reading`. The example weights are ours.
+
+    >>> import polars_scorio as ps
+    >>> ps.rubrics.concision_high_conf().thresholds
+    ('correct_moderate', 'correct_economical', 'high_conf')
+    """
+    return _schema(
+        "concision_high_conf",
+        reading,
+        lambda v: {
+            "invalid": (v.invalid, 0),
+            "wrong": (v.wrong, 0),
+            "correct_verbose": (v.correct_verbose, 0.6),
+            "correct_moderate": (v.correct_moderate, 0.75),
+            "correct_economical": (v.correct_economical & v.low_conf, 0.9),
+            "correct_economical_high_conf": (v.correct_economical & v.high_conf, 1),
+        },
+    )
+
+
+def schemata(**reading: Unpack[ReadingOptions]) -> tuple[Rubric, ...]:
+    """All twelve, in the order of the table, with the same `Reading`.
+
+    >>> import polars_scorio as ps
+    >>> [rubric.name for rubric in ps.rubrics.schemata()][:3]
+    ['exact_match', 'format_aware', 'conf_calibrated']
+    """
+    return tuple(schema(**reading) for schema in _TWELVE)
+
+
+_TWELVE = (
+    exact_match,
+    format_aware,
+    conf_calibrated,
+    ood_robustness,
+    strict_compliance,
+    conf_wrong_penalty,
+    verifier_only,
+    format_confidence,
+    length_robust,
+    verifier_prob,
+    efficiency_adjusted,
+    concision_high_conf,
+)
+
+
+def _schema(name: str, options: ReadingOptions, table: Table) -> Rubric:
+    """The rubric of a table of label, condition and example weight."""
+    reading = Reading(**options)
+    used: dict[str, pl.Expr] = {}
+
+    def noted(threshold: str, percentile: pl.Expr) -> pl.Expr:
+        return used.setdefault(threshold, percentile)
+
+    def cases(at: At) -> dict[str, pl.Expr]:
+        return {label: condition for label, (condition, _) in table(Variables(reading, at)).items()}
+
+    columns = roots(cases(noted).values())
+    example = {
+        label: float(weight) for label, (_, weight) in table(Variables(reading, noted)).items()
+    }
+    # verifier_only knows no correct answer: there the verifier's word is success.
+    success = [label for label in example if "correct" in label] or ["A_high"]
+    return Rubric(
+        name=name,
+        labels=tuple(example),
+        signals=columns,
+        thresholds=tuple(used),
+        success=tuple(success),
+        example=MappingProxyType(example),
+        cases=cases,
+        otherwise=None,
+    )

@@ -1,0 +1,575 @@
+"""Metrics as expressions: on categories, on counts, wherever an aggregation is."""
+
+import inspect
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal, assert_series_equal
+
+import polars_scorio as ps
+from polars_scorio import metrics
+from polars_scorio.metrics import counted
+from tests.made_logs import drawn, long, unreadable
+
+NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
+KEYS = ["domain", "model", "question"]
+FUNCTIONS = [name for name in metrics.__all__ if name.islower()]
+ENGINES = ["streaming", "in-memory"]
+RUBRIC = [0, 0.5, 1]
+WORDS = {0: "bad", 1: "fair", 2: "good"}
+CATEGORY = pl.col("category").scorio(success=2)
+# Every metric, some of them more than once, each with a single k.
+FAMILY = {
+    **{f"{name}-{k}": getattr(ps, name)(k) for name in FUNCTIONS for k in (1, 3)
+       if name.endswith("k") and "threshold" not in name},
+    "tau": ps.g_pass_at_k_tau(3, 0.6),
+    "spectrum": ps.threshold_spectrum_at_k(3, [0.2, 0.3, 0.5]),
+    "cons": ps.maj_at_k(beta0=2),
+    "lam": ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4], alpha0=0.5),
+    "powers": ps.geom_ds_at_k(1, pass_power=1.5, unanimous_power=0),
+    "best": ps.max_at_k(2, RUBRIC),
+    **{f"{metric.__name__}-{w}": metric(w) for metric in (ps.bayes, ps.avg)
+       for w in (None, RUBRIC, [-1, 1e3, 7])},
+}  # fmt: skip
+BINARY = {name: metric for name, metric in FAMILY.items() if metric.w is None}
+every_metric = pytest.mark.parametrize("metric", FAMILY.values(), ids=FAMILY)
+both_engines = pytest.mark.parametrize("engine", ENGINES)
+
+
+@pytest.fixture
+def log():
+    """Three models in two strata, six ragged questions each: 1 to 6 trials."""
+    return drawn(8, range(6), most=6)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How many groups each call of Python was given."""
+    seen, answer = [], counted.Answer.__call__
+
+    def counting(self: counted.Answer, counts: np.ndarray) -> pl.Series:
+        seen.append(len(counts))
+        return answer(self, counts)
+
+    monkeypatch.setattr(counted.Answer, "__call__", counting)
+    return seen
+
+
+def reported(log: pl.DataFrame, metric: ps.Metric, **options: object) -> pl.DataFrame:
+    """What a report says of each question."""
+    report = log.scorio(by="domain", success=2).report(metric, per="question", **options)
+    return report.select(*KEYS, *NUMBERS)
+
+
+def complaint(plan: pl.LazyFrame, engine: str) -> str:
+    """The message of the error that a plan raises; Polars adds its own sentence later on."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        plan.collect(engine=engine)
+    return str(caught.value).partition("\n\n")[0]
+
+
+# --- the numbers
+
+
+@every_metric
+@pytest.mark.parametrize("interval", ["normal", "beta"])
+def test_a_group_has_the_numbers_of_a_question_in_a_report(log, metric, interval):
+    posterior = CATEGORY.posterior(metric, confidence=0.8, interval=interval)
+    rows = log.group_by(KEYS).agg(posterior).unnest("category").sort(KEYS)
+    expected = reported(log, metric, confidence=0.8, interval=interval)
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+@every_metric
+def test_the_estimate_is_that_of_the_report(log, metric):
+    rows = log.group_by(KEYS).agg(CATEGORY.estimate(metric)).sort(KEYS)
+    expected = reported(log, metric).select(*KEYS, category="estimate")
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("bayes", (RUBRIC,), {}),
+        ("avg", (), {"w": RUBRIC}),
+        ("g_pass_at_k_tau", (3, 0.6), {"alpha0": 2.0}),
+        ("threshold_spectrum_at_k", (2, [0.5, 0.25]), {}),
+        ("geo_spectrum_at_k", (2,), {"lam": 0.3}),
+        ("geom_at_k", (2,), {"pass_power": 2.0}),
+        ("geom_ds_at_k", (2,), {"unanimous_power": 2.0}),
+        ("max_at_k", (2,), {"w": RUBRIC, "bounds": None}),
+        ("maj_at_k", (), {}),
+        *((name, (2,), {"beta0": 3.0, "name": "x"}) for name in (
+            "pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k", "auc_at_k",
+            "geo_spectrum_star_at_k")),
+    ],
+)  # fmt: skip
+def test_each_metric_is_a_method_with_the_same_arguments(log, name, arguments, options):
+    function, method = getattr(ps, name), getattr(ps.ScorioExpr, name)
+    own = inspect.signature(method).parameters.values()
+    assert [*own][1:] == [*inspect.signature(function).parameters.values()]
+    assert method.__doc__.splitlines()[0] == function.__doc__.splitlines()[0].replace(" [1]_", "")
+    short = getattr(CATEGORY, name)(*arguments, **options)
+    metric = function(*arguments, **options)
+    expected = log.group_by(KEYS).agg(CATEGORY.estimate(metric)).sort(KEYS)
+    assert_frame_equal(log.group_by(KEYS).agg(short).sort(KEYS), expected, check_exact=True)
+
+
+def test_every_metric_of_the_package_is_a_method():
+    assert {name for name in FUNCTIONS if hasattr(ps.ScorioExpr, name)} == set(FUNCTIONS)
+    assert {metric.name.partition("(")[0] for metric in FAMILY.values()} == set(FUNCTIONS)
+
+
+def test_published_numbers_of_a_question():
+    # The example of AISBench: 2, 2, 1 and 0 of 3 correct; pass@3 0.75, avg@3 0.4167, cons@3 0.5.
+    trials = long([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    category = pl.col("category").scorio
+    means = trials.group_by("question").agg(
+        category.pass_at_k(3).alias("pass"), category.avg().alias("avg"),
+        category.maj_at_k().alias("cons"),
+    ).select(pl.col("pass", "avg", "cons").mean()).row(0)  # fmt: skip
+    assert means == pytest.approx((0.75, 0.4167, 0.5), abs=5e-5)
+
+
+# --- where an aggregation is
+
+
+@both_engines
+def test_engines_agree_to_the_last_digit(log, engine):
+    plan = log.lazy().group_by(KEYS).agg(
+        CATEGORY.posterior(metric).alias(name) for name, metric in FAMILY.items()
+    )  # fmt: skip
+    rows = plan.sort(KEYS).collect(engine=engine)
+    assert_frame_equal(rows, plan.sort(KEYS).collect(engine="in-memory"), check_exact=True)
+    assert rows.schema == plan.sort(KEYS).collect_schema()
+
+
+@both_engines
+def test_a_window_repeats_the_number_of_its_group(log, engine):
+    posterior = CATEGORY.posterior(ps.pass_at_k(2)).over(KEYS).alias("posterior")
+    rows = log.lazy().with_columns(posterior).collect(engine=engine)
+    expected = log.join(reported(log, ps.pass_at_k(2)), on=KEYS, how="left", maintain_order="left")
+    assert_frame_equal(rows.unnest("posterior"), expected, check_exact=True)
+    solved = log.lazy().filter(CATEGORY.pass_at_k(2).over(KEYS) > 0.5).collect(engine=engine)
+    assert_frame_equal(solved, expected.filter(pl.col("estimate") > 0.5).select(log.columns))
+
+
+@both_engines
+def test_group_by_dynamic_has_a_number_for_each_window(engine):
+    outcomes = [0, 1, 1, 0, 1, 1, 1, 0]
+    times = pl.DataFrame({"t": range(8), "model": "m", "category": outcomes}).lazy()
+    category = pl.col("category").scorio
+    for keys in ({}, {"group_by": "model"}):
+        rows = times.sort("t").set_sorted("t").group_by_dynamic("t", every="4i", **keys).agg(
+            category.pass_hat_k(2), category.posterior(ps.bayes()).alias("bayes")
+        ).sort("t").collect(engine=engine)  # fmt: skip
+        assert rows["category"].to_list() == pytest.approx([1 / 6, 3 / 6])
+        assert rows["bayes"].struct.field("mu").to_list() == pytest.approx([3 / 6, 4 / 6])
+
+
+@both_engines
+def test_a_whole_column_is_one_question(log, engine):
+    expected = log.with_columns(model=pl.lit("m"), question=1, domain=pl.lit("d"))
+    expected = reported(expected.drop("trial").with_row_index("trial"), ps.pass_at_k(4))
+    selected = log.lazy().select(CATEGORY.posterior(ps.pass_at_k(4)).alias("p"))
+    assert selected.collect(engine=engine).unnest("p").rows() == expected.select(NUMBERS).rows()
+    beside = log.lazy().with_columns(CATEGORY.pass_at_k(4).alias("all")).collect(engine=engine)
+    assert beside["all"].to_list() == [expected["estimate"].item()] * log.height
+
+
+@both_engines
+def test_an_expression_of_outcomes_is_as_good_as_a_column(log, engine):
+    solved = (pl.col("category") >= 1).filter(pl.col("trial") > 0).scorio
+    rows = log.lazy().group_by(KEYS).agg(solved.avg()).sort(KEYS).collect(engine=engine)
+    expected = log.group_by(KEYS).agg((pl.col("category") >= 1).filter(pl.col("trial") > 0).mean())
+    assert_frame_equal(rows, expected.sort(KEYS))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda log, expr: log.group_by("question").agg(expr),
+        lambda log, expr: log.select(expr.over("question")),
+        lambda log, expr: log.sort("trial").group_by_dynamic("trial", every="10i").agg(expr),
+        lambda log, expr: log.sort("trial").group_by_dynamic(
+            "trial", every="10i", group_by="model").agg(expr),
+    ],
+    ids=["group_by", "over", "dynamic", "dynamic by model"],
+)  # fmt: skip
+@pytest.mark.parametrize("expr", [CATEGORY.pass_at_k(2), CATEGORY.posterior(ps.bayes(RUBRIC))])
+def test_python_is_called_once_and_not_for_each_group(calls, ask, expr):
+    rows = pl.int_range(20_000, eager=True)
+    log = pl.LazyFrame(
+        {"trial": rows, "category": rows % 3, "question": rows % 2_000}
+    ).with_columns(model=pl.lit("m"))
+    ask(log, expr).collect(engine="in-memory")
+    assert calls == [2_000]
+    calls.clear()
+    ask(log, expr).collect(engine="streaming")
+    # The streaming engine makes some calls, of many groups each, and of none.
+    assert sum(calls) >= 2_000
+    assert len(calls) < 20
+
+
+@both_engines
+def test_an_empty_frame_has_no_groups_and_a_null_of_its_column(log, engine):
+    empty = log.clear().lazy()
+    posterior = CATEGORY.posterior(ps.pass_at_k(2))
+    grouped = empty.group_by(KEYS).agg(posterior, CATEGORY.avg().alias("avg"))
+    assert grouped.collect(engine=engine).rows() == []
+    selected = empty.select(posterior, CATEGORY.avg().alias("avg")).collect(engine=engine)
+    assert selected.rows() == [(None, None)]
+    assert selected.dtypes == [POSTERIOR, pl.Float64]
+    assert empty.select(posterior.over("question")).collect(engine=engine).rows() == []
+
+
+def test_the_schema_is_known_before_anything_is_read(log):
+    plan = unreadable(log.schema).group_by("model").agg(
+        CATEGORY.pass_at_k(2), CATEGORY.posterior(ps.bayes()).alias("posterior")
+    )  # fmt: skip
+    expected = {"model": pl.String, "category": pl.Float64, "posterior": POSTERIOR}
+    assert plan.collect_schema() == expected
+
+
+# --- what categories mean
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.String, pl.Categorical, pl.Enum([*"0123"])],
+)
+@both_engines
+def test_the_dtype_of_the_categories_does_not_matter(log, dtype, engine):
+    words = not dtype.is_numeric()
+    trials = log.lazy().with_columns(
+        pl.col("category").cast(pl.String if words else dtype).cast(dtype)
+    )
+    category = pl.col("category").scorio(success="2" if words else 2)
+    w = {str(code): weight for code, weight in enumerate(RUBRIC)} if words else RUBRIC
+    rows = trials.group_by(KEYS).agg(
+        category.pass_at_k(2).alias("pass"), category.bayes(w).alias("bayes")
+    )  # fmt: skip
+    expected = log.group_by(KEYS).agg(
+        CATEGORY.pass_at_k(2).alias("pass"), CATEGORY.bayes(RUBRIC).alias("bayes")
+    )  # fmt: skip
+    rows = rows.sort(KEYS).collect(engine=engine)
+    assert_frame_equal(rows, expected.sort(KEYS), check_exact=True)
+
+
+def test_true_is_a_success(log):
+    solved = log.with_columns(category=pl.col("category") == 2)
+    rows = solved.group_by(KEYS).agg(pl.col("category").scorio.pass_at_k(2)).sort(KEYS)
+    assert_frame_equal(rows, log.group_by(KEYS).agg(CATEGORY.pass_at_k(2)).sort(KEYS))
+    assert solved.select(pl.col("category").scorio(success=False).avg()).item() == pytest.approx(
+        1 - solved["category"].mean()
+    )
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+def test_a_fraction_can_be_a_success_and_have_a_weight(dtype):
+    trials = pl.DataFrame({"category": [0.1, 0.7, 0.1, 0]}, schema={"category": dtype})
+    category = pl.col("category").scorio
+    assert trials.select(category(success=0.1).avg()).item() == 0.5
+    assert trials.select(category(success=0.1).max_at_k(1)).item() == 0.5
+    assert trials.select(category.avg({0: 0, 0.1: 4, 0.7: 8})).item() == 4
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [("drop", 2 / 3), (0, 2 / 5), (1, 4 / 5), (False, 2 / 5), (1.0, 4 / 5)],
+)
+@pytest.mark.parametrize("success", [None, 1, (1, 3)])
+def test_missing_is_dropped_or_a_category(missing, expected, success):
+    trials = pl.DataFrame({"category": [0, 1, None, 1, float("nan")]}, strict=False)
+    category = pl.col("category").scorio(success=success, missing=missing)
+    assert trials.select(category.avg()).item() == pytest.approx(expected)
+    if success is None:
+        weighted = trials.select(category.bayes([10, 20])).item()
+        assert weighted == pytest.approx(10 + 10 * expected)
+
+
+def test_a_missing_label_can_be_a_category_too():
+    grades = pl.DataFrame({"grade": ["good", None, "bad", "good"]})
+    grade = partial(pl.col("grade").scorio, success="good")
+    assert grades.select(grade(missing="crash").avg()).item() == 0.5
+    assert grades.select(grade(missing="good").avg()).item() == 0.75
+    weighed = pl.col("grade").scorio(missing="bad").avg({"bad": 0, "good": 8})
+    assert grades.select(weighed).item() == 4
+
+
+def test_a_group_whose_trials_were_all_dropped_has_no_number():
+    trials = long([[None, None], [1, None]])
+    category = pl.col("category").cast(pl.Int64).scorio(missing="drop")
+    rows = trials.group_by("question").agg(
+        category.avg(), category.posterior(ps.bayes()).struct.field("mu")
+    )  # fmt: skip
+    assert rows.sort("question").rows() == [(0, None, None), (1, 1.0, 2 / 3)]
+
+
+# --- typed code, and what is printed
+
+
+def test_the_function_gives_the_accessor_of_an_expression(log):
+    accessor = ps.scorio(pl.col("category"), success=2)
+    assert isinstance(accessor, ps.ScorioExpr)
+    assert repr(accessor) == '<scorio of col("category")>'
+    rows = log.group_by(KEYS).agg(accessor.pass_at_k(2)).sort(KEYS)
+    assert_frame_equal(rows, log.group_by(KEYS).agg(CATEGORY.pass_at_k(2)).sort(KEYS))
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda c: c.pass_at_k([1, 4]), ValueError, r"^pass_at_k: .* single one, got \[1, 4\]"),
+        (lambda c: c.pass_at_k(0), ValueError, "k must be a positive int .*, got 0"),
+        (lambda c: c.posterior(ps.auc_at_k([2, 3])), ValueError, r"single one, got \[2, 3\]"),
+        (lambda c: c.posterior("bayes"), TypeError, "metric must be .* ps.bayes.*, got 'bayes'"),
+        (lambda c: c.estimate(ps.bayes), TypeError, "metric must be .*, got <function bayes"),
+        (lambda c: c.posterior(ps.bayes(), confidence=2), ValueError, r"confidence .*\(?0.*got 2"),
+        (lambda c: c.posterior(ps.bayes(), interval="wald"), ValueError, "interval .* got 'wald'"),
+        (
+            lambda c: c.posterior(ps.geom_at_k(2, pass_power=-1), interval="beta"),
+            ValueError,
+            r'geom_at_k\(pass_power=-1\): a negative power has no range, .*"beta"',
+        ),
+        (lambda c: c(success=[]).avg(), ValueError, "success must name at least one category"),
+        (lambda c: c(success={1}), TypeError, r"success must be a category .*, got \{1\}"),
+        (lambda c: c(missing=None), TypeError, "missing must be .*, got None"),
+        (lambda c: c(missing=2).avg(), ValueError, r"missing=2 is none of .* \[0, 1\]"),
+        (lambda c: c(success=3).avg(RUBRIC), ValueError, r"success=3 is none of .* \[0, 1, 2\]"),
+        (
+            lambda c: c(success=["good", 1]).avg(),
+            TypeError,
+            r"all labels or all numbers, got \['good', 1\]",
+        ),
+        (
+            lambda c: c(success="good").avg(RUBRIC),
+            TypeError,
+            r"all labels or all numbers, got \['good', 0, 1, 2\]",
+        ),
+        (lambda c: c(missing="crash").avg(), ValueError, r"'x' holds labels .* success="),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_at_the_call(ask, error, message):
+    with pytest.raises(error, match=message):
+        ask(pl.col("x").scorio)
+
+
+@pytest.mark.parametrize("several", [pl.col("a", "b"), pl.all(), pl.col("^a.*$")])
+def test_a_metric_is_one_of_a_single_column(several):
+    with pytest.raises(ValueError, match="a metric is one of a single column, got "):
+        several.scorio.avg()
+
+
+CASES = {
+    "missing": (
+        [0, 1, None], {}, ps.avg(),
+        (
+            "a missing category (null or NaN in 'x'): .scorio(missing=\"drop\") leaves such trials "
+            "out; a category, as in missing=0, counts them as that."
+        ),
+    ),
+    "nan": ([0.0, 1.0, float("nan")], {}, ps.avg(), "a missing category (null or NaN in 'x'): "),
+    "outside": (
+        [0, 1, 2], {}, ps.pass_at_k(1),
+        (
+            "a category outside [0, 1] in 'x': recode it, pass w with a weight for every category, "
+            "or say with .scorio(success=...) which of them count as success."
+        ),
+    ),
+    "too few weights": ([0, 1, 3], {}, ps.bayes(RUBRIC), "a category outside [0, 1, 2] in 'x': "),
+    "unknown label": (
+        ["a", "b"], {}, ps.bayes({"a": 0, "c": 1}), "a category outside ['a', 'c'] in 'x': ",
+    ),
+    "fraction": (
+        [0.0, 0.5], {"success": 1}, ps.avg(),
+        (
+            "a category that is not a whole number in 'x': pass an expression instead, for "
+            "instance (pl.col(...) >= 0.5).scorio."
+        ),
+    ),
+    "infinite": (
+        [0.0, float("inf")], {"success": 1}, ps.avg(),
+        "a category that is not a whole number in 'x': ",
+    ),
+    "labels": (
+        ["a", "b"], {}, ps.avg(),
+        (
+            "the category column 'x' holds labels (String): say which of them are successes with "
+            "success=, or weigh them all with w={label: weight, ...}"
+        ),
+    ),
+    "digits as labels": (["0", "1"], {}, ps.avg(), "the category column 'x' holds labels (String)"),
+    "number for labels": (
+        ["a", "b"], {"success": 1}, ps.avg(),
+        "success: 1 cannot be a category of 'x', which is String. Its categories are labels.",
+    ),
+    "label for numbers": (
+        [0, 1], {"success": "good"}, ps.avg(),
+        "success: 'good' cannot be a category of 'x', which is Int64. Its categories are numbers.",
+    ),
+    "not a truth value": (
+        [True, False], {"success": 2}, ps.avg(),
+        "success: 2 cannot be a category of 'x', which is Boolean. It holds true and false.",
+    ),
+    "rewards": (
+        [0.0, 1.0], {}, ps.max_at_k(1),
+        (
+            "max_at_k: 'x' is Float64, so that its values may be rewards, which an expression does "
+            "not keep. Weigh them with w={value: reward, ...}, say success=1 where they are "
+            "outcomes, or use a report."
+        ),
+    ),
+    "negative power of zero": (
+        [0, 0, 1], {}, ps.geom_at_k(2, unanimous_power=-1),
+        "geom_at_k(unanimous_power=-1): a negative power of zero: ",
+    ),
+}  # fmt: skip
+
+
+@both_engines
+@pytest.mark.parametrize(("values", "roles", "metric", "message"), CASES.values(), ids=CASES)
+def test_bad_categories_are_refused_at_collection(values, roles, metric, message, engine):
+    trials = pl.LazyFrame({"question": [i % 2 for i, _ in enumerate(values)], "x": values})
+    category = pl.col("x").scorio(**roles)
+    for plan in (
+        trials.select(category.posterior(metric)),
+        trials.group_by("question").agg(category.posterior(metric)),
+        trials.select(category.estimate(metric).over(pl.lit(1))),
+    ):
+        assert complaint(plan, engine).startswith(message)
+
+
+@both_engines
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Decimal(4, 1), pl.Duration("ms")])
+def test_a_dtype_that_no_category_has_is_refused(dtype, engine):
+    plan = pl.LazyFrame(schema={"x": dtype}).select(pl.col("x").scorio.avg())
+    assert complaint(plan, engine).startswith(f"category column 'x' is {dtype}; a category is")
+
+
+def test_categories_of_a_categorical_are_no_codes():
+    grades = pl.DataFrame({"x": ["a", "b"]}, schema={"x": pl.Categorical})
+    plan = grades.lazy().select(pl.col("x").scorio.avg())
+    assert "'x' holds labels (Categorical)" in complaint(plan, "in-memory")
+
+
+def test_an_estimate_may_exist_where_a_posterior_does_not():
+    # Under Beta(1, 1e300) the mean of Pass^2 is 1e-600, which no float holds.
+    metric = ps.geom_at_k(2, unanimous_power=-1, beta0=1e300)
+    ones = pl.LazyFrame({"x": [1, 1]})
+    assert ones.select(pl.col("x").scorio.estimate(metric)).collect().item() == 1
+    plan = ones.select(pl.col("x").scorio.posterior(metric))
+    assert "a negative power of zero" in complaint(plan, "in-memory")
+
+
+# --- on counts
+
+
+@pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
+def test_counts_have_the_numbers_of_the_trials(log, metric):
+    counts = log.group_by(KEYS).agg(pl.len().alias("n"), (pl.col("category") == 2).sum().alias("c"))
+    label = metric.name if metric.k == (None,) else f"{metric.name}_{metric.k[0]}"
+    options = {"confidence": 0.8, "interval": "beta"}
+    rows = counts.select(*KEYS, metric.posterior_expr(n="n", successes=pl.col("c"), **options))
+    expected = reported(log, metric, **options)
+    assert_frame_equal(rows.unnest(label).sort(KEYS), expected, check_exact=True)
+    estimates = counts.select(*KEYS, metric.expr(n=pl.col("n"), successes="c")).sort(KEYS)
+    assert_series_equal(estimates[label], expected["estimate"], check_names=False, check_exact=True)
+
+
+@both_engines
+def test_counts_that_are_null_or_none_have_no_number(engine):
+    counts = pl.LazyFrame({"n": [2, None, 2, 0, 1], "c": [1, 1, None, 0, 1]})
+    metric = ps.pass_at_k(2)
+    rows = counts.select(
+        metric.expr(n="n", successes="c"),
+        metric.posterior_expr(n="n", successes="c").struct.field("mu"),
+    ).collect(engine=engine)
+    # Beta(2, 2) and Beta(2, 1): 1 - 6/20 and 1 - 2/12.
+    assert rows["pass_at_k_2"].to_list() == [1, None, None, None, None]
+    assert rows["mu"].to_list() == [pytest.approx(0.7), None, None, None, pytest.approx(5 / 6)]
+    nulls = pl.DataFrame({"n": [None], "c": [1]})
+    assert nulls.select(metric.expr(n="n", successes="c")).item() is None
+
+
+@pytest.mark.parametrize("dtype", [pl.UInt8, pl.UInt64, pl.Int128])
+def test_counts_may_have_any_integer_dtype(dtype):
+    counts = pl.DataFrame({"n": [5, 5], "c": [3, 4]}, schema={"n": dtype, "c": pl.UInt32})
+    assert counts.select(ps.pass_at_k(2).expr(n="n", successes="c")).to_series().to_list() == (
+        pytest.approx([0.9, 1])
+    )
+
+
+@both_engines
+def test_a_million_counts_have_few_states_and_numbers(calls, engine):
+    row = pl.int_range(1_000_000, eager=True)
+    counts = pl.LazyFrame({"n": row % 64 + 1, "c": row % 7}).with_columns(
+        pl.min_horizontal("n", "c").alias("c")
+    )
+    metric = ps.pass_at_k(4)
+    plan = counts.with_columns(
+        metric.expr(n="n", successes="c"),
+        metric.posterior_expr(n="n", successes="c").struct.field("mu", "sigma"),
+    )
+    rows = plan.collect(engine=engine)
+    assert rows.columns == ["n", "c", "pass_at_k_4", "mu", "sigma"]
+    some = rows.filter(pl.col("n") == 10, pl.col("c") == 3).unique()
+    # 1 - C(7, 4) / C(10, 4), and 1 - 8 9 10 11 / (12 13 14 15) under Beta(4, 8).
+    assert some["pass_at_k_4"].item() == pytest.approx(1 - 35 / 210, rel=1e-14)
+    assert some["mu"].item() == pytest.approx(1 - 7920 / 32760, rel=1e-14)
+    assert rows["pass_at_k_4"].null_count() == rows.filter(pl.col("n") < 4).height
+    assert len(calls) < 100
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda: ps.pass_at_k([1, 2]).expr(n="n", successes="c"), ValueError, r"got \[1, 2\]"),
+        (
+            lambda: ps.bayes(RUBRIC).expr(n="n", successes="c"),
+            ValueError,
+            r"^bayes\(w=\[0, 0.5, 1\]\): two columns .* leave w out",
+        ),
+        (
+            lambda: ps.max_at_k(2, [0, 1]).posterior_expr(n="n", successes="c"),
+            ValueError,
+            r"^max_at_k\(w=\[0, 1\]\): two columns",
+        ),
+        (lambda: ps.avg().expr(n=5, successes="c"), TypeError, "n must be a column .*, got 5"),
+        (lambda: ps.avg().expr(n="n", successes=None), TypeError, "successes must .*, got None"),
+        (
+            lambda: ps.avg().posterior_expr(n="n", successes="c", confidence=0),
+            ValueError,
+            "confidence must lie between 0 and 1, got 0",
+        ),
+    ],
+)
+def test_wrong_arguments_of_counts_are_refused_at_the_call(ask, error, message):
+    with pytest.raises(error, match=message):
+        ask()
+
+
+@both_engines
+@pytest.mark.parametrize(
+    "counts", [{"all": [3, 4], "won": [1, 5]}, {"all": [3, 4], "won": [1, -1]}]
+)
+def test_counts_that_cannot_be_are_refused(counts, engine):
+    plan = pl.LazyFrame(counts).with_columns(ps.avg().expr(n="all", successes="won"))
+    assert complaint(plan, engine) == (
+        "successes='won' must lie between 0 and n='all' in every row, and does not. Look for rows "
+        "where it is negative, or larger."
+    )
+
+
+@both_engines
+def test_counts_are_integers(engine):
+    plan = pl.LazyFrame({"n": [3.0], "c": [1]}).select(ps.avg().expr(n="n", successes="c"))
+    assert complaint(plan, engine) == "n='n' is Float64; counts are integers. Cast it to pl.Int64."
+    plan = pl.LazyFrame({"n": [3], "c": ["1"]}).select(ps.avg().expr(n="n", successes="c"))
+    assert complaint(plan, engine).startswith("successes='c' is String; counts are integers.")

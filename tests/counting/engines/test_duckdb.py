@@ -1,0 +1,72 @@
+"""Relations of DuckDB over Parquet files."""
+
+import itertools
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.counting import engine_frames
+from polars_scorio.counting.engine_frames import collected
+from tests.counting.engines.cases import (
+    COUNTED,
+    LOG,
+    REFUSED,
+    assert_counted_as_polars_does,
+    assert_refused_as_polars_does,
+    written,
+)
+
+pytestmark = pytest.mark.duckdb
+pytest.importorskip("narwhals")
+duckdb = pytest.importorskip("duckdb")
+
+
+@pytest.fixture
+def relation(tmp_path):
+    folders = (tmp_path / str(number) for number in itertools.count())
+    return lambda log: duckdb.read_parquet(f"{written(log, next(folders))}/*.parquet")
+
+
+@pytest.mark.parametrize("case", COUNTED, ids=str)
+def test_counts_are_those_of_polars(relation, case):
+    assert_counted_as_polars_does(relation, case)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=str)
+def test_errors_are_those_of_polars(relation, case):
+    assert_refused_as_polars_does(relation, case)
+
+
+def test_columns_keep_their_dtypes(relation):
+    log = LOG.with_columns(pl.col("category").cast(pl.Int8), pl.col("question").cast(pl.UInt16))
+    counts = ps.count_trials(relation(log), by="domain")
+    assert counts.schema == log.scorio(by="domain").counts().schema
+
+
+def test_enums_and_uuids_have_an_order_to_sort_by():
+    log = duckdb.sql("""
+        SELECT 'm' AS model, md5(i::VARCHAR)::UUID AS question, i AS trial,
+               (CASE WHEN i = 1 THEN 'wrong' ELSE 'right' END)::ENUM ('wrong', 'right') AS category
+        FROM range(3) AS _(i)
+    """)
+    counts = ps.count_trials(log)
+    assert counts.schema["category"] == pl.Enum(["wrong", "right"])
+    assert counts.select("question", "category").rows() == [
+        ("c4ca4238-a0b9-2382-0dcc-509a6f75849b", "wrong"),  # md5 of 1
+        ("c81e728d-9d4c-2f63-6f06-7f89cc14862c", "right"),  # of 2
+        ("cfcd2084-95d5-65ef-66e7-dff9f98764da", "right"),  # of 0
+    ]
+
+
+def test_nothing_but_counts_is_collected(relation, monkeypatch):
+    heights = []
+
+    def watched(frame: object) -> pl.DataFrame:
+        heights.append(collected(frame).height)
+        return collected(frame)
+
+    monkeypatch.setattr(engine_frames, "collected", watched)
+    counts = ps.count_trials(relation(LOG), by="domain")
+    assert heights == [counts.height, counts.n_unique(["domain", "model", "question"])]
+    assert LOG.height > counts.height

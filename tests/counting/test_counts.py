@@ -1,0 +1,208 @@
+"""Counts instead of trials: the same log in fewer rows."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long
+
+WORDS = ["good", "bad", "fair"]
+W = [0, 0.5, 1]
+GRADED = (ps.bayes(W), ps.avg(W), ps.pass_at_k([1, 3]), ps.pass_hat_k(2))
+KEYS = ["domain", "model", "question"]
+MISSING = pl.when(pl.col("trial") > 0).then("category").alias("category")
+
+
+@pytest.fixture
+def log():
+    return drawn(3, range(6), most=7)
+
+
+def recode(dtype: pl.DataType) -> pl.Expr:
+    """The category as another dtype: truth values, numbers or words."""
+    category = pl.col("category")
+    if dtype == pl.Boolean:
+        return category > 0
+    if dtype.is_numeric():
+        return category.cast(dtype)
+    return category.replace_strict(range(3), WORDS, return_dtype=pl.String).cast(dtype)
+
+
+# --- the frame
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pl.Boolean, pl.Int8, pl.UInt32, pl.Float32, pl.String, pl.Categorical, pl.Enum(WORDS)],
+    ids=str,
+)
+@pytest.mark.parametrize("question", [pl.Int16, pl.String, pl.Date])
+def test_columns_keep_their_names_and_dtypes_and_rows_are_sorted(log, dtype, question):
+    renamed = {"domain": "site", "question": "task", "category": "reward"}
+    log = log.with_columns(recode(dtype), pl.col("question").cast(question)).rename(renamed)
+    keys = ["site", "model", "task"]
+    accessor = log.lazy().scorio(by="site", question="task", category="reward")
+    expected = (
+        log.group_by(*keys, "reward").agg(count=pl.len().cast(pl.UInt64)).sort(*keys, "reward")
+    )
+    assert_frame_equal(accessor.counts().collect(), expected)
+    assert accessor.counts().collect_schema() == expected.schema
+
+
+@pytest.mark.parametrize("model", ["model", None])
+@pytest.mark.parametrize("by", [(), "domain", ["domain", "lang"]])
+def test_there_are_as_many_keys_as_roles(log, model, by):
+    roles = {"model": model, "by": by, "trial": None}
+    keys = [*([by] if isinstance(by, str) else by), *([model] if model else []), "question"]
+    log = log.with_columns(lang=pl.lit("en"))
+    counts = log.scorio(**roles).counts()
+    assert counts.columns == [*keys, "category", "count"]
+    assert_frame_equal(counts.select(keys), counts.select(keys).sort(keys))
+    assert counts["count"].sum() == log.height
+
+
+def test_roles_as_expressions_are_named_as_polars_names_them(log):
+    accessor = log.scorio(
+        by=pl.col("domain").str.to_uppercase(),
+        question=pl.format("task-{}", "question").alias("task"),
+        category=pl.col("category") >= 1,
+    )
+    counts = accessor.counts()
+    assert counts.columns == ["domain", "model", "task", "category", "count"]
+    assert counts["domain"].unique().sort().to_list() == ["AIR", "WEB"]
+    assert counts["category"].dtype == pl.Boolean
+    again = counts.scorio(by="domain", question="task", count="count")
+    assert_frame_equal(again.pass_at_k(2), accessor.pass_at_k(2), check_exact=True)
+
+
+def test_an_eager_frame_gives_an_eager_frame(log):
+    accessor = log.scorio(by="domain")
+    assert_frame_equal(accessor.counts(), log.lazy().scorio(by="domain").counts().collect())
+
+
+# --- a round trip
+
+
+@pytest.mark.parametrize("per", ["model", "question"])
+@pytest.mark.parametrize(
+    ("category", "roles", "metrics"),
+    [
+        pytest.param(None, {"success": 2}, GRADED, id="codes"),
+        pytest.param(None, {"success": 2, "model": None, "by": KEYS[:2]}, GRADED, id="no model"),
+        pytest.param(None, {"success": [1, 2]}, GRADED[2:], id="success"),
+        pytest.param(MISSING, {"missing": "drop", "success": 2}, GRADED, id="dropped"),
+        pytest.param(MISSING, {"missing": 0, "success": 2}, GRADED, id="missing"),
+        pytest.param(recode(pl.Boolean), {}, (ps.bayes(), *GRADED[2:]), id="truth"),
+        pytest.param(
+            recode(pl.Enum(WORDS)),
+            {"success": "good"},
+            (ps.avg(dict(zip(WORDS, W, strict=True))), *GRADED[2:]),
+            id="labels",
+        ),
+    ],
+)
+def test_counts_give_the_reports_of_the_trials(log, category, roles, metrics, per):
+    # Of some questions the only trial would be missing: those are no question of any report.
+    log = log.filter(pl.len().over(KEYS) > 1).with_columns(
+        *([] if category is None else [category])
+    )
+    roles = {"by": "domain", **roles}
+    expected = log.scorio(**roles).report(*metrics, per=per)
+    counts = log.scorio(**roles).counts()
+    again = counts.scorio(**roles, count="count").report(*metrics, per=per)
+    assert_frame_equal(again, expected, check_exact=True)
+    assert (expected["dropped"].sum() > 0) == (roles.get("missing") == "drop")
+
+
+def test_counts_of_prior_trials_stand_for_them(log):
+    prior = drawn(4, range(3, 8), most=3)
+    roles = {"by": "domain", "success": 2}
+    counts, earlier = (each.scorio(**roles).counts() for each in (log, prior))
+    again = counts.scorio(**roles, count="count").report(*GRADED, prior=earlier)
+    expected = log.scorio(**roles).report(*GRADED, prior=prior)
+    assert_frame_equal(again, expected, check_exact=True)
+
+
+# --- counts of counts
+
+
+def test_counts_of_parts_merge(log):
+    parts = [log.filter(pl.col("trial") % 2 == part) for part in (0, 1)]
+    stacked = pl.concat(part.scorio(by="domain").counts() for part in parts)
+    whole = log.scorio(by="domain").counts()
+    assert stacked.height > whole.height
+    assert_frame_equal(stacked.scorio(by="domain", count="count").counts(), whole)
+
+
+def test_the_column_of_multiplicities_keeps_its_name(log):
+    counts = log.scorio(by="domain").counts().rename({"count": "times"})
+    assert_frame_equal(counts.scorio(by="domain", count="times").counts(), counts)
+
+
+def test_dropped_outcomes_stay_in_counts_of_counts(log):
+    roles = {"by": "domain", "missing": "drop"}
+    counts = log.with_columns(MISSING).scorio(**roles).counts()
+    null = counts.filter(pl.col("category").is_null())
+    assert null.height == log.select(KEYS).n_unique()
+    assert null["count"].to_list() == [1] * null.height
+    assert_frame_equal(counts.scorio(**roles, count="count").counts(), counts)
+
+
+def test_nan_and_null_are_the_same_missing_outcome():
+    log = long([[1.0, None, float("nan")], [None, 0.0, 1.0]])
+    counts = log.scorio(missing="drop").counts()
+    rows = [
+        ("m", 0, None, 2),
+        ("m", 0, 1.0, 1),
+        ("m", 1, None, 1),
+        ("m", 1, 0.0, 1),
+        ("m", 1, 1.0, 1),
+    ]
+    assert counts.rows() == rows
+
+
+# --- errors are those of a report
+
+
+def lost(log: pl.DataFrame) -> pl.DataFrame:
+    return log.with_columns(MISSING)
+
+
+def nameless(log: pl.DataFrame) -> pl.DataFrame:
+    return log.with_columns(model=pl.when(pl.col("model") != "b").then("model"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "roles", "message"),
+    [
+        pytest.param(lost, {}, "^36 questions have a missing category", id="missing"),
+        pytest.param(nameless, {}, "^12 questions have a null in the keys", id="null keys"),
+        pytest.param(None, {"n": 10}, "^36 questions have not the n=10 trials", id="n"),
+    ],
+)
+def test_counts_refuse_what_a_report_refuses(log, spoil, roles, message):
+    spoilt = log if spoil is None else spoil(log)
+    accessor = spoilt.lazy().scorio(by="domain", success=2, **roles)
+    again = accessor.counts().scorio(by="domain", success=2, count="count")
+    said = []
+    for plan in (accessor.counts(), accessor.pass_at_k(1), again.pass_at_k(1)):
+        with pytest.raises(ValueError, match=message) as error:
+            plan.collect()
+        said.append(str(error.value))
+    assert len(set(said)) == 1
+
+
+def test_a_trial_that_is_there_twice_with_two_outcomes_is_found():
+    log = pl.DataFrame({"model": "m", "question": [1, 1], "trial": 0, "category": [0, 1]})
+    message = r"^1 question has the same trial twice .* question=1: 2 trials, 1 distinct ids\."
+    with pytest.raises(ValueError, match=message):
+        log.scorio.counts()
+    assert log.scorio(validate=False).counts()["count"].to_list() == [1, 1]
+
+
+def test_the_promised_n_is_that_of_the_counted_trials():
+    counts = long([[0, 1, 1], [1, 1, 1]]).scorio.counts()
+    assert_frame_equal(counts.scorio(count="count", n=3).counts(), counts)
+    with pytest.raises(ValueError, match=r"^1 question has not the n=3 trials .* question=1: 2"):
+        counts.with_columns(pl.col("count").replace(3, 2)).scorio(count="count", n=3).counts()

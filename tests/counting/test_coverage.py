@@ -1,0 +1,143 @@
+"""A look at a log: what it shows of every kind of bad log, and that it never raises."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import law, long, unreadable
+
+
+@pytest.fixture
+def log():
+    """Ada has all questions; bob lacks one, has a trial twice and another without outcome."""
+    ada = long([[0, 1], [1, 1], [0, 2]], "ada")
+    bob = long([[1, None], [1]], "bob").vstack(long([[1]], "bob"))
+    return pl.concat([ada, bob])
+
+
+def test_shows_what_each_model_has_and_lacks(log):
+    ada, bob = log.scorio.coverage().rows(named=True)
+    numbers = {"missing": 0, "trials": 6, "n_min": 2, "n_max": 2, "nulls": 0, "duplicates": 0}
+    assert ada == {"model": "ada", "questions": 3, **numbers, "categories": [0, 1, 2]}
+    numbers = {"missing": 1, "trials": 3, "n_min": 1, "n_max": 3, "nulls": 1, "duplicates": 1}
+    assert bob == {"model": "bob", "questions": 2, **numbers, "categories": [1]}
+
+
+def test_lists_the_gaps_and_what_is_there_twice(log):
+    gaps = log.scorio.coverage(per="question")
+    assert gaps.columns == ["model", "question", "trials", "expected", "nulls", "duplicates"]
+    assert gaps.rows() == [("bob", 0, 3, 3, 1, 1), ("bob", 1, 1, 3, 0, 0), ("bob", 2, 0, 3, 0, 0)]
+
+
+def test_expects_the_number_of_trials_that_was_promised(log):
+    gaps = log.filter(model="ada").scorio(n=3).coverage(per="question")
+    assert gaps.select("question", "trials", "expected").rows() == [(0, 2, 3), (1, 2, 3), (2, 2, 3)]
+    assert log.filter(model="ada").scorio(n=2).coverage(per="question").is_empty()
+
+
+def test_a_question_is_missing_only_where_its_stratum_has_it(log):
+    web = log.with_columns(domain=pl.lit("x"))
+    strata = pl.concat([web, web.filter(model="bob").with_columns(domain=pl.lit("y"))])
+    rows = strata.scorio(by="domain").coverage().select("domain", "model", "missing").rows()
+    assert rows == [("x", "ada", 0), ("x", "bob", 1), ("y", "bob", 0)]
+    gaps = strata.scorio(by="domain").coverage(per="question")
+    assert gaps.filter(trials=0).select("domain", "model", "question").rows() == [("x", "bob", 2)]
+
+
+@pytest.mark.parametrize(
+    ("roles", "duplicates"),
+    [({}, 1), ({"trial": None}, None), ({"validate": False}, None)],
+)
+def test_duplicates_are_null_where_ids_are_not_checked(log, roles, duplicates):
+    assert log.scorio(**roles).coverage()["duplicates"].to_list()[1] == duplicates
+    gaps = log.scorio(**roles).coverage(per="question")
+    assert gaps.filter(question=0)["duplicates"].to_list() == [duplicates]
+
+
+def test_missing_outcomes_are_shown_whatever_they_are_to_mean(log):
+    for missing in ("error", "drop", 0):
+        assert log.scorio(missing=missing).coverage()["nulls"].to_list() == [0, 1]
+    scores = log.with_columns(pl.col("category").cast(pl.Float64).fill_null(float("nan")))
+    assert scores.scorio.coverage()["nulls"].to_list() == [0, 1]
+
+
+def test_multiplicities_are_trials():
+    counts = pl.DataFrame(
+        {"model": "m", "question": [1, 1, 2], "category": [0, None, 1], "n": [3, 2, 6]}
+    )
+    (row,) = counts.scorio(count="n").coverage().rows(named=True)
+    assert (row["trials"], row["n_min"], row["n_max"], row["nulls"]) == (9, 5, 6, 2)
+    (gap,) = counts.scorio(count="n").coverage(per="question").rows(named=True)
+    assert (gap["question"], gap["trials"], gap["nulls"]) == (1, 5, 2)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(lambda log: log.with_columns(pl.col("category") * 7 - 3), id="categories"),
+        pytest.param(lambda log: log.with_columns(category=pl.col("category") / 3), id="fractions"),
+        pytest.param(lambda log: log.with_columns(category=pl.lit("?")), id="labels"),
+        pytest.param(lambda log: log.with_columns(model=pl.lit(None, pl.String)), id="models"),
+        pytest.param(
+            lambda log: log.with_columns(pl.when(pl.col("question") > 0).then("question")),
+            id="questions",
+        ),
+        pytest.param(lambda log: log.with_columns(trial=pl.lit(None, pl.Int64)), id="ids"),
+        pytest.param(lambda log: log.with_columns(category=pl.lit(None, pl.Int64)), id="nothing"),
+        pytest.param(lambda log: log.clear(), id="empty"),
+    ],
+)
+@pytest.mark.parametrize("per", ["model", "question"])
+def test_never_raises_for_what_the_rows_hold(log, bad, per):
+    eager, accessor = bad(log), bad(log).lazy().scorio
+    looked = accessor.coverage(per=per)
+    assert looked.collect_schema() == looked.collect().schema
+    assert_frame_equal(looked.collect(engine="in-memory"), eager.scorio.coverage(per=per))
+
+
+def test_bad_multiplicities_do_not_raise():
+    counts = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1], "n": [-3, None]})
+    assert counts.scorio(count="n").coverage()["trials"].to_list() == [-3]
+
+
+def test_reads_nothing_but_the_schema(log):
+    assert isinstance(unreadable(log.schema).scorio.coverage(), pl.LazyFrame)
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="'task'"):
+        unreadable(log.schema).scorio(question="task").coverage()
+    with pytest.raises(ValueError, match='per must be "model" or "question", got \'trial\''):
+        log.scorio.coverage(per="trial")
+
+
+def test_a_filter_on_models_shows_the_gaps_all_the_same(log):
+    lazy = log.lazy().scorio.coverage(per="question").filter(model="bob")
+    assert_frame_equal(lazy.collect(), log.scorio.coverage(per="question"))
+    assert log.lazy().scorio.coverage().filter(model="bob").collect()["missing"].to_list() == [1]
+
+
+def test_the_errors_of_a_report_name_it(log):
+    with pytest.raises(ValueError, match=r"See coverage\(\) for what there is\.$"):
+        log.scorio.bayes([0, 0, 1])
+    complete = log.filter(pl.col("category").is_not_null()).unique()
+    with pytest.raises(
+        ValueError, match=r'model=\'bob\': 1 missing \(2\).*coverage\(per="question"\)'
+    ):
+        complete.scorio.compare(ps.bayes([0, 0, 1]))
+    assert complete.scorio.coverage()["missing"].to_list() == [0, 1]
+
+
+@law
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2)), max_size=25))
+def test_a_log_without_gaps_is_one_that_a_comparison_takes(rows):
+    columns = ["model", "question", "trial"]
+    log = pl.DataFrame(rows, schema=columns, orient="row").with_columns(category=1)
+    looked = log.scorio.coverage()
+    fine = looked["duplicates"].sum() == looked["missing"].sum() == 0
+    try:
+        log.scorio.compare()
+    except ValueError:
+        assert not fine
+    else:
+        assert fine

@@ -1,0 +1,84 @@
+"""Counts from other engines: the call. What each engine counts, tests/engines asks."""
+
+import subprocess
+import sys
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import drawn, unreadable
+
+
+@pytest.fixture
+def log():
+    return drawn(3, range(4), most=5)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_polars_frames_are_counted_by_polars(log, lazy):
+    expected = log.scorio(by="domain").counts()
+    counts = ps.count_trials(log.lazy() if lazy else log, by="domain")
+    assert_frame_equal(counts, expected)
+
+
+def test_several_strata_are_any_sequence(log):
+    expected = log.scorio(by=["domain", "model"], model=None).counts()
+    counts = ps.count_trials(log.to_arrow(), by=("domain", "model"), model=None)
+    assert_frame_equal(counts, expected)
+
+
+@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by"])
+def test_an_expression_is_no_role_elsewhere(log, role):
+    message = rf'^{role} must be a column name, got the expression col\("x"\): other engines do not'
+    with pytest.raises(TypeError, match=message):
+        ps.count_trials(log.to_arrow(), **{role: pl.col("x")})
+
+
+def test_what_is_no_role_is_refused_as_by_the_accessor():
+    with pytest.raises(
+        TypeError, match=r"^model must be a column name, an expression or None, got 3"
+    ):
+        ps.count_trials(pa.table({"model": [1]}), model=3)
+    with pytest.raises(ValueError, match=r"^n must be a positive int or None, got 0"):
+        ps.count_trials(pa.table({"model": [1]}), n=0)
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"), [([{"model": 1}], "list"), (None, "NoneType"), (pl.Series([1]), "Series")]
+)
+def test_what_is_no_frame_is_refused(frame, name):
+    message = rf"^frame must be of Polars or of an engine .* \(PySpark, .*\), got {name}$"
+    with pytest.raises(TypeError, match=message):
+        ps.count_trials(frame)
+
+
+def test_schemas_are_checked_before_rows_are_read():
+    lazy = unreadable(pl.Schema({"model": pl.String, "question": pl.Int64, "trial": pl.Int64}))
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="no column 'category'"):
+        ps.count_trials(lazy)
+
+
+WITHOUT_NARWHALS = """
+import sys
+sys.modules["narwhals"] = None
+import polars as pl, pyarrow as pa, polars_scorio as ps
+log = pl.DataFrame({"model": "m", "question": [1], "trial": [1], "category": [1]})
+print(ps.count_trials(log).rows())
+try:
+    ps.count_trials(log.to_arrow())
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_narwhals_is_needed_for_other_frames_alone():
+    command = [sys.executable, "-c", WITHOUT_NARWHALS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == (
+        "[('m', 1, 1, 1)]\n"
+        "count_trials needs narwhals, got frame=Table: for other frames than those of Polars, pip "
+        'install "polars-scorio[engines]"\n'
+    )

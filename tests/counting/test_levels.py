@@ -1,0 +1,136 @@
+"""`levels=`: the category column holds the reward itself."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import long, unreadable
+
+LEVELS = [0, 0.25, 0.5, 0.75, 1]
+METRICS = ps.bayes(), ps.avg(), ps.max_at_k([1, 2])
+
+
+@pytest.fixture
+def codes():
+    return long([[0, 1, 4, 3], [2, 2, 4, 4], [0, 0, 1, 0]])
+
+
+@pytest.fixture
+def rewards(codes):
+    return codes.with_columns(reward=pl.col("category") / 4).drop("category")
+
+
+def test_the_levels_are_categories_and_weights(codes, rewards):
+    weighed = codes.scorio.report(ps.bayes(LEVELS), ps.avg(LEVELS), ps.max_at_k([1, 2], LEVELS))
+    report = rewards.scorio(category="reward", levels=LEVELS).report(*METRICS)
+    assert_frame_equal(report.drop("metric"), weighed.drop("metric"))
+    assert report["metric"].to_list() == ["bayes", "avg", "max_at_k", "max_at_k"]
+
+
+def test_other_weights_name_the_levels(rewards):
+    accessor = rewards.scorio(category="reward", levels=LEVELS)
+    squares = {level: level**2 for level in LEVELS}
+    squared = rewards.with_columns(pl.col("reward") ** 2).scorio(
+        category="reward", levels=squares.values()
+    )
+    assert accessor.bayes(squares)["mu"].item() == pytest.approx(
+        squared.bayes()["mu"].item(), rel=1e-14
+    )
+    with pytest.raises(
+        ValueError, match=r"w must weigh the levels \[0\.0, 0\.25.*\], got \[0, 1, 2, 3, 4\]"
+    ):
+        accessor.bayes([0, 1, 2, 3, 4])
+
+
+def test_all_levels_are_known_seen_or_not():
+    log = long([[0.0, 1.0]])
+    two, three = (
+        log.scorio(levels=levels).bayes()["sigma"].item() for levels in ([0, 1], [0, 0.5, 1])
+    )
+    # Dirichlet(2, 2) and Dirichlet(2, 1, 2) with weights 0, 1 and 0, 1/2, 1.
+    assert (two**2, three**2) == pytest.approx(
+        (1 / 20, (1 / 4 * 1 + 2) / 5 / 6 - 1 / 4 / 6), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("noise", [1e-7, -9e-7])
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_float_noise_is_no_other_reward(rewards, noise, dtype):
+    noisy = rewards.with_columns((pl.col("reward") + noise).cast(dtype))
+    accessors = [log.scorio(category="reward", levels=LEVELS) for log in (rewards, noisy)]
+    clean, same = (accessor.report(*METRICS) for accessor in accessors)
+    assert_frame_equal(same, clean, check_exact=True)
+    assert_frame_equal(accessors[1].counts(), accessors[0].counts(), check_exact=True)
+
+
+def test_any_other_reward_is_an_error_with_its_place(rewards):
+    off = rewards.with_columns(
+        pl.when(question=1, trial=2).then(0.3).otherwise("reward").alias("reward")
+    )
+    said = (
+        r"1 question has a category outside \[0\.0, .*'reward', .* at model='m', question=1: 0\.3"
+    )
+    with pytest.raises(ValueError, match=said):
+        off.scorio(category="reward", levels=LEVELS).bayes()
+
+
+def test_integers_can_be_rewards():
+    log = long([[0, 2], [10, 10]])
+    report = log.scorio(levels=[0, 2, 10]).report(ps.avg(), ps.max_at_k(2))
+    assert report["estimate"].to_list() == [5.5, 6.0]
+    assert report["hi"].to_list()[1] <= 10
+
+
+def test_binary_metrics_ask_for_success_unless_the_levels_tell(rewards):
+    accessor = rewards.scorio(category="reward", levels=LEVELS)
+    with pytest.raises(ValueError, match="success="):
+        accessor.pass_at_k(1)
+    solved = rewards.scorio(category="reward", levels=LEVELS, success=1).pass_at_k(1)
+    assert solved["estimate"].item() == pytest.approx(3 / 12)
+    assert long([[0.0, 1.0]]).scorio(levels=[0, 1]).pass_at_k(1)["estimate"].item() == 0.5
+
+
+def test_missing_outcomes_can_be_a_level(rewards):
+    crashed = rewards.with_columns(pl.when(pl.col("trial") > 0).then("reward").alias("reward"))
+    accessor = crashed.scorio(category="reward", levels=LEVELS, missing=0)
+    assert accessor.avg()["trials"].item() == 12
+    with pytest.raises(ValueError, match=r"missing=3 is none of the known categories"):
+        crashed.scorio(category="reward", levels=LEVELS, missing=3).avg()
+
+
+def test_decisions_and_priors_use_the_levels(codes, rewards):
+    two = [pl.concat([log, log.with_columns(model=pl.lit("n"))]) for log in (codes, rewards)]
+    by_codes, by_levels = two[0].scorio, two[1].scorio(category="reward", levels=LEVELS)
+    bayes = ps.bayes(LEVELS, name="bayes")
+    assert_frame_equal(by_levels.compare(), by_codes.compare(bayes))
+    assert_frame_equal(by_levels.rank(), by_codes.rank(bayes))
+    assert_frame_equal(
+        by_levels.trials_needed(half_width=0.1), by_codes.trials_needed(bayes, half_width=0.1)
+    )
+    assert_frame_equal(by_levels.next_trials(9), by_codes.next_trials(9, bayes))
+    assert_frame_equal(by_levels.trajectory(), by_codes.trajectory(bayes))
+    assert_frame_equal(by_levels.priors(), by_codes.priors(LEVELS))
+
+
+def test_a_bound_that_is_not_the_range_stays(rewards):
+    accessor = rewards.with_columns(pl.col("reward") * 2).scorio(
+        category="reward", levels=[0, 0.5, 1, 1.5, 2]
+    )
+    assert accessor.max_at_k(8)["hi"].item() > 1
+    assert accessor.max_at_k(8, bounds=(0, 0.5))["hi"].item() == 0.5
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [[], [1], [0, 0], [0, 1e-6], [0, float("nan")], [0, float("inf")], 3, "ab", ["a", "b"]],
+)
+def test_levels_must_be_different_numbers(rewards, levels):
+    with pytest.raises(ValueError, match="levels must be at least two different numbers"):
+        rewards.scorio(category="reward", levels=levels)
+
+
+def test_labels_have_no_levels():
+    log = long([["a", "b"]])
+    with pytest.raises(TypeError, match="'category' is String"):
+        unreadable(log.schema).scorio(levels=[0, 1]).bayes()

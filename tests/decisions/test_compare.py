@@ -1,0 +1,454 @@
+"""Pairs of models: the numbers, who is better, and what cannot be compared."""
+
+from itertools import combinations
+from math import hypot, inf, nextafter, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polars_scorio as ps
+from polars_scorio.decisions.compare import standardized
+from tests import moments
+from tests.made_logs import drawn, long, unreadable
+
+W = [0.1, 0.3, 0.7]
+ROLES = {"by": "domain", "success": 2}
+NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
+PAIRS = ["model_a", "model_b"]
+MODELS = ["a", "b", "c"]
+
+
+@pytest.fixture
+def log():
+    return drawn(6, range(7), most=5)
+
+
+@pytest.fixture
+def even():
+    """Three trials of each question."""
+    random = np.random.default_rng(8)
+    return pl.concat(
+        long(random.integers(0, 3, (6, 3)).tolist(), model).with_columns(domain=pl.lit(domain))
+        for domain in ("web", "air")
+        for model in "cab"
+    )
+
+
+def models(answers: dict[str, list[list[object]]]) -> pl.DataFrame:
+    """A log from the outcomes of each model."""
+    return pl.concat(long(rows, model) for model, rows in answers.items())
+
+
+def by_hand(one, other, confidence=0.95) -> list[float]:
+    """The numbers of a pair from both (mu, sigma^2)."""
+    diff, sigma = float(one[0] - other[0]), sqrt(one[1] + other[1])
+    normal, z = NormalDist(), abs(diff) / sigma
+    reach = normal.inv_cdf((1 + confidence) / 2) * sigma
+    return [diff, sigma, z, normal.cdf(z), diff - reach, diff + reach]
+
+
+# --- the numbers
+
+
+@pytest.mark.parametrize(
+    ("metric", "oracle"),
+    [
+        pytest.param(ps.bayes(W), moments.bayes, id="bayes"),
+        pytest.param(ps.avg(W), moments.avg, id="avg"),
+    ],
+)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_numbers_follow_from_the_moments_of_both_models(log, metric, oracle, confidence):
+    pairs = log.scorio(**ROLES).compare(metric, confidence=confidence)
+    for domain in ("air", "web"):
+        part = log.filter(domain=domain)
+        parts = {model: oracle(moments.tallies(part, 3, model).values(), W) for model in MODELS}
+        for a, b in combinations(MODELS, 2):
+            row = pairs.row(by_predicate=_is(domain=domain, model_a=a, model_b=b), named=True)
+            expected = by_hand(parts[a], parts[b], confidence)
+            assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-11)
+            sure = row["prob"] >= confidence
+            assert row["better"] == ((a if row["diff"] > 0 else b) if sure else None)
+
+
+def _is(**values: object) -> pl.Expr:
+    return pl.all_horizontal(pl.col(name) == value for name, value in values.items())
+
+
+def test_without_a_metric_it_is_bayes(log):
+    accessor = log.scorio(**ROLES)
+    assert_frame_equal(accessor.compare(), accessor.compare(ps.bayes()), check_exact=True)
+
+
+def test_the_example_of_two_models_by_hand():
+    # Posteriors Beta(4, 2) and Beta(2, 4): means 2/3 and 1/3, variances 8 / (36 * 7) each.
+    log = models({"ada": [[1, 1, 1, 0]], "bob": [[0, 0, 1, 0]]})
+    row = log.scorio.compare(confidence=0.9).row(0, named=True)
+    sigma = sqrt(2 * 8 / 252)
+    assert row["diff"] == pytest.approx(1 / 3)
+    assert row["sigma"] == pytest.approx(sigma)
+    assert row["z"] == pytest.approx(1 / 3 / sigma)
+    assert row["prob"] == pytest.approx(NormalDist().cdf(1 / 3 / sigma))  # 0.907
+    assert row["better"] == "ada"
+    ends = [NormalDist(1 / 3, sigma).inv_cdf(p) for p in (0.05, 0.95)]
+    assert [row["lo"], row["hi"]] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(
+    "metric", [ps.pass_at_k([1, 2, 4]), ps.maj_at_k(), ps.geom_ds_at_k(2), ps.max_at_k(2, w=W)]
+)
+def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
+    accessor = log.scorio(**ROLES)
+    rows = {
+        (row["domain"], row["k"], row["model"]): row
+        for row in accessor.report(metric).iter_rows(named=True)
+    }
+    pairs = accessor.compare(metric)
+    order = [
+        (domain, metric.name, k, a, b)
+        for domain in ("air", "web")
+        for k in metric.k
+        for a, b in combinations(MODELS, 2)
+    ]
+    assert pairs.select("domain", "metric", "k", *PAIRS).rows() == order
+    for row in pairs.iter_rows(named=True):
+        one, other = (rows[row["domain"], row["k"], row[name]] for name in PAIRS)
+        assert row["diff"] == one["mu"] - other["mu"]
+        assert row["sigma"] == pytest.approx(hypot(one["sigma"], other["sigma"]), rel=1e-15)
+
+
+@pytest.mark.parametrize("options", [{"pooling": "partial"}, {"pooling": "none"}])
+def test_sigmas_of_both_models_are_independent(log, options):
+    accessor = log.scorio(**ROLES)
+    report = accessor.report(ps.bayes(), **options)
+    pairs = accessor.compare(**options)
+    for domain, part in pairs.group_by("domain"):
+        rows = report.filter(domain=domain[0])
+        mu, square = rows["mu"].to_numpy(), rows["sigma"].to_numpy() ** 2
+        expected = [mu[a] - mu[b] for a, b in combinations(range(3), 2)]
+        np.testing.assert_allclose(part["diff"], expected, rtol=1e-13)
+        expected = [sqrt(square[a] + square[b]) for a, b in combinations(range(3), 2)]
+        np.testing.assert_allclose(part["sigma"], expected, rtol=1e-13)
+
+
+def test_partial_pooling_makes_a_difference(log):
+    accessor = log.scorio(**ROLES)
+    assert not accessor.compare(pooling="partial").equals(accessor.compare())
+
+
+def test_prior_trials_are_added_to_the_counts(log):
+    prior = drawn(9, range(7), most=2)
+    pairs = log.scorio(**ROLES).compare(ps.bayes(W), prior=prior)
+    for domain in ("air", "web"):
+        parts = [
+            moments.bayes(
+                moments.tallies(log.filter(domain=domain), 3, model).values(),
+                W,
+                moments.tallies(prior.filter(domain=domain), 3, model).values(),
+            )
+            for model in MODELS
+        ]
+        expected = [by_hand(one, other) for one, other in combinations(parts, 2)]
+        rows = pairs.filter(domain=domain).select(NUMBERS).to_numpy()
+        np.testing.assert_allclose(rows, expected, rtol=1e-11)
+
+
+def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
+    pairs = log.scorio(**ROLES).compare(interval="beta", confidence=0.9)
+    for row in pairs.iter_rows(named=True):
+        # The Beta distribution on [-1, 1] with these moments.
+        mean, var = (row["diff"] + 1) / 2, row["sigma"] ** 2 / 4
+        total = mean * (1 - mean) / var - 1
+        beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
+        assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
+    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), interval="beta")
+    assert wide["lo"].min() >= -20
+    assert wide["hi"].max() <= 20
+
+
+@pytest.mark.parametrize("interval", ["normal", "beta"])
+def test_the_bounds_of_a_metric_bound_the_difference(interval):
+    log = models({"a": [[1] * 9], "b": [[0] * 9]})
+    row = log.scorio.compare(ps.bayes(bounds=(0, 0.6)), interval=interval).row(0, named=True)
+    assert row["diff"] > 0.6
+    assert row["hi"] == 0.6
+    free = log.scorio.compare(ps.bayes(), confidence=0.9999).row(0, named=True)
+    assert free["hi"] > 1  # bayes has no bounds of its own
+    assert log.scorio.compare(ps.pass_at_k(1), confidence=0.9999)["hi"].item() == 1
+
+
+# --- who is better
+
+
+def test_without_a_difference_there_is_no_better_model():
+    log = models({"a": [[0, 1], [1, 1]], "b": [[1, 1], [1, 0]]})
+    row = log.scorio.compare(confidence=0.5).row(0, named=True)
+    assert (row["diff"], row["z"], row["prob"], row["better"]) == (0, 0, 0.5, None)
+    assert row["sigma"] > 0
+
+
+@pytest.mark.parametrize("interval", ["normal", "beta"])
+@pytest.mark.parametrize(
+    "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(2, w=[2, 2, 2])]
+)
+def test_where_nothing_is_at_stake_nothing_is_better(log, metric, interval):
+    pairs = log.scorio(**ROLES).compare(metric, interval=interval, confidence=0.5)
+    assert pairs.select(NUMBERS).unique().rows() == [(0, 0, 0, 0.5, 0, 0)]
+    assert pairs["better"].null_count() == 6
+
+
+def test_a_difference_without_sigma_is_certain():
+    diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
+    assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, 2, np.nan], nan_ok=True)
+    log = models({"a": [[1, 1], [1, 0]], "b": [[0, 1], [0, 0]]})
+    row = log.scorio.compare(ps.avg(), target="population").row(0, named=True)
+    assert [row[name] for name in NUMBERS] == [0.5, 0, inf, 1, 0.5, 0.5]
+    assert row["better"] == "a"
+
+
+def test_better_begins_at_confidence():
+    log = models({"a": [[1, 1, 1, 0]], "b": [[0, 0, 1, 0]]})
+    prob = log.scorio.compare()["prob"].item()
+    assert log.scorio.compare(confidence=prob)["better"].item() == "a"
+    assert log.scorio.compare(confidence=nextafter(prob, 1))["better"].item() is None
+
+
+def test_swapping_the_names_swaps_the_verdict(log):
+    swap = pl.col("model").replace({"a": "c", "c": "a"})
+    one = log.scorio(**ROLES).compare(confidence=0.6)
+    other = log.with_columns(swap).scorio(**ROLES).compare(confidence=0.6)
+    turned = other.filter(model_a="a", model_b="c")
+    straight = one.filter(model_a="a", model_b="c")
+    assert turned["diff"].to_list() == (-straight["diff"]).to_list()
+    assert turned["lo"].to_list() == pytest.approx((-straight["hi"]).to_list())
+    assert turned["prob"].to_list() == straight["prob"].to_list()
+    assert turned["better"].to_list() == straight["better"].replace({"a": "c", "c": "a"}).to_list()
+
+
+# --- which pairs
+
+
+def test_with_a_baseline_each_other_model_is_compared_with_it(log):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.compare(ps.pass_at_k([1, 2]), baseline="b")
+    expected = [(d, k, m, "b") for d in ("air", "web") for k in (1, 2) for m in ("a", "c")]
+    assert rows.select("domain", "k", *PAIRS).rows() == expected
+    every = accessor.compare(ps.pass_at_k([1, 2]))
+    both = rows.join(every, on=["domain", "k", *PAIRS], suffix="_all")
+    assert both["diff"].to_list() == both["diff_all"].to_list()
+    ours, theirs = ["domain", "k", *PAIRS], ["domain", "k", *PAIRS[::-1]]
+    turned = rows.join(every, left_on=ours, right_on=theirs, suffix="_all")
+    assert turned["diff"].to_list() == (-turned["diff_all"]).to_list()
+    assert both.height + turned.height == rows.height
+
+
+@pytest.mark.parametrize(
+    ("dtype", "names"),
+    [
+        pytest.param(pl.Enum(["c", "b", "a"]), {}, id="enum"),
+        pytest.param(pl.Categorical(), {}, id="categorical"),
+        pytest.param(pl.Int16(), {"a": 3, "b": 1, "c": 2}, id="int"),
+    ],
+)
+def test_models_keep_their_dtype_and_its_order(log, dtype, names):
+    model = pl.col("model").replace_strict(names) if names else pl.col("model")
+    named = log.with_columns(model.cast(dtype))
+    base = names.get("b", "b")
+    for rows in (named.scorio(**ROLES).compare(), named.scorio(**ROLES).compare(baseline=base)):
+        for column in (*PAIRS, "better"):
+            assert rows.schema[column] == dtype
+    order = named["model"].unique().sort().to_list()
+    pairs = named.filter(domain="air").scorio(success=2).compare(confidence=0.5)
+    assert pairs.select(PAIRS).rows() == list(combinations(order, 2))
+    winners = pairs.select(pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b"))
+    assert pairs["better"].to_list() == winners.to_series().to_list()
+
+
+def test_the_baseline_must_be_in_every_stratum(log):
+    plan = log.lazy().scorio(**ROLES).compare(baseline="z")
+    message = r"^domain='air': baseline='z' is none of the models: \['a', 'b', 'c'\]$"
+    with pytest.raises(ValueError, match=message):
+        plan.collect()
+    some = log.filter((pl.col("model") != "b") | (pl.col("domain") == "air"))
+    with pytest.raises(
+        ValueError, match=r"^domain='web': baseline='b' is none of .*: \['a', 'c'\]$"
+    ):
+        some.scorio(**ROLES).compare(baseline="b")
+
+
+def test_a_single_model_has_nobody_to_be_compared_with(log):
+    some = log.filter((pl.col("model") == "b") | (pl.col("domain") == "air"))
+    rows = some.scorio(**ROLES).compare()
+    assert rows["domain"].to_list() == ["air"] * 3
+    alone = log.filter(model="b").scorio(**ROLES)
+    for rows in (alone.compare(), alone.compare(baseline="b"), alone.compare(ps.pass_at_k([1, 2]))):
+        assert rows.height == 0
+        assert rows.schema == log.scorio(**ROLES).compare().schema
+
+
+def test_strata_are_compared_on_their_own(log):
+    parts = [
+        log.filter(domain=domain).scorio(success=2).compare().with_columns(domain=pl.lit(domain))
+        for domain in ("air", "web")
+    ]
+    rows = log.scorio(**ROLES).compare()
+    assert_frame_equal(rows, pl.concat(parts).select(rows.columns), check_exact=True)
+
+
+def test_no_trials_give_the_columns_and_no_rows(log):
+    expected = {
+        "domain": pl.String,
+        "metric": pl.String,
+        "k": pl.Int64,
+        "model_a": pl.String,
+        "model_b": pl.String,
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        "better": pl.String,
+    }
+    for target in ("benchmark", "population"):
+        for frame in (log, log.clear()):
+            rows = frame.scorio(**ROLES).compare(target=target)
+            assert list(rows.schema.items()) == list(expected.items())
+        assert rows.height == 0
+
+
+# --- the population of questions
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("metric", [ps.bayes(W), ps.avg(W), ps.pass_at_k([1, 3]), ps.geom_at_k(2),
+                                    ps.max_at_k(2, w=W)])  # fmt: skip
+def test_the_population_is_a_paired_t_test(even, metric, confidence):
+    accessor = even.scorio(**ROLES)
+    estimates = accessor.report(metric, per="question")
+    pairs = accessor.compare(metric, target="population", confidence=confidence)
+    assert pairs.height == 2 * len(metric.k) * 3
+    for row in pairs.iter_rows(named=True):
+        one, other = (
+            estimates.filter(
+                pl.col("k").eq_missing(pl.lit(row["k"])),
+                domain=row["domain"],
+                model=row[name],
+            )["estimate"].to_numpy()
+            for name in PAIRS
+        )
+        assert row["diff"] == pytest.approx(np.mean(one - other), abs=1e-15)
+        if not (one - other).any():  # SciPy has no number for that
+            assert [row[name] for name in NUMBERS] == [0, 0, 0, 0.5, 0, 0]
+            continue
+        test = stats.ttest_rel(one, other)
+        assert row["sigma"] == pytest.approx(stats.sem(one - other), rel=1e-12)
+        assert row["z"] == pytest.approx(abs(test.statistic), abs=1e-12)
+        one_sided = stats.ttest_rel(
+            one, other, alternative="greater" if row["diff"] > 0 else "less"
+        )
+        assert row["prob"] == pytest.approx(1 - one_sided.pvalue, rel=1e-12)
+        ends = test.confidence_interval(confidence)
+        low, high = (-1, 1) if metric.bounds == (0, 1) else (-inf, inf)
+        assert row["lo"] == pytest.approx(max(ends.low, low), rel=1e-11)
+        assert row["hi"] == pytest.approx(min(ends.high, high), rel=1e-11)
+
+
+def test_the_population_pairs_plain_averages_of_the_questions(log):
+    # mean d -+ t s_d / sqrt(M), d the differences of the estimates of the questions.
+    row = log.filter(domain="web").scorio(success=2).compare(target="population").row(0, named=True)
+    rates = [
+        [counts[2] / sum(counts) for counts in moments.tallies(part, 3, model).values()]
+        for part in [log.filter(domain="web")]
+        for model in "ab"
+    ]
+    d = [one - other for one, other in zip(*rates, strict=True)]
+    mean = sum(d) / 7
+    s = sqrt(sum((each - mean) ** 2 for each in d) / 6)
+    reach = stats.t.ppf(0.975, 6) * s / sqrt(7)
+    expected = [mean, s / sqrt(7), mean - reach, mean + reach]
+    assert [row[name] for name in ("diff", "sigma", "lo", "hi")] == pytest.approx(expected)
+
+
+def test_the_interval_of_the_population_is_clipped():
+    log = models({"a": [[1], [1], [0]], "b": [[0], [0], [0]]})
+    rows = log.scorio.compare(ps.pass_at_k(1), target="population")
+    assert rows["hi"].item() == 1
+    assert rows["lo"].item() < 0
+
+
+def test_one_question_says_nothing_of_a_population():
+    log = models({"a": [[1, 1, 1]], "b": [[0, 0, 0]]})
+    row = log.scorio.compare(target="population").row(0, named=True)
+    assert {row[name] for name in (*NUMBERS, "better")} == {None}
+
+
+def test_where_k_exceeds_the_trials_there_is_no_population():
+    log = models({"a": [[1, 1], [1, 0, 0]], "b": [[0, 0, 1]] * 2, "c": [[1, 0, 1], [0, 0, 0]]})
+    rows = log.scorio.compare(ps.pass_at_k([2, 3]), target="population")
+    unknown = rows.filter(pl.col("diff").is_null())
+    assert unknown.select("k", *PAIRS).rows() == [(3, "a", "b"), (3, "a", "c")]
+    assert unknown.select(*NUMBERS, "better").null_count().row(0) == (2,) * 7
+
+
+def test_pooling_has_no_say_in_a_population(log):
+    accessor = log.scorio(**ROLES)
+    pooled = accessor.compare(target="population", pooling="partial")
+    assert_frame_equal(pooled, accessor.compare(target="population"), check_exact=True)
+
+
+def test_rewards_without_weights_have_a_population_and_no_posterior(even):
+    rewards = even.with_columns(pl.col("category") * 0.25).scorio(by="domain")
+    weighted = even.scorio(by="domain").compare(
+        ps.max_at_k(2, w=[0, 0.25, 0.5], name="max_at_k"), target="population"
+    )
+    columns = [*PAIRS, *NUMBERS, "better"]
+    rows = rewards.compare(ps.max_at_k(2), target="population")
+    assert_frame_equal(rows.select(columns), weighted.select(columns))
+    assert rewards.compare(ps.max_at_k(2)).select(NUMBERS).null_count().row(0) == (6,) * 6
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "error", "message"),
+    [
+        (None, {"target": "sample"}, ValueError,
+         r'^target must be "benchmark" or "population", got \'sample\''),
+        (None, {"questions": "any"}, ValueError,
+         r'^questions must be "same" or "common", got \'any\''),
+        (None, {"interval": "wald"}, ValueError, r"^interval must be .*, got 'wald'"),
+        (None, {"pooling": "full"}, ValueError, r"^pooling must be .*, got 'full'"),
+        (None, {"confidence": 1}, ValueError, "^confidence must lie between 0 and 1, got 1"),
+        (None, {"confidence": "0.9"}, TypeError, "^confidence must be a number .*, got '0.9'"),
+        ("bayes", {}, TypeError, "takes metrics such as .*, got 'bayes'"),
+        (ps.geom_ds_at_k(2), {"target": "population"}, ValueError,
+         r"^geom_ds_at_k: a blend of the whole benchmark .*; ps\.geom_at_k has$"),
+        (ps.geo_spectrum_at_k(2), {"target": "population"}, ValueError,
+         r"^geo_spectrum_at_k: a blend of the whole benchmark"),
+        (None, {"target": "population", "interval": "beta"}, ValueError,
+         r"Student's t distribution: leave interval='beta' out"),
+        (None, {"target": "population", "prior": pl.DataFrame({"question": [1], "trial": [1],
+         "category": [1]})}, ValueError, r"prior trials have no say, leave prior= out"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) and "prior" not in value else "",
+)  # fmt: skip
+def test_wrong_arguments_are_refused_at_the_call(log, metric, options, error, message):
+    with pytest.raises(error, match=message):
+        unreadable(log.schema).scorio(**ROLES).compare(metric, **options)
+
+
+def test_one_unnamed_model_has_nothing_to_compare(log):
+    with pytest.raises(ValueError, match=r"^compare needs several models: .* with model=$"):
+        log.lazy().scorio(model=None, success=2).compare()
+
+
+def test_a_stratum_that_is_named_like_a_number_is_refused(log):
+    with pytest.raises(ValueError, match="two columns named 'diff'"):
+        log.lazy().rename({"domain": "diff"}).scorio(by="diff", success=2).compare()
+
+
+def test_the_result_does_not_keep_the_name_of_the_model_column():
+    log = models({"a": [[1, 1]], "b": [[0, 1]]}).rename({"model": "llm"})
+    rows = log.scorio(model="llm").compare()
+    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better"]

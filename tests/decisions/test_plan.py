@@ -1,0 +1,398 @@
+"""How many more trials, and of what: the numbers by fractions, one candidate after the other."""
+
+from bisect import bisect_left
+from itertools import pairwise
+from math import nan, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests import moments
+from tests.made_logs import drawn, long, outcomes, unreadable
+from tests.moments import W, expected, left, questions
+
+ROLES = {"by": "domain", "success": 2}
+NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
+KEYS = ["domain", "model"]
+MODELS = ["a", "b", "c"]
+METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
+METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)
+
+
+@pytest.fixture
+def log():
+    return drawn(6, range(7), most=5)
+
+
+def smallest(enough) -> int:
+    """The smallest number that is enough; every larger one is."""
+    return bisect_left(range(2_000_000), x=True, key=enough)
+
+
+# --- trials needed for a width
+
+
+@METRIC
+@pytest.mark.parametrize(("half_width", "confidence"), [(0.05, 0.95), (0.03, 0.9), (0.5, 0.95)])
+def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half_width, confidence):
+    rows = log.scorio(**ROLES).trials_needed(metric, half_width=half_width, confidence=confidence)
+    assert rows.columns == [*KEYS, *NEEDED]
+    assert rows.select(KEYS).rows() == [(d, m) for d in ("air", "web") for m in MODELS]
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    for row in rows.iter_rows(named=True):
+        own = questions(log, row["domain"], row["model"])
+        extra = smallest(
+            lambda m, own=own: z**2 * expected(own, m, observed=observed) <= half_width**2
+        )
+        assert row["extra"] == extra
+        assert row["total"] == extra * 7
+        assert row["sigma"] == pytest.approx(
+            sqrt(expected(own, extra, observed=observed)), rel=1e-11
+        )
+        n = [sum(c) for c in own]
+        assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
+    assert (rows["extra"].max() > 0) == (half_width < 0.5)
+
+
+def test_the_width_holds_with_extra_and_not_with_one_less(log):
+    rows = log.scorio(**ROLES).trials_needed(half_width=0.02)
+    z = NormalDist().inv_cdf(0.975)
+    for row in rows.iter_rows(named=True):
+        own = [[a + b, c] for a, b, c in questions(log, row["domain"], row["model"])]
+        options = {"observed": False, "w": [0, 1], "d": (0, 0)}
+        reach = [z * sqrt(expected(own, row["extra"] - less, **options)) for less in (0, 1)]
+        assert reach[0] <= 0.02 < reach[1]
+
+
+def test_the_width_is_in_units_of_the_weights(log):
+    accessor = log.scorio(**ROLES)
+    one = accessor.trials_needed(ps.bayes(W), half_width=0.05)
+    other = accessor.trials_needed(ps.bayes([50 + 1e6 * w for w in W]), half_width=5e4)
+    assert_frame_equal(one.drop("sigma"), other.drop("sigma"))
+    np.testing.assert_allclose(other["sigma"], 1e6 * one["sigma"], rtol=1e-9)
+
+
+@METRIC
+def test_a_width_that_is_reached_needs_nothing(log, metric, observed):
+    rows = log.scorio(**ROLES).trials_needed(metric, half_width=5)
+    assert rows.select("extra", "total").unique().rows() == [(0, 0)]
+    report = log.scorio(**ROLES).report(metric)
+    np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
+    assert observed == (metric.name.startswith("avg"))
+
+
+def test_weights_without_a_spread_need_nothing(log):
+    rows = log.scorio(**ROLES).trials_needed(ps.bayes([2, 2, 2]), half_width=1e-9)
+    assert rows.select("extra", "sigma").unique().rows() == [(0, 0)]
+
+
+def test_max_trials_is_the_last_that_is_tried(log):
+    accessor = log.filter(domain="air", model="a").scorio(success=2)
+    extra = accessor.trials_needed(half_width=0.02)["extra"].item()
+    for most, found in [(extra, extra), (extra + 1, extra), (extra - 1, None)]:
+        row = accessor.trials_needed(half_width=0.02, max_trials=most).row(0, named=True)
+        assert row["extra"] == found
+        if found is None:
+            assert (row["total"], row["sigma"]) == (None, None)
+    default = accessor.trials_needed(half_width=1e-9)
+    assert default["extra"].item() is None
+
+
+def test_one_unnamed_model_has_a_width(log):
+    named = log.filter(model="b").scorio(**ROLES).trials_needed(half_width=0.1)
+    rows = log.filter(model="b").scorio(model=None, **ROLES).trials_needed(half_width=0.1)
+    assert_frame_equal(rows, named.drop("model"))
+
+
+def test_the_example_by_hand():
+    # 0 of 1: Beta(1, 2), v = 1/18, T = 3; 3 / (18 (3 + m)) <= 0.01 from m = 14 (13.67) on.
+    row = outcomes({(1, 0): 1}).scorio.trials_needed(half_width=0.196).row(0, named=True)
+    assert [row[name] for name in NEEDED[:4]] == [1, 1, 14, 14]
+    assert row["sigma"] == pytest.approx(sqrt(3 / 18 / 17))
+
+
+# --- trials needed for an order
+
+
+@METRIC
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed, confidence):
+    rows = log.scorio(**ROLES).trials_needed(metric, confidence=confidence, max_trials=2_000_000)
+    assert rows.columns == ["domain", "model_a", "model_b", *NEEDED]
+    z = NormalDist().inv_cdf(confidence)
+    oracle = moments.avg if observed else moments.bayes
+    pairs = rows.iter_rows(named=True)
+    for domain in ("air", "web"):
+        own = {model: questions(log, domain, model) for model in MODELS}
+        mu = {model: oracle(counts, W)[0] for model, counts in own.items()}
+        order = sorted(MODELS, key=lambda model: -mu[model])
+        for a, b in pairwise(order):
+            row, diff = next(pairs), float(mu[a] - mu[b])
+            assert (row["domain"], row["model_a"], row["model_b"]) == (domain, a, b)
+
+            def square(m: int) -> float:
+                return sum(expected(own[each], m, observed=observed) for each in (a, b))  # noqa: B023
+
+            extra = smallest(lambda m: diff >= z * sqrt(square(m)))  # noqa: B023
+            assert row["extra"] == extra
+            assert row["total"] == extra * 14
+            assert row["sigma"] == pytest.approx(sqrt(square(extra)), rel=1e-11)
+            n = [sum(c) for each in (a, b) for c in own[each]]
+            assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
+
+
+def test_an_order_that_is_clear_needs_nothing():
+    log = pl.concat([outcomes({(9, 9): 9}, "a"), outcomes({(9, 1): 9}, "b")])
+    row = log.scorio.trials_needed().row(0, named=True)
+    assert (row["model_a"], row["extra"], row["total"]) == ("a", 0, 0)
+    sigma = log.scorio.compare()["sigma"].item()
+    assert row["sigma"] == pytest.approx(sigma, rel=1e-14)
+
+
+@pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])
+def test_equal_models_are_never_told_apart(confidence):
+    log = pl.concat([outcomes({(4, 3): 1, (4, 2): 1}, model) for model in "ab"])
+    row = log.scorio.trials_needed(confidence=confidence).row(0, named=True)
+    assert [row[name] for name in NEEDED] == [4, 4, None, None, None]
+
+
+def test_of_equal_models_the_first_by_name_comes_first():
+    log = pl.concat([outcomes({(4, 3): 1, (4, 2): 1}, model) for model in "bca"])
+    pairs = log.scorio.trials_needed().select("model_a", "model_b").rows()
+    assert pairs == [("a", "b"), ("b", "c")]
+
+
+def test_pairs_follow_the_ranking(log):
+    rows = log.scorio(**ROLES).trials_needed()
+    rank = log.scorio(**ROLES).rank()
+    for domain in ("air", "web"):
+        names = rank.filter(domain=domain)["model"].to_list()
+        pairs = rows.filter(domain=domain).select("model_a", "model_b").rows()
+        assert pairs == list(pairwise(names))
+
+
+def test_a_single_model_has_no_neighbour(log):
+    rows = log.filter(model="a").scorio(**ROLES).trials_needed()
+    assert rows.height == 0
+    assert rows.schema == log.scorio(**ROLES).trials_needed().schema
+
+
+@pytest.mark.parametrize("half_width", [None, 0.1])
+def test_prior_trials_count(log, half_width):
+    prior = drawn(9, range(7), most=2)
+    rows = log.scorio(**ROLES).trials_needed(ps.bayes(W), prior=prior, half_width=half_width)
+    z = NormalDist().inv_cdf(0.95 if half_width is None else 0.975)
+    for row in rows.iter_rows(named=True):
+        names = [row["model"]] if half_width else [row["model_a"], row["model_b"]]
+        parts = [
+            (questions(log, row["domain"], name), questions(prior, row["domain"], name))
+            for name in names
+        ]
+        mu = [float(moments.bayes(own, W, earlier)[0]) for own, earlier in parts]
+        reach = half_width or mu[0] - mu[1]
+
+        def square(m: int) -> float:
+            return sum(
+                float(sum(left(c, m, observed=False, d=d) for c, d in zip(*part, strict=True))) / 49
+                for part in parts  # noqa: B023
+            )
+
+        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= reach)  # noqa: B023
+        n = [sum(c) for own, _ in parts for c in own]  # prior trials are not counted here
+        assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
+
+
+@pytest.mark.parametrize("half_width", [None, 0.1])
+def test_prior_trials_have_no_say_in_an_average(log, half_width):
+    prior, accessor = drawn(9, range(7), most=2), log.scorio(**ROLES)
+    rows = accessor.trials_needed(ps.avg(W), prior=prior, half_width=half_width)
+    assert_frame_equal(rows, accessor.trials_needed(ps.avg(W), half_width=half_width))
+
+
+# --- partial pooling
+
+
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W)])
+def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, metric):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.trials_needed(metric, half_width=5, pooling="partial")
+    report = accessor.report(metric, pooling="partial")
+    assert rows["extra"].unique().to_list() == [0]
+    np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
+    plain = accessor.trials_needed(metric, half_width=5)
+    assert not np.allclose(rows["sigma"], plain["sigma"])
+
+
+def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.trials_needed(half_width=0.06, pooling="partial")
+    single = accessor.report(ps.bayes(), pooling="partial", per="question")
+    report = accessor.report(ps.bayes(), pooling="partial")
+    z = NormalDist().inv_cdf(0.975)
+    for row, whole in zip(
+        rows.iter_rows(named=True), report.iter_rows(named=True), strict=True
+    ):  # fmt: skip
+        own = single.filter(domain=row["domain"], model=row["model"])
+        mean, v = own["mu"].to_numpy(), own["sigma"].to_numpy() ** 2
+        trial = mean * (1 - mean) - v  # E[p (1 - p)]
+
+        def square(m: int) -> float:
+            after = trial / (trial / v + m)  # noqa: B023
+            share, now = after.sum() / v.sum(), v.sum() / 49  # noqa: B023
+            shared = whole["sigma"] ** 2 - now  # noqa: B023
+            return now * share + shared * share**2
+
+        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
+        assert row["sigma"] == pytest.approx(sqrt(square(row["extra"])), rel=1e-9)
+
+
+def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.trials_needed(ps.avg(), half_width=0.06, pooling="partial")
+    single = accessor.report(ps.avg(), pooling="partial", per="question")
+    z = NormalDist().inv_cdf(0.975)
+    for row in rows.iter_rows(named=True):
+        own = single.filter(domain=row["domain"], model=row["model"])
+        n = own["trials"].to_numpy()
+        trial = own["sigma"].to_numpy() ** 2 * n
+
+        def square(m: int) -> float:
+            return float((trial / (n + m)).sum()) / 49  # noqa: B023
+
+        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
+
+
+# --- frames and errors
+
+
+@pytest.mark.parametrize("half_width", [None, 0.1])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_needs_have_always_the_same_columns(log, half_width, lazy):
+    names = ["model_a", "model_b"] if half_width is None else ["model"]
+    types = [pl.UInt64] * 4 + [pl.Float64]
+    expected = dict.fromkeys(["domain", *names], pl.String) | dict(zip(NEEDED, types, strict=True))
+    for frame in (log, log.clear()):
+        frame = frame.lazy() if lazy else frame  # noqa: PLW2901
+        rows = frame.scorio(**ROLES).trials_needed(half_width=half_width)
+        assert list(rows.collect_schema().items()) == list(expected.items())
+        assert rows.lazy().collect().schema == rows.collect_schema()
+    assert rows.lazy().collect().height == 0
+
+
+@pytest.mark.parametrize("per", ["question", "model"])
+def test_an_empty_log_gets_no_trials(log, per):
+    rows = log.clear().scorio(**ROLES).next_trials(5, per=per)
+    assert rows.height == 0
+    assert rows.schema == log.scorio(**ROLES).next_trials(5, per=per).schema
+
+
+@pytest.mark.parametrize("half_width", [None, 0.1])
+def test_strata_do_not_touch_each_other(log, half_width):
+    rows = log.scorio(**ROLES).trials_needed(half_width=half_width)
+    parts = [
+        log.filter(domain=domain)
+        .scorio(success=2)
+        .trials_needed(half_width=half_width)
+        .with_columns(domain=pl.lit(domain))
+        for domain in ("air", "web")
+    ]
+    assert_frame_equal(rows, pl.concat(parts).select(rows.columns), check_exact=True)
+
+
+OTHERS = [ps.pass_at_k(1), ps.max_at_k(1, w=W), ps.geom_ds_at_k(2), "bayes", ps.bayes]
+
+
+@pytest.mark.parametrize("metric", OTHERS)
+@pytest.mark.parametrize("method", ["trials_needed", "next_trials"])
+def test_other_metrics_have_no_closed_form(log, metric, method):
+    message = (
+        rf"^{method} knows what more trials leave .* of ps.bayes\(\) and ps.avg\(\) only, got "
+    )
+    arguments = [5] if method == "next_trials" else []
+    with pytest.raises(TypeError, match=message):
+        getattr(unreadable(log.schema).scorio(**ROLES), method)(*arguments, metric)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"half_width": 0}, ValueError, r"^half_width must be a positive number or None, got 0"),
+        ({"half_width": -1.5}, ValueError, r"^half_width must be .*, got -1\.5"),
+        ({"half_width": nan}, ValueError, r"^half_width must be .*, got nan"),
+        ({"half_width": "0.1"}, ValueError, r"^half_width must be .*, got '0\.1'"),
+        ({"half_width": True}, ValueError, r"^half_width must be .*, got True"),
+        ({"max_trials": 0}, ValueError, r"^max_trials must be a positive int, got 0"),
+        ({"max_trials": 1e3}, ValueError, r"^max_trials must be a positive int, got 1000\.0"),
+        ({"confidence": 1}, ValueError, r"^confidence must lie between 0 and 1, got 1"),
+        ({"pooling": "full"}, ValueError, r"^pooling must be .*, got 'full'"),
+        ({"questions": "any"}, ValueError, r"^questions must be .*, got 'any'"),
+        ({"target": "population"}, TypeError, "unexpected keyword argument 'target'"),
+    ],
+    ids=str,
+)
+def test_wrong_needs_are_refused_at_the_call(log, options, error, message):
+    with pytest.raises(error, match=message):
+        unreadable(log.schema).scorio(**ROLES).trials_needed(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"budget": 0}, ValueError, r"^budget must be a positive int, got 0"),
+        ({"budget": 1e6}, ValueError, r"^budget must be a positive int, got 1000000\.0"),
+        ({"budget": True}, ValueError, r"^budget must be a positive int, got True"),
+        ({"budget": 5, "per": "stratum"}, ValueError, r"^per must be .*, got 'stratum'"),
+        ({"budget": 5, "models": []}, ValueError, "^models must name at least one model, got none"),
+        ({"budget": 5, "confidence": 0.9}, TypeError, "unexpected keyword argument 'confidence'"),
+    ],
+    ids=str,
+)
+def test_wrong_budgets_are_refused_at_the_call(log, options, error, message):
+    with pytest.raises(error, match=message):
+        unreadable(log.schema).scorio(**ROLES).next_trials(**options)
+
+
+def test_unknown_models_are_refused(log):
+    message = r"^models names 2 of which the log has no trial, the first is 'x'$"
+    with pytest.raises(ValueError, match=message):
+        log.lazy().scorio(**ROLES).next_trials(5, models=["a", "x", "y"]).collect()
+
+
+def test_without_a_model_column_there_is_no_neighbour_and_no_choice(log):
+    accessor = log.lazy().scorio(model=None, success=2)
+    with pytest.raises(
+        ValueError, match=r"^trials_needed without half_width= needs several models"
+    ):
+        accessor.trials_needed()
+    with pytest.raises(ValueError, match=r"^models= needs several models"):
+        accessor.next_trials(5, models="a")
+
+
+def test_keys_that_are_named_like_a_number_are_refused(log):
+    renamed = log.lazy().rename({"domain": "extra"}).scorio(by="extra", success=2)
+    asks = [
+        renamed.trials_needed,
+        *(lambda per=per: renamed.next_trials(5, per=per) for per in ("model", "question")),
+    ]
+    for ask in asks:
+        with pytest.raises(ValueError, match="two columns named 'extra'"):
+            ask()
+
+
+def test_bad_rows_are_found(log):
+    lost = log.with_columns(category=pl.when(pl.col("question") != 3).then("category"))
+    for ask in (lost.scorio(**ROLES).trials_needed, lambda: lost.scorio(**ROLES).next_trials(5)):
+        with pytest.raises(ValueError, match=r"^6 questions have a missing category"):
+            ask()
+
+
+def test_dropped_trials_are_not_counted():
+    log = long([[1, None, 0], [None, 1, None]])
+    rows = log.scorio(missing="drop").next_trials(5)
+    assert rows["trials"].to_list() == [2, 1]
+    needed = log.scorio(missing="drop").trials_needed(half_width=0.1)
+    assert needed.select("trials_min", "trials_max").row(0) == (1, 2)

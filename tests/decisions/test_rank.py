@@ -1,0 +1,357 @@
+"""Ranks: of any scores, and of models that may not be told apart."""
+
+from itertools import pairwise
+from math import inf, nan, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scorio.utils import rank_scores as reference
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long, unreadable
+
+METHODS = ["competition", "competition_max", "dense", "average"]
+ROLES = {"by": "domain", "success": 2}
+NUMBERS = ["mu", "sigma", "lo", "hi"]
+METHOD = pytest.mark.parametrize("method", METHODS)
+
+
+@pytest.fixture
+def log():
+    return drawn(6, range(7), most=5)
+
+
+@pytest.fixture(scope="module")
+def many() -> pl.DataFrame:
+    """Six models in 60 strata; few trials, so that many scores are equal."""
+    random = np.random.default_rng(4)
+    stratum, model, question, trial = np.indices((60, 6, 3, 6)).reshape(4, -1)
+    rate = random.random((60, 6))[stratum, model]
+    columns = {"model": model, "question": question, "trial": trial, "stratum": stratum}
+    return pl.DataFrame({**columns, "category": random.random(rate.size) < rate})
+
+
+def ranks(scores: list[float | None], **options: object) -> list[float | None]:
+    frame = pl.DataFrame({"mu": pl.Series(scores, dtype=pl.Float64)})
+    return frame.select(ps.rank_scores("mu", **options)).to_series().to_list()
+
+
+# --- ranks of scores
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("competition", [2, 5, 2, 1, 4, 5]),
+        ("competition_max", [3, 6, 3, 1, 4, 6]),
+        ("dense", [2, 4, 2, 1, 3, 4]),
+        ("average", [2.5, 5.5, 2.5, 1, 4, 5.5]),
+    ],
+)
+def test_ranks_by_hand(method, expected):
+    assert ranks([0.75, 0.25, 0.75, 1, 0.5, 0.25], method=method) == expected
+
+
+def test_the_example_of_the_julia_package():
+    # competition_ranks_from_scores in the documentation of Scorio.jl.
+    assert ranks([0.95, 0.87, 0.87, 0.72, 0.65]) == [1, 2, 2, 4, 5]
+
+
+@METHOD
+@pytest.mark.parametrize("tol", [1e-12, 0.03, 0.0])
+def test_equals_the_reference(method, tol):
+    random = np.random.default_rng(1)
+    for size in range(1, 30):
+        # A multiple of 0.05 each: no chain of neighbours within 0.03. The reference ties with the
+        # first of such a chain, not with the neighbour.
+        scores = random.integers(0, 12, size) / 20
+        expected = reference(scores, tol)[{"average": "avg"}.get(method, method)]
+        assert ranks(scores.tolist(), method=method, tol=tol) == expected.tolist()
+
+
+@METHOD
+def test_neighbours_within_the_tolerance_are_tied(method):
+    near = [0.5, 0.5 + 9e-13, 0.5 - 9e-13, 0.9, 0.5 - 3e-12]
+    expected = {
+        "competition": [2, 2, 2, 1, 5],
+        "competition_max": [4, 4, 4, 1, 5],
+        "dense": [2, 2, 2, 1, 3],
+        "average": [3, 3, 3, 1, 5],
+    }
+    # The first and the last of the three are 1.8e-12 apart.
+    assert ranks(near, method=method) == expected[method]
+    assert ranks([0.5, 0.25, 1.0], tol=0.25, method="dense") == [2, 2, 1]
+    assert ranks([0.5, 0.25, 1.0], tol=np.inf, method="dense") == [1, 1, 1]
+    assert ranks([0.5, 0.5 + 1e-13], tol=0) == [2, 1]
+
+
+@METHOD
+def test_infinities_are_scores_and_what_is_missing_has_no_rank(method):
+    scores = [1.0, None, 2.0, nan, inf, -inf, inf, 2.0]
+    known = [score for score in scores if score is not None and score == score]  # noqa: PLR0124
+    found = ranks(scores, method=method)
+    assert (found[1], found[3]) == (None, None)
+    finite = [{inf: 9.0, -inf: -9.0}.get(score, score) for score in known]
+    rest = [rank for rank in found if rank is not None]
+    assert rest == reference(finite)[{"average": "avg"}.get(method, method)].tolist()
+
+
+@pytest.mark.parametrize("scores", [[], [None, None], [nan, None]])
+def test_without_scores_there_are_no_ranks(scores):
+    assert ranks(scores) == [None] * len(scores)
+
+
+@pytest.mark.parametrize("scores", [[inf, inf, -inf, -inf], [1.0, 1.0, 0.0, 0.0]])
+def test_equal_scores_share_a_rank(scores):
+    assert ranks(scores) == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_ranks_are_an_expression(lazy):
+    scores = {"s": ["x", "y", "x", "y", "x"], "n": [3, 1, 3, 2, 4]}
+    frame = pl.LazyFrame(scores) if lazy else pl.DataFrame(scores)
+    expr = ps.rank_scores(pl.col("n") * 2, method="dense")
+    rows = frame.with_columns(rank=expr.over("s"), whole=ps.rank_scores("n")).lazy().collect()
+    assert rows["rank"].to_list() == [2, 2, 2, 1, 1]
+    assert rows["whole"].to_list() == [2, 5, 2, 4, 1]
+    assert rows.schema["whole"] == pl.UInt32
+    assert frame.select(ps.rank_scores("n", method="average")).lazy().collect_schema() == {
+        "n": pl.Float64
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "min"}, r'^method must be "competition" or .* or "average", got \'min\''),
+        ({"tol": -1}, r"^tol must be a number that is not negative, got -1"),
+        ({"tol": nan}, r"^tol must be .*, got nan"),
+        ({"tol": "0"}, r"^tol must be .*, got '0'"),
+        ({"tol": True}, r"^tol must be .*, got True"),
+    ],
+)
+def test_wrong_arguments_of_ranks_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ps.rank_scores("mu", **options)
+
+
+# --- ranks of models
+
+
+def test_the_best_model_comes_first(log):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.rank()
+    assert rows.columns == ["domain", "rank", "rank_ci", "model", *NUMBERS, "z_next"]
+    report = accessor.report(ps.bayes()).sort("domain", "mu", descending=[False, True])
+    columns = ["domain", "model", *NUMBERS]
+    assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
+    assert rows["rank"].to_list() == [1, 2, 3] * 2
+
+
+def test_z_next_is_that_of_the_comparison_with_the_next(log):
+    accessor = log.scorio(**ROLES)
+    z = {
+        (domain, frozenset(pair)): value
+        for domain, *pair, value in accessor.compare()
+        .select("domain", "model_a", "model_b", "z")
+        .iter_rows()
+    }
+    for domain in ("air", "web"):
+        rows = accessor.rank().filter(domain=domain)
+        names = rows["model"].to_list()
+        expected = [z[domain, frozenset(names[i : i + 2])] for i in (0, 1)]
+        assert rows["z_next"].to_list()[:2] == pytest.approx(expected, rel=1e-13)
+        assert rows["z_next"][2] is None
+
+
+@pytest.fixture(scope="module")
+def comparable(many) -> pl.DataFrame:
+    """The report on the strata in which equal models have equal sigmas.
+
+    The reference sorts by an unstable algorithm: which of two equal models meets the one before
+    them is not defined.
+    """
+    report = many.scorio(by="stratum").report(ps.bayes())
+    equal = report.group_by("stratum", pl.col("mu").round(12)).agg(pl.col("sigma").round(12))
+    clear = equal.filter(pl.col("sigma").list.n_unique() == 1).group_by("stratum").agg(pl.len())
+    every = report.group_by("stratum").agg(pl.col("mu").round(12).n_unique().alias("len"))
+    return report.join(clear.join(every, on=["stratum", "len"]), on="stratum", how="semi")
+
+
+@METHOD
+@pytest.mark.parametrize(("ties", "rule"), [("z", "zscore"), ("overlap", "ci_overlap")])
+@pytest.mark.parametrize("confidence", [0.7, 0.95])
+def test_models_rank_as_the_reference_ranks_them(
+    many, comparable, method, ties, rule, confidence
+):  # fmt: skip
+    options = {"method": method, "ties": ties, "confidence": confidence}
+    rows = many.scorio(by="stratum").rank(**options).sort("stratum", "model")
+    rows = rows.join(comparable, on="stratum", how="semi", maintain_order="left")
+    name, tied = {"average": "avg"}.get(method, method), 0
+    parts = zip(rows.partition_by("stratum"), comparable.partition_by("stratum"), strict=True)
+    for part, numbers in parts:
+        expected = reference(
+            numbers["mu"].to_numpy(),
+            sigmas_in_id_order=numbers["sigma"].to_numpy(),
+            confidence=confidence,
+            ci_tie_method=f"{rule}_adjacent",
+        )
+        assert part["rank"].to_list() == expected[name].tolist()
+        assert part["rank_ci"].to_list() == expected[f"{name}_ci"].tolist()
+        tied += not part["rank"].equals(part["rank_ci"])
+    assert tied > 5  # there is something to tie
+
+
+def models(answers: dict[str, list[int]]) -> pl.DataFrame:
+    return pl.concat(long([[1] * c + [0] * (9 - c) for c in cs], m) for m, cs in answers.items())
+
+
+def test_ties_chain_and_end_at_the_first_gap():
+    log = models({"a": [9] * 9, "b": [8] * 9, "c": [7] * 9, "d": [1] * 9, "e": [1] * 9})
+    # Nine questions each: Beta(10, 1), Beta(9, 2) and Beta(8, 3).
+    variances = [a * b / (121 * 12) / 9 for a, b in ((10, 1), (9, 2), (8, 3))]
+    z = [1 / 11 / sqrt(one + other) for one, other in pairwise(variances)]
+    assert log.scorio.rank()["z_next"].to_list()[:2] == pytest.approx(z)  # 1.96 and 1.61
+    for confidence, expected in [(0.99, [1, 1, 1]), (0.96, [1, 2, 2]), (0.94, [1, 2, 3])]:
+        rows = log.scorio.rank(confidence=confidence)
+        assert rows["model"].to_list() == [*"abcde"]
+        assert rows["rank"].to_list() == [1, 2, 3, 4, 4]
+        assert rows["rank_ci"].to_list() == [*expected, 4, 4]
+    ends = log.scorio.compare(confidence=0.99).filter(model_a="a", model_b="c")
+    assert ends["better"].item() == "a"
+
+
+def test_z_at_the_quantile_is_told_apart():
+    log = models({"a": [9, 9], "b": [5, 5]})
+    z = log.scorio.rank()["z_next"][0]
+    confidence = NormalDist().cdf(z)
+    assert log.scorio.rank(confidence=confidence - 1e-9)["rank_ci"].to_list() == [1, 2]
+    assert log.scorio.rank(confidence=confidence + 1e-9)["rank_ci"].to_list() == [1, 1]
+
+
+@METHOD
+def test_equal_models_are_tied_in_both_ranks(method):
+    log = models({"b": [3, 5], "a": [5, 3], "c": [3, 5]})
+    expected = {"competition": 1, "competition_max": 3, "dense": 1, "average": 2}[method]
+    for ties in ("z", "overlap"):
+        rows = log.scorio.rank(method=method, ties=ties)
+        assert rows["model"].to_list() == ["a", "b", "c"]
+        for name in ("rank", "rank_ci"):
+            assert rows[name].to_list() == [expected] * 3
+        assert rows["z_next"].to_list() == [0, 0, None]
+
+
+def test_intervals_that_touch_overlap():
+    log = models({"a": [9, 9], "b": [1, 0], "c": [5, 5]})
+    touching = ps.bayes(bounds=(0.5, 0.5))  # all of them are clipped to one point
+    assert log.scorio.rank(touching, ties="overlap")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(ties="overlap")["rank_ci"].to_list() == [1, 2, 3]
+
+
+def test_without_uncertainty_models_that_are_equal_are_tied(log):
+    rows = log.scorio(**ROLES).rank(ps.max_at_k(2, w=[1, 1, 1]), ties="z")
+    assert rows.select("rank", "rank_ci", "mu", "sigma").unique().rows() == [(1, 1, 1, 0)]
+    assert rows["z_next"].to_list() == [0, 0, None] * 2
+
+
+def test_a_model_without_a_score_has_no_rank(log):
+    rewards = log.with_columns(pl.col("category") * 0.3)
+    rows = rewards.scorio(by="domain").rank(ps.max_at_k(2))
+    assert rows["model"].to_list() == ["a", "b", "c"] * 2
+    assert rows.select("rank", "rank_ci", "mu", "z_next").null_count().row(0) == (6,) * 4
+
+
+def test_one_model_is_the_first(log):
+    rows = log.filter(model="b").scorio(**ROLES).rank()
+    assert rows.select("rank", "rank_ci", "model", "z_next").unique().rows() == [(1, 1, "b", None)]
+    assert rows["domain"].to_list() == ["air", "web"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pooling": "partial"},
+        {"pooling": "partial", "target": "population"},
+        {"interval": "beta"},
+        {"prior": drawn(9, range(7), most=2)},
+        {"confidence": 0.5},
+    ],
+    ids=", ".join,
+)
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.pass_at_k(2)])
+def test_the_options_are_those_of_the_report(log, metric, options):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.rank(metric, **options).sort("domain", "model")
+    columns = ["domain", "model", *NUMBERS]
+    report = accessor.report(metric, **options)
+    assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
+    assert not rows.equals(accessor.rank(metric).sort("domain", "model"))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_rows_does_not_matter(many, lazy, seed):
+    shuffled = many.sample(fraction=1, shuffle=True, seed=seed)
+    frame = shuffled.lazy() if lazy else shuffled
+    rows = frame.scorio(by="stratum").rank(ps.bayes([0.1, 0.7])).lazy().collect()
+    expected = many.scorio(by="stratum").rank(ps.bayes([0.1, 0.7]))
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+def test_strata_are_ranked_on_their_own(log):
+    parts = [
+        log.filter(domain=domain).scorio(success=2).rank().with_columns(domain=pl.lit(domain))
+        for domain in ("air", "web")
+    ]
+    rows = log.scorio(**ROLES).rank()
+    assert_frame_equal(rows, pl.concat(parts).select(rows.columns), check_exact=True)
+
+
+@METHOD
+def test_no_trials_give_the_columns_and_no_rows(log, method):
+    rank = pl.Float64 if method == "average" else pl.UInt32
+    expected = {
+        "domain": pl.String,
+        "rank": rank,
+        "rank_ci": rank,
+        "model": pl.String,
+        **dict.fromkeys([*NUMBERS, "z_next"], pl.Float64),
+    }
+    for frame in (log, log.clear()):
+        plan = frame.lazy().scorio(**ROLES).rank(method=method)
+        assert list(plan.collect_schema().items()) == list(expected.items())
+        assert plan.collect().schema == plan.collect_schema()
+    assert log.clear().scorio(**ROLES).rank(method=method).height == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (None, {"method": "min"}, r'^method must be "competition" or .*, got \'min\''),
+        (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
+        (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
+        (None, {"target": "population"}, 'needs pooling="partial"'),
+        (None, {"confidence": 0}, "^confidence must lie between 0 and 1, got 0"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_at_the_call(log, metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        unreadable(log.schema).scorio(**ROLES).rank(metric, **options)
+
+
+def test_what_is_no_metric_is_refused(log):
+    with pytest.raises(TypeError, match=r"takes metrics such as .*, got 'bayes'"):
+        log.scorio(**ROLES).rank("bayes")
+
+
+def test_one_unnamed_model_cannot_be_ranked(log):
+    with pytest.raises(ValueError, match=r"^rank needs several models: .* with model=$"):
+        log.lazy().scorio(model=None, success=2).rank()
+
+
+def test_a_key_that_is_named_like_a_number_is_refused(log):
+    with pytest.raises(ValueError, match="two columns named 'rank'"):
+        log.lazy().rename({"model": "rank"}).scorio(model="rank", success=2).rank()

@@ -1,0 +1,37 @@
+"""Names of models that a log cannot have are refused before it is read."""
+
+import polars as pl
+import pytest
+
+import polars_scorio  # noqa: F401 - registers the accessor
+from tests.made_logs import long, unreadable
+
+ENUM = pl.Enum(["c", "b"])
+ASKS = {
+    "baseline": lambda accessor, name: accessor.compare(baseline=name),
+    "models": lambda accessor, name: accessor.next_trials(5, models=name),
+}
+
+
+@pytest.mark.parametrize(("keyword", "ask"), ASKS.items(), ids=ASKS)
+@pytest.mark.parametrize(
+    ("dtype", "name", "error", "message"),
+    [
+        (pl.String(), 1, TypeError, r": 1 cannot be a model of this log, whose models are String$"),
+        (pl.Categorical(), 0.5, TypeError, r": 0\.5 cannot be .*, whose models are Categorical"),
+        (pl.Int64(), "b", TypeError, r": 'b' cannot be .*, whose models are Int64$"),
+        (ENUM, "a", ValueError, r": 'a' cannot be .* Enum\(.*\), one of \['c', 'b'\]$"),
+    ],
+)
+def test_models_are_of_the_dtype_of_their_column(keyword, ask, dtype, name, error, message):
+    schema = pl.Schema({**long([[1]]).schema, "model": dtype})
+    with pytest.raises(error, match=f"^{keyword}{message}"):
+        ask(unreadable(schema).scorio, name)
+
+
+@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+def test_models_that_the_dtype_allows_may_still_be_absent(ask):
+    log = long([[1, 0]], "b").with_columns(pl.col("model").cast(pl.Enum(["c", "b"])))
+    with pytest.raises(ValueError, match="'c'"):
+        ask(log.scorio, "c")
+    assert ask(log.scorio, "b").height <= 1

@@ -1,0 +1,207 @@
+"""Leaderboards: the numbers of the report in the order of the ranking."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long
+
+METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
+NUMBERS = [
+    f"{name}{end}"
+    for name in ("bayes", "pass_at_k_1", "pass_at_k_2")
+    for end in ("", "_sigma", "_lo", "_hi")
+]
+FACTS = ["questions", "trials", "dropped", "confidence", "prior"]
+
+
+@pytest.fixture
+def log():
+    """Three models with the same seven questions in each of two strata."""
+    return drawn(3, range(7), most=4)
+
+
+def order_of(rows: pl.DataFrame) -> list[str]:
+    return rows.sort(pl.col("mu").round(12), "model", descending=[True, False])["model"].to_list()
+
+
+# --- numbers and order
+
+
+def test_a_row_is_that_of_the_wide_report_in_rank_order(r1):
+    log = pl.concat([r1, long([[0] * 5, [0, 1, 0, 0, 0]], "poor")])
+    board = log.scorio.leaderboard(*METRICS)
+    assert board.columns == ["rank", "model", *NUMBERS, *FACTS]
+    ranks = log.scorio.rank().select(pl.col("rank_ci").alias("rank"), "model")
+    assert_frame_equal(board.select("rank", "model"), ranks)
+    assert board["model"].to_list() == ["m", "poor"]
+    wide = log.scorio.report(*METRICS, wide=True)
+    columns = ["model", *NUMBERS, *FACTS[:3]]
+    assert_frame_equal(board.select(columns), wide.select(columns), check_exact=True)
+    # DESIGN.md, section 7 (R1).
+    row = board.row(0, named=True)
+    assert row["bayes"] == pytest.approx(0.642857, abs=5e-7)
+    assert row["pass_at_k_2"] == pytest.approx(0.95)
+    assert (row["confidence"], row["prior"]) == (0.95, "uniform")
+
+
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+def test_strata_stand_beside_the_overall_numbers(log, overall):
+    accessor = log.scorio(by="domain", success=[1, 2])
+    board = accessor.leaderboard(*METRICS, overall=overall, confidence=0.8)
+    wide = accessor.report(*METRICS, overall=overall, confidence=0.8, wide=True)
+    strata = [f"{stratum}__{name}" for stratum in ("air", "web") for name in NUMBERS]
+    assert board.columns == ["rank", "model", *NUMBERS, *strata, *FACTS, "overall"]
+    for stratum, prefix in ((None, ""), ("air", "air__"), ("web", "web__")):
+        own = wide.filter(pl.col("domain").eq_missing(pl.lit(stratum, pl.String)))
+        shown = board.sort("model").select(
+            pl.col(f"{prefix}{name}").alias(name) for name in NUMBERS
+        )
+        assert_frame_equal(shown, own.sort("model").select(NUMBERS), check_exact=True)
+    everything = wide.filter(pl.col("domain").is_null()).sort("model")
+    counts = ["questions", "trials", "dropped"]
+    assert_frame_equal(board.sort("model").select(counts), everything.select(counts))
+    assert board.select("confidence", "overall").unique().rows() == [(0.8, overall)]
+
+
+def test_strata_are_averaged_unless_asked_otherwise(log):
+    accessor = log.scorio(by="domain", success=[1, 2])
+    default = accessor.leaderboard(*METRICS)
+    assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="macro"))
+    assert default["overall"].unique().to_list() == ["macro"]
+
+
+def test_ranks_are_those_of_the_overall_rows():
+    better, worse = [[1] * 7 + [0]] * 2, [[1] * 5 + [0] * 3] * 2
+    log = pl.concat(
+        long(outcomes, model).with_columns(domain=pl.lit(domain))
+        for domain in ("web", "air")
+        for model, outcomes in (("worse", worse), ("better", better))
+    )
+    # Two questions with 7 of 8 against 5 of 8: mu is 0.8 and 0.6, sigma the root of mu (1 - mu) /
+    # 11 / 2, so z is 1.48 in each stratum and 1.48 sqrt(2) = 2.10 for their mean.
+    z = 0.2 / ((0.16 + 0.24) / 22) ** 0.5
+    assert log.scorio(by="domain").compare()["z"].to_list() == pytest.approx([z, z])
+    assert z < 1.645 < 2**0.5 * z < 2.326
+    assert log.scorio(by="domain").rank()["rank_ci"].to_list() == [1, 1, 1, 1]
+    for confidence, ranks in ((0.95, [1, 2]), (0.99, [1, 1])):
+        board = log.scorio(by="domain").leaderboard(ps.bayes(), confidence=confidence)
+        assert board.select("rank", "model").rows() == [
+            *zip(ranks, ["better", "worse"], strict=True)
+        ]
+
+
+def test_the_first_metric_ranks(log):
+    accessor = log.scorio(success=[1, 2], by="domain")
+    for metric in (ps.pass_hat_k([1, 3]), ps.avg()):
+        board = accessor.leaderboard(metric, ps.bayes())
+        rows = accessor.report(metric, overall="macro").filter(pl.col("domain").is_null())
+        first = rows.filter(pl.col("k").eq_missing(pl.lit(metric.k[0], pl.Int64)))
+        assert board["model"].to_list() == order_of(first)
+
+
+def test_the_smallest_draw_ranks():
+    # mu of Pass@1 is 1/2 against 1/3; of Pass@8 it is (1 - 5/13 + 1 - 1/1287) / 2 = 0.81 against
+    # 1 - 20/156 = 0.87.
+    log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
+    assert log.scorio.leaderboard(ps.pass_at_k([8, 1]))["model"].to_list() == ["split", "even"]
+    assert log.scorio.leaderboard(ps.pass_at_k(8))["model"].to_list() == ["even", "split"]
+
+
+def test_options_pass_through(log):
+    accessor = log.scorio(success=[1, 2], by="domain")
+    options = {"pooling": "partial", "interval": "beta", "prior": drawn(9, range(7), most=2)}
+    board = accessor.leaderboard(ps.bayes(), **options)
+    wide = accessor.report(ps.bayes(), wide=True, overall="macro", **options)
+    expected = wide.filter(pl.col("domain").is_null()).sort("model")
+    shown = board.sort("model")
+    names = NUMBERS[:4]
+    assert_frame_equal(shown.select(names), expected.select(names), check_exact=True)
+    assert board["prior"].unique().to_list() == ["fitted to the questions + prior trials"]
+
+
+def test_a_number_that_does_not_exist_is_null(r1):
+    board = r1.scorio.leaderboard(ps.pass_at_k(6))
+    assert board["pass_at_k_6"].to_list() == [None]
+    assert board["pass_at_k_6_lo"].item() < board["pass_at_k_6_hi"].item()
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("by", "values", "prefix"),
+    [
+        ("domain", "τ-bench: air/line", "bench_air_line"),
+        ("temperature", 0.7, "temperature_0_7"),
+        ("the year", 2026, "the_year_2026"),
+        ("domain", "2wiki", "domain_2wiki"),
+        ("flag", True, "True"),
+    ],
+)
+def test_a_stratum_is_a_plain_name(r1, by, values, prefix):
+    board = r1.with_columns(pl.lit(values).alias(by)).scorio(by=by).leaderboard(ps.bayes())
+    assert f"{prefix}__bayes_lo" in board.columns
+
+
+def test_several_columns_of_strata_make_one_name(r1):
+    log = r1.with_columns(domain=pl.lit("air"), temperature=pl.lit(1))
+    board = log.scorio(by=["domain", "temperature"]).leaderboard(ps.bayes())
+    assert board["air_temperature_1__bayes"].item() == board["bayes"].item()
+    sql = pl.SQLContext(board=board, eager=True)
+    query = "SELECT air_temperature_1__bayes_lo AS lo FROM board ORDER BY bayes DESC"
+    assert sql.execute(query)["lo"].item() == board["bayes_lo"].item()
+
+
+def test_strata_with_the_same_plain_name_are_refused(r1):
+    log = pl.concat(r1.with_columns(t=pl.lit(t)) for t in (-1, 1))
+    message = r"strata \{'t': -1\} and \{'t': 1\} would both have the columns 't_1__'"
+    with pytest.raises(ValueError, match=message):
+        log.scorio(by="t").leaderboard(ps.bayes())
+
+
+def test_a_model_column_of_any_name_and_dtype(r1):
+    ids = r1.rename({"model": "id"}).with_columns(id=pl.lit(7))
+    assert ids.scorio(model="id").leaderboard(ps.bayes())["id"].to_list() == [7]
+    with pytest.raises(ValueError, match="two columns named 'rank'"):
+        r1.rename({"model": "rank"}).scorio(model="rank").leaderboard(ps.bayes())
+
+
+# --- frames and errors
+
+
+def test_a_lazy_log_is_collected(log):
+    board = log.scorio(by="domain", success=[1, 2]).leaderboard(*METRICS)
+    lazy = log.lazy().scorio(by="domain", success=[1, 2]).leaderboard(*METRICS)
+    assert isinstance(lazy, pl.DataFrame)
+    assert_frame_equal(lazy, board, check_exact=True)
+
+
+def test_an_empty_log_has_an_empty_leaderboard(r1):
+    board = r1.clear().scorio.leaderboard(*METRICS)
+    assert board.height == 0
+    assert board.columns == ["rank", "model", *NUMBERS, *FACTS]
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda a: a.leaderboard(), TypeError, "needs at least one metric"),
+        (lambda a: a(model=None).leaderboard(ps.bayes()), ValueError, "needs several models"),
+        (lambda a: a.leaderboard(ps.bayes(), overall="macro"), ValueError, "'macro' needs strata"),
+        (lambda a: a.leaderboard(ps.bayes(), wide=True), TypeError, "argument 'wide'"),
+        (lambda a: a.leaderboard(ps.bayes(), confidence=2), ValueError, "confidence must lie"),
+    ],
+)
+def test_wrong_arguments_are_refused(r1, ask, error, message):
+    with pytest.raises(error, match=message):
+        ask(r1.scorio)
+
+
+def test_models_must_have_the_same_questions(r1):
+    other = long([[1]], "other")
+    with pytest.raises(ValueError, match="questions"):
+        pl.concat([r1, other]).scorio.leaderboard(ps.bayes())
+    board = pl.concat([r1, other]).scorio.leaderboard(ps.bayes(), questions="common")
+    assert board["questions"].to_list() == [1, 1]

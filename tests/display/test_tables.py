@@ -1,0 +1,282 @@
+"""Leaderboards as tables: texts, escapes, notes, colours."""
+
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long
+
+
+@pytest.fixture
+def board(r1):
+    return r1.scorio.leaderboard(ps.bayes(bounds=(0, 1), name="bayes"))
+
+
+@pytest.fixture
+def strata():
+    """A leaderboard with two strata and two metrics."""
+    log = drawn(3, range(7), most=4)
+    return log.scorio(by="domain", success=[1, 2]).leaderboard(ps.bayes(), ps.pass_at_k(2))
+
+
+def made(mu: list[float | None], sigma: list[float], **columns: object) -> pl.DataFrame:
+    """A leaderboard of one metric x, with intervals of two sigma."""
+    frame = pl.DataFrame(
+        {"rank": range(1, len(mu) + 1), "model": [f"m{i}" for i in range(len(mu))], "x": mu,
+         "x_sigma": sigma},
+        schema_overrides={"x": pl.Float64},
+    )  # fmt: skip
+    ends = [(pl.col("x") + 2 * sign * pl.col("x_sigma")) for sign in (-1, 1)]
+    return frame.with_columns(x_lo=ends[0], x_hi=ends[1], **columns)
+
+
+def cells_of(frame: pl.DataFrame, **options: bool) -> list[str]:
+    """The last column of a table in Markdown, the heading first."""
+    table = ps.to_markdown(frame, **options).split("\n\n")[0].splitlines()
+    del table[1]
+    return [line.strip("| ").split(" | ")[-1] for line in table]
+
+
+# --- numbers
+
+
+def test_numbers_are_percentages_with_their_interval(board):
+    # DESIGN.md, section 7 (R1): 0.642857, bounded interval (0.4107, 0.875).
+    assert cells_of(board) == ["bayes (%)", "64.3 [41.1, 87.5]"]
+    assert cells_of(board, percent=False) == ["bayes", "0.64 [0.41, 0.88]"]
+    assert r"m & 64.3 [41.1, 87.5] \\" in ps.to_latex(board)
+    assert ">64.3 [41.1, 87.5]<" in ps.style(board).as_raw_html()
+
+
+@pytest.mark.parametrize(
+    ("sigma", "percent", "plain"),
+    [
+        (0.2, "50.0", "0.50"),
+        (0.012, "50.0", "0.500"),
+        (0.0099, "50.00", "0.5000"),
+        (0.0001, "50.000", "0.50000"),
+        (0.0, "50.0", "0.500"),
+    ],
+)
+def test_digits_follow_sigma(sigma, percent, plain):
+    assert cells_of(made([0.5], [sigma]))[1].split()[0] == percent
+    assert cells_of(made([0.5], [sigma]), percent=False)[1].split()[0] == plain
+
+
+def test_large_numbers_need_no_decimals():
+    assert cells_of(made([1234.5], [42.0])) == ["x", "1234 [1150, 1318]"]
+
+
+def test_all_rows_have_the_digits_of_the_median_sigma():
+    cells = cells_of(made([0.1, 0.2, 0.3], [0.3, 0.004, 0.0]), percent=False)
+    # The median of 0.3 and 0.004 is 0.152; zero says nothing.
+    assert [cell.split()[0] for cell in cells[1:]] == ["0.10", "0.20", "0.30"]
+
+
+def test_all_strata_have_the_same_digits_and_unit():
+    frame = made([0.5], [0.2]).with_columns(
+        a__x=pl.lit(1.5), a__x_sigma=0.001, a__x_lo=1.498, a__x_hi=1.502
+    )
+    head, _, row = ps.to_markdown(frame).splitlines()
+    assert head == "| rank | model | x | a: x |"
+    assert row == "| 1 | m0 | 0.50 [0.10, 0.90] | 1.50 [1.50, 1.50] |"
+
+
+def test_a_number_beyond_one_is_no_percentage():
+    assert cells_of(made([0.5, 1.5], [0.1, 0.1]))[0] == "x"
+    assert cells_of(made([0.5, -0.1], [0.1, 0.1]))[0] == "x"
+    assert cells_of(made([0.5, 1.0], [0.1, 0.1]))[:2] == ["x (%)", "50.0 [30.0, 70.0]"]
+    assert cells_of(made([1.5], [0.1]), percent=True) == ["x (%)", "150.0 [130.0, 170.0]"]
+
+
+def test_what_is_missing_is_a_dash_and_zero_has_no_sign():
+    frame = made([None], [0.1]).with_columns(x_lo=-0.0001, x_hi=0.2, org=pl.lit(None, pl.String))
+    assert ps.to_markdown(frame).splitlines()[-1] == "| 1 | m0 | – [0.0, 20.0] | – |"  # noqa: RUF001
+    assert r"1 & m0 & -- [0.0, 20.0] & -- \\" in ps.to_latex(frame)
+
+
+def test_rewards_without_weights_have_no_interval():
+    board = long([[3.0, 5.0], [9.0, 4.0]]).scorio.leaderboard(ps.max_at_k(1))
+    assert cells_of(board) == ["max_at_k_1", "5.250"]
+
+
+# --- Markdown
+
+
+def test_a_markdown_table_has_a_column_for_each_stratum(strata):
+    head, rule, *rows = ps.to_markdown(strata).split("\n\n")[0].splitlines()
+    names = ("bayes (%)", "pass_at_k_2 (%)")
+    numbers = [f"{stratum}{name}" for stratum in ("", "air: ", "web: ") for name in names]
+    assert head == f"| rank | model | {' | '.join(numbers)} |"
+    assert rule == f"| --- | --- |{' ---: |' * 6}"
+    assert len(rows) == 3
+    assert {row.count("|") for row in rows} == {9}
+
+
+@pytest.mark.parametrize(
+    ("name", "markdown", "latex"),
+    [
+        ("gpt-4o_mini", "gpt-4o_mini", r"gpt-4o\_mini"),
+        ("a|b", r"a\|b", r"a\textbar{}b"),
+        ("_x_ *y*", r"\_x\_ \*y\*", r"\_x\_ *y*"),
+        ("<b>", r"\<b>", r"\textless{}b\textgreater{}"),
+        ("[x](y)", r"\[x\](y)", "[x](y)"),
+        ("5% & $2 #1 {~^\\}", "5% & $2 #1 {~^\\\\}",
+         r"5\% \& \$2 \#1 \{\textasciitilde{}\textasciicircum{}\textbackslash{}\}"),
+        ("two\nlines", "two lines", "two lines"),
+    ],
+)  # fmt: skip
+def test_names_of_models_are_escaped(r1, name, markdown, latex):
+    board = r1.with_columns(model=pl.lit(name)).scorio.leaderboard(ps.bayes())
+    assert ps.to_markdown(board).splitlines()[2].startswith(f"| 1 | {markdown} | ")
+    assert f"\n1 & {latex} & " in ps.to_latex(board)
+
+
+def test_names_of_models_are_no_html(r1):
+    board = r1.with_columns(model=pl.lit("<script>")).scorio.leaderboard(ps.bayes())
+    html = ps.style(board).as_raw_html()
+    assert "&lt;script&gt;" in html
+    assert "<script>" not in html
+
+
+# --- LaTeX
+
+
+def test_latex_has_the_strata_above_their_columns(strata):
+    lines = ps.to_latex(strata).splitlines()
+    assert lines[:3] == [
+        r"\begin{tabular}{llrrrrrr}",
+        r"\toprule",
+        r"\multicolumn{4}{c}{} & \multicolumn{2}{c}{air} & \multicolumn{2}{c}{web} \\",
+    ]
+    assert lines[3] == r"\cmidrule(lr){5-6}\cmidrule(lr){7-8}"
+    assert lines[4].startswith(r"rank & model & bayes (\%) & pass\_at\_k\_2 (\%) & bayes (\%)")
+    assert {line.count("&") for line in lines[6:9]} == {7}
+    assert lines[9:11] == [r"\bottomrule", r"\end{tabular}"]
+
+
+def test_latex_has_a_minus_for_a_minus():
+    frame = made([-1.0], [0.5]).with_columns(model=pl.lit("a-b"))
+    assert r"1 & a-b & $-$1.00 [$-$2.00, 0.00] \\" in ps.to_latex(frame)
+
+
+# --- HTML
+
+
+def test_the_best_cell_is_the_darkest():
+    html = ps.style(made([0.9, 0.5, 0.7], [0.1, 0.1, 0.1])).as_raw_html()
+    colours = [html.split(f">{text}")[0].split("background-color: ")[-1].split(";")[0]
+               for text in ("90.0 [", "50.0 [", "70.0 [")]  # fmt: skip
+    # From white to (130, 190, 235), half way in the middle.
+    assert [colour.lower() for colour in colours] == ["#82beeb", "#ffffff", "#c0def5"]
+
+
+def test_equal_cells_have_no_colour(board):
+    assert "background-color: #ffffff;" not in ps.style(board).as_raw_html().split("<tbody")[1]
+
+
+def test_html_has_the_strata_above_their_columns(strata):
+    html = ps.style(strata).as_raw_html()
+    for stratum in ("air", "web"):
+        assert f">{stratum}</span>" in html
+    assert "air__bayes<" not in html
+
+
+# --- notes
+
+
+def note_of(frame: pl.DataFrame) -> str:
+    markdown, html = ps.to_markdown(frame), ps.style(frame).as_raw_html()
+    note = markdown.split("\n\n")[1]
+    assert note.replace('"', "&quot;") in html.replace("&#x27;", "'") or note in html
+    assert note.replace("%", r"\%").split(". ")[0] in ps.to_latex(frame)
+    return note
+
+
+def test_the_note_says_what_the_numbers_are(r1):
+    assert note_of(r1.scorio.leaderboard(ps.bayes(), confidence=0.9)) == (
+        "2 questions, 5 trials per question. In brackets: 90 % credible intervals around the "
+        "posterior mean. Models that are not told apart from the one before at 90 % share its "
+        "rank. Prior: uniform."
+    )
+
+
+def test_the_note_says_what_differs_between_models():
+    log = pl.concat([long([[1, 0, None], [1]]), long([[1, 1, 1], [0, 0, None]], "other")])
+    note = note_of(log.scorio(missing="drop").leaderboard(ps.bayes(), pooling="partial"))
+    assert note.startswith(
+        "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
+    )
+    assert note.endswith("Prior: fitted to the questions.")
+
+
+@pytest.mark.parametrize(
+    ("overall", "words"),
+    [("macro", "means of the strata"), ("micro", "all questions in one pool")],
+)
+def test_the_note_says_what_stands_for_all_strata(overall, words):
+    accessor = drawn(3, range(7), most=4).scorio(by="domain", success=[1, 2])
+    note = note_of(accessor.leaderboard(ps.bayes(), overall=overall))
+    assert f"Columns without a stratum: {words}." in note
+    assert note.startswith("14 questions, ")
+
+
+def test_the_note_warns_of_estimates_outside_their_interval():
+    # 6 of 30 questions have a success in four trials: 0.2. With a uniform prior mu is 0.48.
+    log = long([[0] * 4] * 24 + [[1, 0, 0, 0]] * 6)
+    note = note_of(log.scorio.leaderboard(ps.avg(), ps.pass_at_k(4)))
+    assert note.endswith(
+        "Estimates outside their interval: 1; there the prior outweighs the data, and "
+        'pooling="partial" fits it to them.'
+    )
+    pooled = log.scorio.leaderboard(ps.pass_at_k(4), pooling="partial", interval="beta")
+    assert "outside" not in note_of(pooled)
+
+
+def test_columns_may_be_left_out_and_joined(strata):
+    meta = pl.DataFrame({"model": ["a", "b", "c"], "org": ["x", "y", "z"]})
+    frame = strata.join(meta, on="model").drop(
+        "trials", "prior", "confidence", "overall", "dropped"
+    )
+    few = frame.drop(pl.selectors.starts_with("web__"))
+    markdown = ps.to_markdown(few)
+    assert "web" not in markdown
+    assert markdown.splitlines()[0].endswith("| org |")
+    assert "\n\n" not in markdown
+    assert len(ps.to_latex(few.head(1)).splitlines()) == 9
+
+
+def test_an_empty_leaderboard_is_an_empty_table(r1):
+    board = r1.clear().scorio.leaderboard(ps.bayes())
+    assert ps.to_markdown(board).splitlines() == [
+        "| rank | model | bayes (%) |",
+        "| --- | --- | ---: |",
+    ]
+    assert r"\end{tabular}" in ps.to_latex(board)
+    assert "bayes (%)" in ps.style(board).as_raw_html()
+
+
+# --- errors
+
+
+@pytest.mark.parametrize("table", [ps.style, ps.to_markdown, ps.to_latex])
+def test_what_is_no_leaderboard_is_refused(table, r1):
+    with pytest.raises(TypeError, match=r"^a leaderboard is a DataFrame, got LazyFrame$"):
+        table(r1.lazy())
+    with pytest.raises(ValueError, match=r"the columns are \['model', .* Pass what df\.scorio\."):
+        table(r1)
+
+
+def test_without_great_tables_there_is_a_way_out():
+    code = (
+        "import sys; sys.modules['great_tables'] = None\n"
+        "import polars as pl, polars_scorio as ps\n"
+        "print(ps.to_markdown)\n"
+        "ps.style(pl.DataFrame())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    message = 'ImportError: style needs Great Tables: pip install "polars-scorio[style]"'
+    assert done.stderr.splitlines()[-1] == message

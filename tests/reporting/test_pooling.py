@@ -1,0 +1,347 @@
+"""Partial pooling through the accessor: published numbers, laws, options, the plan."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long, outcomes, unreadable
+
+TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
+PARTIAL = {"pooling": "partial", "interval": "beta"}
+POPULATION = {**PARTIAL, "target": "population"}
+TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
+NUMBERS = ["mu", "sigma", "lo", "hi"]
+KEYS = ["domain", "model"]
+W = [0, 0.5, 1]
+# Each kind of metric; category 2 is a success.
+METRICS = (
+    *(ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W), ps.pass_at_k([1, 3]), ps.maj_at_k(3)),
+    *(ps.max_at_k(2, W), ps.geom_at_k(2), ps.geom_ds_at_k(2)),
+)
+
+
+@pytest.fixture
+def log():
+    return drawn(8, range(5), most=4)
+
+
+def numbers(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.DataFrame:
+    return log.scorio(trial=None).report(*metrics, **options).select(NUMBERS)
+
+
+# --- published numbers
+
+R1 = {(5, 3): 1, (5, 4): 1}
+HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
+ZERO = {(4, 0): 30}
+ONE = {(1, 0): 3, (1, 1): 7}
+TAU = {(4, 0): 14, (4, 1): 12, (4, 2): 10, (4, 3): 4, (4, 4): 10}
+RUBRIC = [*[[0] * 4] * 6, *[[0, 0, 0, 1]] * 2, [1, 1, 2, 2], *[[2] * 4] * 3]
+
+
+# The table at the end of the calibration study, printed to 6 digits.
+@pytest.mark.parametrize(
+    ("states", "metric", "benchmark", "population"),
+    [
+        pytest.param(
+            *(R1, ps.bayes(), [0.666927, 0.127252, 0.398269, 0.886087]),
+            *([0.644961, 0.151036, 0, 1],),
+            id="R1",
+        ),
+        pytest.param(
+            *(HARD, ps.bayes(), [0.094414, 0.020451, 0.058270, 0.138093]),
+            *([0.095257, 0.038393, 0.032377, 0.186923],),
+            id="HARD",
+        ),
+        pytest.param(
+            *(HARD, ps.pass_at_k(8), [0.275534, 0.069630, 0.150674, 0.421541]),
+            *([0.276452, 0.093378, 0.109452, 0.485507],),
+            id="HARD, pass@8",
+        ),
+        pytest.param(
+            *(ZERO, ps.bayes(), [0.004000, 0.006191, 0, 0.021864]),
+            *([0.004675, 0.008117, 0, 0.029536],),
+            id="ZERO",
+        ),
+        pytest.param(
+            *(ONE, ps.bayes(), [0.677778, 0.110144, 0.445705, 0.870339]),
+            *([0.675926, 0.131484, 0.350094, 0.924448],),
+            id="ONE",
+        ),
+        pytest.param(
+            *(TAU, ps.bayes(), [0.422352, 0.027197, 0.369529, 0.476069]),
+            *([0.422628, 0.050282, 0.323447, 0.525040],),
+            id="TAU",
+        ),
+        pytest.param(
+            *(RUBRIC, ps.bayes(W), [0.334932, 0.031165, 0.275288, 0.397315]),
+            *([0.336740, 0.106815, 0.127337, 0.588598],),
+            id="CAT",
+        ),
+        pytest.param(
+            HARD, ps.avg(), [0.091667, 0.020595, 0.055437, 0.135795], None, id="HARD, avg"
+        ),
+    ],
+)
+def test_reproduces_the_calibration_table(states, metric, benchmark, population):
+    log = outcomes(states) if isinstance(states, dict) else long(states)
+    assert numbers(log, metric, **PARTIAL).row(0) == pytest.approx(benchmark, abs=1e-6)
+    if population:
+        assert numbers(log, metric, **POPULATION).row(0) == pytest.approx(population, abs=1e-6)
+
+
+def test_a_beta_interval_changes_the_ends_alone(r1):
+    row, published = (
+        r1.scorio.bayes(interval=kind).row(0, named=True) for kind in ("beta", "normal")
+    )
+    # From the same table; printed to 6 digits.
+    assert (row["lo"], row["hi"]) == pytest.approx((0.397137, 0.853420), abs=1e-6)
+    assert {**row, "lo": 0, "hi": 0} == {**published, "lo": 0, "hi": 0}
+
+
+def test_a_beta_interval_is_clipped_into_the_bounds(r1):
+    (row,) = r1.scorio.bayes(bounds=(0.5, 0.8), **PARTIAL).select("lo", "hi").rows()
+    assert row == (0.5, 0.8)
+
+
+# --- laws
+
+ALL = pytest.mark.parametrize(
+    "options",
+    [PARTIAL, POPULATION, {**PARTIAL, "per": "question"}],
+    ids=["mean", "population", "question"],
+)
+# Closed forms and sums that are rounded differently.
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
+
+
+def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
+    return log.scorio(by="domain", success=2).report(*METRICS, **options)
+
+
+@ALL
+def test_single_draws_are_the_success_rate_whatever_they_are_called(log, options):
+    binary = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
+    same = [
+        *(ps.bayes(), ps.bayes([0, 1]), ps.pass_at_k(1), ps.pass_hat_k(1), ps.maj_at_k(1)),
+        *(ps.auc_at_k(1), ps.max_at_k(1), ps.max_at_k(1, [0, 1]), ps.geom_ds_at_k(1)),
+    ]
+    accessor = binary.scorio(by="domain")
+    first, *others = (accessor.report(metric, **options).select(NUMBERS) for metric in same)
+    for rows in others:
+        # An end of an interval is found to 1e-9 or so.
+        assert_frame_equal(rows, first, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize(("questions", "right"), [(1, 0), (1, 1), (10, 7), (300, 12)])
+def test_single_trials_have_an_exact_mean(questions, right):
+    log = outcomes({(1, 0): questions - right, (1, 1): right})
+    exact = 2 / 3 * (right + 1) / (questions + 2) + right / (3 * questions)
+    # Of the grid's mass 2e-6 are cut off where an outcome is missing, else 1e-8 at most.
+    rel = 1e-7 if 0 < right < questions else 3e-6
+    assert numbers(log, ps.bayes(), pooling="partial")["mu"].item() == pytest.approx(exact, rel=rel)
+
+
+def test_with_many_trials_the_prior_does_not_matter():
+    n, c = 200_000, np.array([2_000, 50_000, 90_000, 150_000, 199_000])
+    columns = {"model": "m", "question": [*range(5)] * 2, "category": [0] * 5 + [1] * 5}
+    counts = pl.DataFrame({**columns, "trials": np.concatenate([n - c, c])})
+    metrics = ps.bayes(), ps.avg(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_ds_at_k(2)
+    accessor = counts.scorio(count="trials")
+    partial, none = (
+        accessor.report(*metrics, pooling=pooling).select("mu", "sigma")
+        for pooling in ("partial", "none")
+    )
+    # Either prior is worth a few trials of 200,000, or of 1,000 failures.
+    assert_frame_equal(partial, none, rel_tol=2e-3)
+
+
+@ALL
+def test_names_of_categories_do_not_matter(log, options):
+    metrics, kept = [ps.bayes(W), ps.avg(W), ps.max_at_k(2, W), ps.pass_at_k(2)], [*KEYS, *NUMBERS]
+    rows = log.scorio(by="domain", success=2).report(*metrics, **options).select(kept)
+    names = {0: "z", 1: "m", 2: "a"}
+    w = {names[code]: weight for code, weight in enumerate(W)}
+    turned = [ps.bayes(w), ps.avg(w), ps.max_at_k(2, w), ps.pass_at_k(2)]
+    words = log.with_columns(pl.col("category").replace_strict(names))
+    labelled = words.scorio(by="domain", success="a").report(*turned, **options).select(kept)
+    assert_frame_equal(labelled, rows, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@ALL
+def test_models_and_strata_do_not_touch_each_other(log, options):
+    prior = drawn(9, range(3, 9), most=4)
+    rows = report(log, prior=prior, **options)
+    keys = log.select(KEYS).unique().sort(KEYS).rows()
+    alone = [report(log.filter(domain=d, model=m), prior=prior, **options) for d, m in keys]
+    assert_frame_equal(rows, pl.concat(alone), check_exact=True)
+
+
+@TARGETS
+def test_prior_trials_are_data_to_the_fit_but_nothing_to_the_average(target):
+    data = outcomes({(2, 0): 2, (2, 1): 1, (3, 3): 2})
+    prior = outcomes({(3, 1): 3, (2, 2): 1})  # and none of the fifth question
+    options = {**PARTIAL, "target": target}
+    metrics = [ps.bayes(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_at_k(2), ps.max_at_k(2)]
+    merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
+    rows = numbers(data, *metrics, prior=prior, **options)
+    assert_frame_equal(rows, numbers(merged, *metrics, **options), rel_tol=1e-9)
+    average = [numbers(data, ps.avg(), prior=prior, **options), numbers(data, ps.avg(), **options)]
+    assert_frame_equal(*average, **ROUNDED)
+
+
+@pytest.mark.parametrize("category", [0, 1])
+def test_prior_trials_of_another_kind_keep_an_end_off_the_bound(category):
+    data = outcomes({(2, 0): 4}).with_columns(category=pl.lit(category, pl.Int64))
+    prior = outcomes({(3, 1): 3, (2, 1): 1})
+    metrics = [ps.bayes(), ps.pass_at_k(2)]
+    merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
+    rows = numbers(data, *metrics, prior=prior, **PARTIAL)
+    assert_frame_equal(rows, numbers(merged, *metrics, **PARTIAL), rel_tol=1e-9)
+    average = [numbers(data, ps.avg(), prior=prior, **PARTIAL), numbers(data, ps.avg(), **PARTIAL)]
+    assert_frame_equal(*average, **ROUNDED)
+
+
+@pytest.mark.parametrize("per", ["model", "question"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_majority_of_all_trials_is_one_of_as_many_draws(n, per):
+    log = outcomes({(n, 0): 2, (n, n): 3})
+    all_trials, draws = (
+        numbers(log, metric, **PARTIAL, per=per) for metric in (ps.maj_at_k(), ps.maj_at_k(n))
+    )
+    assert_frame_equal(all_trials, draws, check_exact=True)
+
+
+def test_real_rewards_have_no_posterior_and_an_unaffected_estimate():
+    rewards = long([[0.1, -0.5, 2.3], [1.0, 1.5]])
+    plain = rewards.scorio.max_at_k([1, 2])
+    assert plain["mu"].null_count() == 2
+    for options in (PARTIAL, POPULATION, {"interval": "beta"}):
+        assert_frame_equal(rewards.scorio.max_at_k([1, 2], **options), plain, check_exact=True)
+
+
+# --- the ends of the scale
+
+
+@TARGETS
+@pytest.mark.parametrize(("category", "end"), [(0, "lo"), (1, "hi")])
+def test_an_end_is_the_bound_where_all_trials_point_to_it(target, category, end):
+    options = {**PARTIAL, "target": target}
+    log = outcomes({(4, 0): 5, (2, 0): 3}).with_columns(category=pl.lit(category, pl.Int64))
+    metrics = [ps.bayes(), ps.avg(), ps.pass_at_k([1, 9]), ps.auc_at_k(3), ps.geom_ds_at_k(2)]
+    rows = numbers(log, *metrics, **options)
+    assert (rows[end] == category).all()
+    other = "hi" if end == "lo" else "lo"
+    assert rows[other].is_between(0, 1, closed="none").all()
+    (row,) = numbers(log, ps.bayes([10, 20]), **options).rows(named=True)
+    assert row[end] == 10 + 10 * category
+    # One question that does not agree, and the bound is out of reach.
+    odd = pl.concat(
+        [log, outcomes({(1, 1 - category): 1}, "m").with_columns(question=pl.lit(99, pl.Int64))]
+    )
+    assert not (numbers(odd, *metrics, **options)[end] == category).any()
+
+
+@pytest.mark.parametrize("interval", ["beta", "normal"])
+@TARGETS
+def test_an_average_on_a_bound_takes_the_interval_of_bayes(interval, target):
+    options = {"pooling": "partial", "interval": interval, "target": target}
+    for states, mu in (({(4, 0): 6}, 0), ({(4, 4): 6}, 1)):
+        average, bayes = (
+            numbers(outcomes(states), metric(bounds=(0, 1)), **options).row(0, named=True)
+            for metric in (ps.avg, ps.bayes)
+        )
+        assert average["mu"] == mu
+        assert (average["lo"], average["hi"]) == (bayes["lo"], bayes["hi"])
+        assert 0 < average["hi"] - average["lo"] < 1
+
+
+@pytest.mark.parametrize("category", [0, 1])
+def test_without_doubt_the_interval_is_a_point(category):
+    log = outcomes({(3, 0): 2}).with_columns(category=pl.lit(category, pl.Int64))
+    # No draw of one trial exceeds its half by a whole trial; weights that are all the same.
+    for metric, value in ((ps.mg_pass_at_k(1), 0), (ps.bayes([7, 7]), 7)):
+        assert numbers(log, metric, **PARTIAL).row(0) == (value, 0, value, value)
+
+
+# --- options that contradict each other
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (
+            ps.bayes(),
+            {"pooling": "all"},
+            'pooling must be "none" or "partial", got \'all\'',
+        ),
+        (ps.bayes(), {"interval": "t"}, 'interval must be "normal" or "beta", got \'t\''),
+        (ps.bayes(), {"target": "all"}, "target must be \"benchmark\" or .*, got 'all'"),
+        (ps.pass_at_k(2, alpha0=0.5), PARTIAL, r"pass_at_k\(alpha0=0\.5\): .* alpha0 and beta0"),
+        (ps.geom_at_k(2, beta0=3), PARTIAL, r"geom_at_k\(beta0=3\): .* alpha0 and beta0"),
+        (ps.bayes(), {"target": "population"}, 'needs pooling="partial": .* coverage .* to zero'),
+        (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
+        (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .* needs a k"),
+        (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .* needs a k"),
+        (ps.geom_at_k(2, pass_power=-1), PARTIAL, r"geom_at_k\(pass_power=-1\): .* power has no"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused_at_the_call(r1, metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        r1.lazy().scorio.report(metric, **options)
+
+
+def test_a_name_of_ones_own_has_no_say_in_what_is_refused(r1):
+    assert r1.scorio.bayes(name="majority", **POPULATION)["mu"].null_count() == 0
+
+
+# --- the plan
+
+
+@pytest.mark.parametrize("options", [PARTIAL, POPULATION, {**PARTIAL, "per": "question"}])
+def test_nothing_is_read_before_collect(log, options):
+    plan = report(unreadable(log.schema), **options)
+    assert isinstance(plan, pl.LazyFrame)
+    with pytest.raises(AssertionError, match="the data were read"):
+        plan.collect()
+
+
+@pytest.mark.parametrize("per", ["model", "question"])
+def test_a_filter_on_keys_reaches_the_one_scan(log, per, tmp_path):
+    log.write_parquet(tmp_path / "log.parquet")
+    plan = report(pl.scan_parquet(tmp_path / "log.parquet"), **PARTIAL, per=per)
+    chosen = (pl.col("model") == "a") & (pl.col("domain") == "web")
+    explained = plan.filter(chosen).explain()
+    assert len(re.findall("(?i)parquet scan", explained)) == 1
+    (selection,) = re.findall(r"(?i)parquet scan.*\n\s*project .*\n\s*selection: (.*)", explained)
+    assert {"model", "a", "domain", "web"} <= set(re.findall(r'"(\w+)"', selection))
+    expected = plan.collect().filter(chosen)
+    assert expected.height > 0
+    assert_frame_equal(plan.filter(chosen).collect(), expected, check_exact=True)
+
+
+@pytest.fixture(scope="module")
+def big() -> pl.DataFrame:
+    """150,000 rows, so that every engine cuts them into many morsels, in few states."""
+    trial, question, model = np.indices((4, 25_000, 2)).reshape(3, -1)
+    category = np.random.default_rng(0).binomial(2, (question % 97 + model) / 101)
+    columns = {"model": model, "question": question, "trial": trial, "category": category}
+    log = pl.DataFrame(columns).filter(pl.col("trial") <= pl.col("question") % 5)
+    return log.with_columns(domain=pl.lit("x"))
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_shuffled_rows_and_every_run_and_engine_give_the_same_bits(big, engine, tmp_path):
+    def collected(log: pl.LazyFrame, engine: str = engine) -> pl.DataFrame:
+        metrics = ps.bayes(), ps.avg([0.1, 0.3, 0.7]), ps.pass_at_k(3), ps.geom_at_k(2)
+        return log.scorio(success=2).report(*metrics, **POPULATION).collect(engine=engine)
+
+    expected = collected(big.lazy(), "in-memory")
+    big.write_parquet(tmp_path / "big.parquet", row_group_size=7_000)
+    logs = [big.sample(fraction=1, shuffle=True, seed=seed).lazy() for seed in range(3)]
+    for log in (*logs, *[pl.scan_parquet(tmp_path / "big.parquet")] * 3):
+        assert_frame_equal(collected(log), expected, check_exact=True)
