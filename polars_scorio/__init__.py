@@ -5,7 +5,7 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 `lf.group_by("question").agg(pl.col("category").scorio.pass_at_k(4))`.
 """
 
-from polars_scorio import rubrics
+from polars_scorio import rubrics, sql
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.engines import count_trials
@@ -55,6 +55,7 @@ __all__ = [
     "rank_scores",
     "rubrics",
     "scorio",
+    "sql",
     "style",
     "threshold_spectrum_at_k",
     "to_latex",

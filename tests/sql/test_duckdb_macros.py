@@ -1,6 +1,4 @@
-"""The DuckDB macros of the examples, in DuckDB on Parquet files, against the package."""
-
-from pathlib import Path
+"""The DuckDB macros, in DuckDB on Parquet files, against the package."""
 
 import duckdb
 import mpmath as mp
@@ -10,15 +8,13 @@ import pytest
 import polars_scorio as ps
 from tests.made_logs import drawn
 
-MACROS = Path(__file__).parents[2] / "examples" / "duckdb_macros.sql"
-
 
 @pytest.fixture
 def duck(tmp_path, monkeypatch):
     """A DuckDB that knows the macros, where Parquet files are written."""
     monkeypatch.chdir(tmp_path)
     with duckdb.connect() as connection:
-        connection.execute(MACROS.read_text(encoding="utf-8"))
+        connection.execute(ps.sql.duckdb_macros())
         yield connection
 
 
@@ -51,7 +47,7 @@ def test_the_query_of_the_file_is_a_report(duck):
     log = log.filter(pl.len().over("question") >= 4).with_columns(pl.col("category").clip(0, 1))
     log = pl.concat([log, log.with_columns(model=pl.lit("b"), category=1 - pl.col("category"))])
     log.write_parquet("rollouts.parquet")
-    text = MACROS.read_text(encoding="utf-8")
+    text = ps.sql.duckdb_macros()
     query = text[text.index("SELECT") : text.index(";")].replace("--", "")
     table = duck.execute(f"{query} ORDER BY model").fetchall()
     report = log.scorio.pass_at_k(4)
