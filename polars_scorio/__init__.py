@@ -5,6 +5,8 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 `lf.group_by("question").agg(pl.col("category").scorio.pass_at_k(4))`.
 """
 
+from typing import TYPE_CHECKING
+
 from polars_scorio import rubrics, sql
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
@@ -62,3 +64,24 @@ __all__ = [
     "to_markdown",
     "unanimous_at_k",
 ]
+
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Look up the version when it is asked for: reading the metadata takes time."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - see above
+
+        try:
+            return version("polars-scorio")
+        except PackageNotFoundError:  # a source tree that is not installed
+            return "0+unknown"
+
+
+def __dir__() -> list[str]:
+    """Public names only: neither the rooms of the package nor what this module imports."""
+    return [*__all__, "__version__"]

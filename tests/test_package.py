@@ -1,0 +1,36 @@
+"""The package itself: what it shows of itself, and that rubrics, its values, can be sent about."""
+
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+from packaging.version import Version
+
+import polars_scorio as ps
+
+
+def test_the_package_shows_public_names_only():
+    assert dir(ps) == sorted([*ps.__all__, "__version__"])
+    assert all(hasattr(ps, name) for name in dir(ps))
+
+
+def test_the_version_is_that_of_the_metadata(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", {"polars-scorio": "1.2.3"}.__getitem__)
+    assert ps.__version__ == "1.2.3"
+
+
+def test_a_source_tree_that_is_not_installed_has_a_version(monkeypatch):
+    def nowhere(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", nowhere)
+    assert ps.__version__ == "0+unknown"
+    assert Version(ps.__version__) < Version("0.1")
+
+
+def test_what_the_package_lacks_is_named():
+    with pytest.raises(AttributeError, match=r"^module 'polars_scorio' has no attribute 'bayess'$"):
+        _ = ps.bayess
+
+
+def test_the_metadata_is_read_only_when_it_is_asked_for():
+    assert "__version__" not in vars(ps)
