@@ -1,10 +1,21 @@
-"""The words that options choose from, and the checks of options that are numbers."""
+"""The words that options choose from, and one check each for a number, an int, a flag, a choice.
+
+Every message is of one form: what must be, and what was given. Booleans are no numbers; NumPy's
+scalars are numbers, and leave as Python's.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+import math
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from numbers import Integral, Real
+from typing import Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
+import polars as pl
+
+from polars_scorio.kernels.arrays import Floats
 
 Interval = Literal["normal", "beta"]
 Pooling = Literal["none", "partial"]
@@ -15,32 +26,91 @@ RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
 View = Literal["categories", "success", "rewards"]
 
+# The largest of most ints: sums of a few of them are still 64 bits.
+MOST = 10**18
 
-def check_confidence(confidence: float) -> None:
-    """Refuse what is no probability of an interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a number, or not between 0 and 1.
-    """
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.number):
-        raise TypeError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
+_SHOWN = 200  # characters of a value in a message
 
 
-def check_count(keyword: str, count: int, *, least: int = 1) -> None:
-    """Refuse what is no int, or a smaller one.
+class Range(NamedTuple):
+    """Which numbers an option may have, and how a message says so."""
+
+    words: str
+    low: float
+    high: float
+    closed: bool  # whether the ends are allowed
+
+
+FINITE = Range("a finite number", -math.inf, math.inf, closed=False)
+POSITIVE = Range("a positive finite number", 0, math.inf, closed=False)
+NOT_NEGATIVE = Range("a number that is not negative", 0, math.inf, closed=True)
+SHARE = Range("a number from 0 to 1", 0, 1, closed=True)
+CHANCE = Range("a number between 0 and 1, without the ends", 0, 1, closed=False)
+
+
+def check_number(keyword: str, value: object, within: Range = FINITE) -> float:
+    """The number, as a float.
 
     Raises
     ------
     ValueError
-        If it is not.
+        If it is no number, or outside the range.
+
+    Examples
+    --------
+    >>> check_number("tau", np.float64(0.5), SHARE)
+    0.5
     """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        kind = "a positive int" if least else "an int that is not negative"
-        raise ValueError(f"{keyword} must be {kind}, got {count!r}")
+    number = as_number(value)
+    low, high = within.low, within.high
+    if not (low <= number <= high if within.closed else low < number < high):
+        raise ValueError(f"{keyword} must be {within.words}, got {shown(value)}")
+    return number
+
+
+def check_confidence(confidence: object) -> float:
+    """The probability of an interval, as a float.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or not between 0 and 1.
+    """
+    return check_number("confidence", confidence, CHANCE)
+
+
+def check_count(keyword: str, value: object, *, least: int = 1, most: int | None = MOST) -> int:
+    """The int, as one of Python's.
+
+    Raises
+    ------
+    ValueError
+        If it is no int, or out of range.
+
+    Examples
+    --------
+    >>> check_count("n", np.int8(5))
+    5
+    """
+    kind = "a positive int" if least else "an int that is not negative"
+    if not is_int(value) or value < least:
+        raise ValueError(f"{keyword} must be {kind}, got {shown(value)}")
+    if most is not None and value > most:
+        raise ValueError(f"{keyword} must be {kind}, at most {most:,}, got {shown(value)}")
+    return int(value)
+
+
+def check_flag(keyword: str, value: object) -> bool:
+    """The flag, as one of Python's.
+
+    Raises
+    ------
+    TypeError
+        If it is neither true nor false.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{keyword} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def check_choice(keyword: str, value: object, choices: object) -> None:
@@ -51,6 +121,143 @@ def check_choice(keyword: str, value: object, choices: object) -> None:
     ValueError
         If the value is none of them.
     """
-    if value not in get_args(choices):
+    if not isinstance(value, str) or value not in get_args(choices):
         named = " or ".join(f'"{choice}"' for choice in get_args(choices))
-        raise ValueError(f"{keyword} must be {named}, got {value!r}")
+        raise ValueError(f"{keyword} must be {named}, got {shown(value)}")
+
+
+def check_column(keyword: str, value: object, *, optional: bool = False) -> None:
+    """Refuse what is neither a column name nor an expression.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not (isinstance(value, str | pl.Expr) or (optional and value is None)):
+        choices = "a column name, an expression or None" if optional else _COLUMN
+        joined = '. Join several with pl.concat_str(..., separator="/")' * is_several(value)
+        raise TypeError(f"{keyword} must be {choices}, got {shown(value)}{joined}")
+
+
+def check_columns(keyword: str, value: object) -> tuple[str | pl.Expr, ...]:
+    """One column or several, names or expressions, as a tuple.
+
+    Raises
+    ------
+    TypeError
+        If one of them is something else.
+    """
+    columns = several(value)
+    if not all(isinstance(column, str | pl.Expr) for column in columns):
+        raise TypeError(f"{keyword} must be {_COLUMN}, or several of them, got {shown(value)}")
+    return columns  # type: ignore[return-value]  # mypy does not narrow the items of a tuple
+
+
+_COLUMN = "a column name or an expression"
+
+
+def check_categories(keyword: str, value: object) -> tuple[str | int | float | bool, ...]:
+    """One category or several, as a tuple.
+
+    Raises
+    ------
+    TypeError
+        If one of them is neither a word nor a number nor true nor false.
+    ValueError
+        If an int is too large for any column.
+    """
+    categories = several(value)
+    if not all(isinstance(category, str | int | float | bool) for category in categories):
+        raise TypeError(f"{keyword} must be a category or several of them, got {shown(value)}")
+    for category in categories:
+        if not fits(category):
+            raise ValueError(
+                f"{keyword} must be made of ints of at most 64 bits, got {shown(category)}: write "
+                "longer codes as words"
+            )
+    return categories  # type: ignore[return-value]  # mypy does not narrow the items of a tuple
+
+
+def fits(value: object) -> bool:
+    """Whether a column can hold a value: an int has at most 64 bits."""
+    return not is_int(value) or -(2**63) <= value < 2**64
+
+
+def is_int(value: object) -> TypeGuard[int]:
+    """Whether it is an int of Python or NumPy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def as_number(value: object) -> float:
+    """A number of Python or NumPy as a float, infinite if it is too large; NaN for anything else.
+
+    Examples
+    --------
+    >>> as_number(np.int8(2)), as_number(10**400), as_number(True)
+    (2.0, inf, nan)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # an int or a Fraction
+
+
+def flat_numbers(values: object) -> Floats:
+    """The numbers of a sequence as an array, with NaN for what is none; empty if it is no sequence.
+
+    Examples
+    --------
+    >>> flat_numbers([1, np.float32(0.5), "2"]).tolist(), flat_numbers("12").tolist()
+    ([1.0, 0.5, nan], [])
+    """
+    if isinstance(values, AbstractSet | Mapping) or not is_several(values):
+        return np.empty(0)
+    return np.array([as_number(value) for value in several(values)], dtype=np.float64)
+
+
+def is_several(value: object) -> TypeGuard[Iterable[object]]:
+    """Whether it is an iterable of values, not a single word, expression or number."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | np.generic)
+
+
+def several(value: object) -> tuple[object, ...]:
+    """One value or several as a tuple; NumPy's scalars become Python's, a set gets an order.
+
+    Examples
+    --------
+    >>> several("a"), several(np.array([2, 1])), several({"b", "a"})
+    (('a',), (2, 1), ('a', 'b'))
+    """
+    if not is_several(value):
+        return (plain(value),)
+    values = [plain(item) for item in value]
+    if isinstance(value, AbstractSet):
+        # Of any order: that of a set of words changes from run to run.
+        values.sort(key=lambda item: (type(item).__name__, str(item)))
+    return tuple(values)
+
+
+def plain(value: object) -> object:
+    """A scalar of NumPy as one of Python; anything else as it is."""
+    single = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+    return value.item() if single else value  # type: ignore[attr-defined]  # one of NumPy's
+
+
+def shown(value: object) -> str:
+    """A value as messages show it, cut where it is long.
+
+    Examples
+    --------
+    >>> shown("high"), shown(10**5000)
+    ("'high'", 'an int of 16,610 bits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out ints of more than 4,300 digits
+        return f"an int of {value.bit_length():,} bits" if is_int(value) else "what has no repr"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

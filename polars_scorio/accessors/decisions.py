@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
@@ -248,7 +248,7 @@ class DecisionMethods(Accessor[FrameT]):
         budget: int,
         metric: Metric | None = None,
         *,
-        models: Category | Sequence[Category] | None = None,
+        models: Category | Iterable[Category] | None = None,
         per: Per = "question",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
@@ -264,7 +264,7 @@ class DecisionMethods(Accessor[FrameT]):
             Number of trials, for all models and strata together.
         metric : Metric, optional
             `ps.bayes()`, the default, or `ps.avg()`.
-        models : category or sequence of them, optional
+        models : category or several of them, optional
             Spend on these models only; default: on all.
         per : "question" or "model"
             How much to spend on each question, the default; or a summary for each model.

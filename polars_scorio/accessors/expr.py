@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Concatenate, ParamSpec
@@ -83,14 +83,14 @@ class ScorioExpr:
     def __call__(
         self,
         *,
-        success: Category | Sequence[Category] | None = None,
+        success: Category | Iterable[Category] | None = None,
         missing: Category = "error",
     ) -> ScorioExpr:
         """Say what the categories mean; as the roles of these names in `Scorio.__call__`.
 
         Parameters
         ----------
-        success : category or sequence of them, optional
+        success : category or several of them, optional
             Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
         missing : category, "error" or "drop"
             What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a

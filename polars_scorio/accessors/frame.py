@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
@@ -52,12 +52,12 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         question: Column = "question",
         trial: Column | None = "trial",
         category: Column = "category",
-        by: Column | Sequence[Column] = (),
-        success: Category | Sequence[Category] | None = None,
+        by: Column | Iterable[Column] | None = (),
+        success: Category | Iterable[Category] | None = None,
         missing: Category = "error",
         n: int | None = None,
         count: Column | None = None,
-        levels: Sequence[float] | None = None,
+        levels: Iterable[float] | None = None,
         validate: bool = True,
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
@@ -77,9 +77,10 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             such id, and nothing is checked.
         category : str or Expr
             The outcome: Boolean, integers, floats that hold whole numbers, or labels.
-        by : str, Expr or sequence of them
-            Strata such as the benchmark or the temperature; results are per stratum and model.
-        success : category or sequence of them, optional
+        by : str, Expr or several of them
+            Strata such as the benchmark or the temperature; results are per stratum and model. Of a
+            set, in the order of the names.
+        success : category or several of them, optional
             Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
         missing : category, "error" or "drop"
             What a null or NaN category means, a crashed or unscored trial: an error; nothing, but
@@ -90,7 +91,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         count : str or Expr, optional
             Multiplicities, for rows that are already counted, for instance by `Scorio.counts` or by
             ``SELECT model, question, category, count(*)``.
-        levels : sequence of float, optional
+        levels : several floats, optional
             The category column holds the reward itself, which is one of these (within 1e-6); they
             are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
             error. Binary metrics need `success`, unless the levels are 0 and 1.
@@ -107,9 +108,10 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         Raises
         ------
         TypeError
-            If a role is neither a name nor an expression.
+            If a role is neither a name nor an expression, or a category neither word nor number.
         ValueError
-            If `n` is not positive, or `count` comes together with `trial`.
+            If `n` is not a positive int, `levels` are not numbers, a category has more than 64
+            bits, or `count` comes together with `trial`.
 
         Examples
         --------
@@ -142,7 +144,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         self,
         rubric: Rubric,
         *,
-        over: Column | Sequence[Column] = (),
+        over: Column | Iterable[Column] = (),
         thresholds: Thresholds | None = None,
     ) -> Scorio[FrameT]:
         """Take the category of each trial from a rubric; all other roles stay.
@@ -151,7 +153,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         ----------
         rubric : Rubric
             One of `ps.rubrics`, or your own.
-        over : str, Expr or sequence of them
+        over : str, Expr or several of them
             The strata (datasets) within which percentiles are taken, over all models together and
             all rows of the frame: a filter on the models of the result changes no number, but all
             models are read. Default: the whole frame is one.

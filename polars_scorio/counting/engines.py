@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import polars as pl
@@ -19,7 +19,7 @@ def count_trials(
     question: str = "question",
     trial: str | None = "trial",
     category: str = "category",
-    by: str | Sequence[str] = (),
+    by: str | Iterable[str] | None = (),
     missing: Category = "error",
     n: int | None = None,
     validate: bool = True,

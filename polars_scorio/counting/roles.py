@@ -10,6 +10,19 @@ from itertools import pairwise
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
+from polars_scorio.arguments import (
+    check_categories,
+    check_column,
+    check_columns,
+    check_count,
+    check_flag,
+    flat_numbers,
+    is_several,
+    plain,
+    several,
+    shown,
+)
+
 Column = str | pl.Expr
 Category = str | int | float | bool
 
@@ -37,34 +50,26 @@ class Roles:
     question: Column = "question"
     trial: Column | None = "trial"
     category: Column = "category"
-    by: Column | Sequence[Column] = ()
-    success: Category | Sequence[Category] | None = None
+    by: Column | Iterable[Column] | None = ()
+    success: Category | Iterable[Category] | None = None
     missing: Category = "error"
     n: int | None = None
     count: Column | None = None
-    levels: Sequence[float] | None = None
+    levels: Iterable[float] | None = None
     validate: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
         for name in ("model", "question", "trial", "category", "count"):
-            self._check_column(name, getattr(self, name))
-        if not isinstance(self.by, str | pl.Expr | Sequence):
-            raise TypeError(
-                f"by must be a column, an expression or several of them, got {self.by!r}"
-            )
-        for column in self.strata:
-            self._check_column("by", column)
-        if not isinstance(self.success, Category | Sequence | None):
-            raise TypeError(f"success must be a category or several of them, got {self.success!r}")
-        if not isinstance(self.missing, Category):
-            raise TypeError(f'missing must be "error", "drop" or a category, got {self.missing!r}')
-        if self.n is not None and (
-            isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1
-        ):
-            raise ValueError(f"n must be a positive int or None, got {self.n!r}")
-        if not isinstance(self.validate, bool):
-            raise TypeError(f"validate must be True or False, got {self.validate!r}")
+            optional = name in {"model", "trial", "count"}
+            check_column(name, getattr(self, name), optional=optional)
+        self._set("by", () if self.by is None else check_columns("by", self.by))
+        if self.success is not None:
+            self._set("success", check_categories("success", self.success))
+        self._check_missing()
+        if self.n is not None:
+            self._set("n", check_count("n", self.n))
+        self._set("validate", check_flag("validate", self.validate))
         self._check_levels()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
@@ -72,41 +77,41 @@ class Roles:
                     f"count={self.count!r} means rows that are already counted, so they have no "
                     f"trial ids: leave trial={self.trial!r} out"
                 )
-            object.__setattr__(self, "trial", None)
+            self._set("trial", None)
 
-    @staticmethod
-    def _check_column(role: str, column: object) -> None:
-        optional = role in {"model", "trial", "count"}
-        if not (isinstance(column, str | pl.Expr) or (optional and column is None)):
-            choices = "a column name, an expression" + (" or None" if optional else "")
-            raise TypeError(f"{role} must be {choices}, got {column!r}")
+    def _set(self, role: str, value: object) -> None:
+        """Keep what the user gave as the plan uses it."""
+        object.__setattr__(self, role, value)
+
+    def _check_missing(self) -> None:
+        if is_several(self.missing) or not isinstance(plain(self.missing), Category):
+            raise TypeError(
+                f'missing must be "error", "drop" or a category, got {shown(self.missing)}'
+            )
+        (category,) = check_categories("missing", self.missing)
+        self._set("missing", category)
 
     def _check_levels(self) -> None:
         if self.levels is None:
             return
-        try:
-            levels = sorted(map(float, self.levels))
-        except (TypeError, ValueError):
-            levels = []
+        levels = sorted(flat_numbers(several(self.levels)).tolist())
         gaps = [upper - lower for lower, upper in pairwise(levels)]
         if not gaps or not min(gaps) > 2 * NOISE or not all(map(math.isfinite, levels)):
             raise ValueError(
                 "levels must be at least two different numbers, the rewards that a trial can get, "
-                f"got {self.levels!r}"
+                f"got {shown(self.levels)}"
             )
-        object.__setattr__(self, "levels", tuple(levels))
+        self._set("levels", tuple(levels))
 
     @property
     def strata(self) -> tuple[Column, ...]:
-        """The columns of `by`, one or several, as a tuple."""
-        return (self.by,) if isinstance(self.by, str | pl.Expr) else tuple(self.by)
+        """The columns of `by`, as a tuple."""
+        return check_columns("by", self.by)
 
     @property
     def successes(self) -> tuple[Category, ...] | None:
-        """The categories of `success`, one or several, as a tuple."""
-        if self.success is None:
-            return None
-        return (self.success,) if isinstance(self.success, Category) else tuple(self.success)
+        """The categories of `success`, as a tuple."""
+        return None if self.success is None else check_categories("success", self.success)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +190,7 @@ class Trials:
         return self.frame.select(*everything, *keys, *outcome)
 
 
-def _on_levels(reward: Part, levels: Sequence[float], owner: str) -> Part:
+def _on_levels(reward: Part, levels: Iterable[float], owner: str) -> Part:
     """A reward as the level that it is, but for noise; unchanged if it is none."""
     if not (reward.dtype.is_integer() or reward.dtype.is_float()):
         raise TypeError(
@@ -291,6 +296,11 @@ def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
 def _check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     """Refuse dtypes that a role cannot have."""
     if role == "category":
+        if dtype in (pl.List, pl.Array):
+            raise TypeError(
+                f"{what} is {dtype}; a row is one trial. Where a list holds the trials of a "
+                "question, make rows of it with .explode(...) before."
+            )
         if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
             raise TypeError(
                 f"{what} is {dtype}; a category is Boolean, an integer, a float that holds whole "
@@ -300,9 +310,11 @@ def _check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
         if not dtype.is_integer():
             raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
     elif dtype.is_nested() or dtype == pl.Object:
+        joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
+        example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')
         raise TypeError(
             f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
-            'one plain column, for instance pl.concat_str("a", "b", separator="/").'
+            f"one plain column, for instance {example}."
         )
 
 

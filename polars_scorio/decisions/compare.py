@@ -41,7 +41,7 @@ def compare(
     metric = on_levels(metric or bayes(), trials)
     model = named_model(trials, "compare")
     if baseline is not None:
-        check_models([baseline], trials, "baseline")
+        (baseline,) = check_models((baseline,), trials, "baseline")
     paired = options.get("target") == "population"
     if paired:
         _check_paired(metric, options)

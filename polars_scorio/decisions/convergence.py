@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Compared, Pooling, check_choice, check_count
+from polars_scorio.arguments import Compared, Pooling, check_choice, check_count, check_flag
 from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
 from polars_scorio.counting.roles import Classes, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import rank_scores
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
+# Each keeps a number for every trial: 0.8 GB with 100 trials.
+_MOST_REPLICATES = 1_000_000
 _SETTLED: dict[str, pl.DataType] = {
     "n": pl.UInt32(),
     "share": pl.Float64(),
@@ -69,8 +71,9 @@ def settling(
 ) -> pl.LazyFrame:
     """The plan of a convergence; see `Scorio.convergence`."""
     check_choice("scheme", scheme, Scheme)
-    check_count("replicates", replicates, least=0)
-    check_count("seed", seed, least=0)
+    replicates = check_count("replicates", replicates, least=0, most=_MOST_REPLICATES)
+    seed = check_count("seed", seed, least=0, most=None)
+    progress = check_flag("progress", progress)
     options: PlanOptions = {"prior": prior, "pooling": pooling}
     asked = _inquiry(bind(frame, roles), metric, "convergence", options)
     named_model(asked.trials, "convergence")

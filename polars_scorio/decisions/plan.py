@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from typing import NamedTuple
@@ -11,7 +11,15 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from polars_scorio.arguments import Compared, Per, Pooling, check_choice, check_count
+from polars_scorio.arguments import (
+    POSITIVE,
+    Compared,
+    Per,
+    Pooling,
+    check_choice,
+    check_count,
+    check_number,
+)
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.compare import standardized
@@ -49,8 +57,9 @@ def trials_needed(
     pooling: Pooling = "none",
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
-    _check_half_width(half_width)
-    check_count("max_trials", max_trials)
+    if half_width is not None:
+        half_width = check_number("half_width", half_width, POSITIVE)
+    max_trials = check_count("max_trials", max_trials)
     trials = bind(frame, roles)
     metric = _weighted(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
@@ -74,13 +83,13 @@ def next_trials(
     budget: int,
     metric: Metric | None = None,
     *,
-    models: Category | Sequence[Category] | None = None,
+    models: Category | Iterable[Category] | None = None,
     per: Per = "question",
     prior: Frame | None = None,
     pooling: Pooling = "none",
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
-    check_count("budget", budget)
+    budget = check_count("budget", budget)
     check_choice("per", per, Per)
     trials = bind(frame, roles)
     metric = _weighted(metric, trials, "next_trials")
@@ -120,24 +129,14 @@ def _weighted(metric: Metric | None, trials: Trials, method: str) -> WeightedMet
     return weighted
 
 
-def _wanted(models: Category | Sequence[Category] | None, trials: Trials) -> list[Category] | None:
+def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> list[Category] | None:
     """The models to spend on; None: all."""
     if models is None:
         return None
-    wanted = [models] if isinstance(models, Category) else list(models)
+    wanted = check_models(models, trials, "models")
     if not wanted:
         raise ValueError("models must name at least one model, got none")
-    check_models(wanted, trials, "models")
     return wanted
-
-
-def _check_half_width(half_width: float | None) -> None:
-    if half_width is not None and (
-        isinstance(half_width, bool)
-        or not isinstance(half_width, int | float | np.number)
-        or not 0 < half_width < np.inf
-    ):
-        raise ValueError(f"half_width must be a positive number or None, got {half_width!r}")
 
 
 class _Prospect(NamedTuple):

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 from scipy.special import ndtri
 
-from polars_scorio.arguments import RankMethod, RankTies, check_choice
+from polars_scorio.arguments import (
+    NOT_NEGATIVE,
+    RankMethod,
+    RankTies,
+    check_choice,
+    check_column,
+    check_number,
+)
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.strata import aligned, named_model, single_k
 from polars_scorio.metrics.base import Metric
@@ -130,8 +137,8 @@ def rank_scores(
     [(2, 2.5), (1, 1.0), (2, 2.5), (4, 4.0)]
     """
     check_choice("method", method, RankMethod)
-    if isinstance(tol, bool) or not isinstance(tol, int | float) or not tol >= 0:
-        raise ValueError(f"tol must be a number that is not negative, got {tol!r}")
+    tol = check_number("tol", tol, NOT_NEGATIVE)
+    check_column("column", column)
     given = pl.col(column) if isinstance(column, str) else column
     scores = given.cast(pl.Float64).fill_nan(None)
     order = scores.arg_sort(descending=True, nulls_last=True)

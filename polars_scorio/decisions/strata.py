@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import polars as pl
 
-from polars_scorio.arguments import Compared, check_choice
+from polars_scorio.arguments import Compared, check_choice, fits, is_several, several, shown
 from polars_scorio.counting.roles import EVERYTHING, Category, Trials, is_label
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
@@ -89,23 +89,27 @@ def named_model(trials: Trials, method: str) -> pl.DataType:
     return trials.model.dtype
 
 
-def check_models(names: Sequence[Category], trials: Trials, keyword: str) -> None:
-    """Refuse names that the model column cannot hold.
+def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
+    """One name or several of models, after a check that the model column can hold them.
 
     Raises
     ------
     TypeError
         If a word is given for a column of numbers, or a number for a column of words.
     ValueError
-        If an Enum has no such model.
+        If an Enum has no such model, or an int is too large for any column.
     """
     dtype = named_model(trials, f"{keyword}=")
-    for name in names:
-        what = f"{keyword}: {name!r} cannot be a model of this log, whose models are {dtype}"
-        if isinstance(name, str) != is_label(dtype):
+    models = several(names)
+    for name in models:
+        what = f"{keyword}: {shown(name)} cannot be a model of this log, whose models are {dtype}"
+        if isinstance(name, str) != is_label(dtype) or name is None or is_several(name):
             raise TypeError(what)
+        if not fits(name):
+            raise ValueError(what)
         if isinstance(dtype, pl.Enum) and name not in dtype.categories:
             raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
+    return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
 
 
 def aligned(options: DecisionOptions) -> DecisionOptions:

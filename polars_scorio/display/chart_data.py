@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
+from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
 from polars_scorio.metrics.base import DrawSizes, Metric, draw_sizes
 
@@ -57,7 +58,7 @@ def sizes(k: DrawSizes) -> tuple[int, ...]:
     ((1, 3), (1, 2, 4, 8, 10))
     """
     checked = draw_sizes(k)
-    if isinstance(k, Iterable):
+    if is_several(k):
         return checked
     (most,) = checked
     return (*(2**power for power in range((most - 1).bit_length())), most)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polars_scorio.arguments import check_flag
 from polars_scorio.display.leaderboard import ENDS, FACTS, SEPARATOR
 
 if TYPE_CHECKING:
@@ -220,6 +221,8 @@ class _Table:
     @classmethod
     def read(cls, board: pl.DataFrame, *, percent: bool | None) -> _Table:
         """Find the numbers by their names, and write them."""
+        if percent is not None:
+            percent = check_flag("percent", percent)
         if not isinstance(board, pl.DataFrame):
             raise TypeError(f"a leaderboard is a DataFrame, got {type(board).__name__}")
         numbers = [

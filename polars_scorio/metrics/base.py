@@ -8,8 +8,21 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 import numpy as np
 from numpy.typing import ArrayLike
 
+from polars_scorio.arguments import (
+    POSITIVE,
+    check_categories,
+    check_count,
+    check_number,
+    flat_numbers,
+    is_int,
+    several,
+    shown,
+)
 from polars_scorio.counting.roles import Category
 from polars_scorio.kernels.arrays import Floats
+
+# A draw of more trials than any log holds; some metrics sum over its successes.
+_MOST_DRAWN = 1_000_000
 
 Bounds: TypeAlias = "tuple[float, float]"
 DrawSizes: TypeAlias = "int | Iterable[int]"
@@ -103,18 +116,14 @@ def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        If one is not a positive int, or is given twice.
+        If one is not a positive int, is too large, or is given twice.
     """
-    single = isinstance(k, str | bytes | np.generic | Mapping) or not isinstance(k, Iterable)
-    sizes: list[Any] = [k] if single or (isinstance(k, np.ndarray) and not k.ndim) else [*k]  # type: ignore[misc]
-    if not sizes or any(
-        isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1
-        for size in sizes
-    ):
-        raise ValueError(f"k must be a positive int or a sequence of them, got {k!r}")
+    sizes = several(k)
+    if not sizes or not all(is_int(size) and size > 0 for size in sizes):
+        raise ValueError(f"k must be a positive int or a sequence of them, got {shown(k)}")
     if len(set(sizes)) < len(sizes):
-        raise ValueError(f"k must name each draw size once, got {k!r}")
-    return tuple(sorted(int(size) for size in sizes))
+        raise ValueError(f"k must name each draw size once, got {shown(k)}")
+    return tuple(sorted(check_count("k", size, most=_MOST_DRAWN) for size in sizes))
 
 
 def weight_pairs(w: Weights | None) -> WeightPairs | None:
@@ -127,30 +136,20 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
     """
     if w is None:
         return None
-    values = numbers(list(w.values()) if isinstance(w, Mapping) else w)
+    values = flat_numbers([*w.values()] if isinstance(w, Mapping) else w)
     if not values.size or not np.isfinite(values).all():
         raise ValueError(
             "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
-            f"or a dict from category to weight, got {w!r}"
+            f"or a dict from category to weight, got {shown(w)}"
         )
-    categories: Iterable[Category] = w if isinstance(w, Mapping) else range(values.size)
+    known = check_categories("the categories of w", [*w]) if isinstance(w, Mapping) else None
+    categories: Iterable[Category] = range(values.size) if known is None else known
     try:
         return tuple(sorted(zip(categories, values.tolist(), strict=True)))
     except TypeError:
         raise TypeError(
-            f"the categories of w must be all labels or all numbers, got {w!r}"
+            f"the categories of w must be all labels or all numbers, got {shown(w)}"
         ) from None
-
-
-def numbers(values: ArrayLike) -> Floats:
-    """A flat sequence of numbers as an array; an empty one for anything else."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # lists of different lengths
-        return np.empty(0)
-    if array.ndim != 1 or array.dtype.kind not in "biuf":
-        return np.empty(0)
-    return array.astype(np.float64)
 
 
 def weights(w: WeightPairs | None) -> Floats:
@@ -168,10 +167,12 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     """
     if bounds is None:
         return None
-    ends = numbers(bounds)
+    ends = flat_numbers(bounds)
     low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
     if not low <= high:
-        raise ValueError(f"bounds must be None or two numbers, the lower first, got {bounds!r}")
+        raise ValueError(
+            f"bounds must be None or two numbers, the lower first, got {shown(bounds)}"
+        )
     return low, high
 
 
@@ -183,11 +184,7 @@ def beta_prior(*, alpha0: float, beta0: float) -> tuple[float, float]:
     ValueError
         If one of them is not.
     """
-    for name, number in {"alpha0": alpha0, "beta0": beta0}.items():
-        real = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-        if not (real and 0 < number < np.inf):
-            raise ValueError(f"{name} must be positive and finite, got {number!r}")
-    return float(alpha0), float(beta0)
+    return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
 
 
 def full_name(function: str, name: str | None, **arguments: tuple[object, object]) -> str:
@@ -209,10 +206,10 @@ def full_name(function: str, name: str | None, **arguments: tuple[object, object
     """
     if name is not None:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"name must be a non-empty string or None, got {name!r}")
+            raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
         return name
-    shown = [f"{key}={_show(value)}" for key, (value, usual) in arguments.items() if value != usual]
-    return f"{function}({', '.join(shown)})" if shown else function
+    given = [f"{key}={_show(value)}" for key, (value, usual) in arguments.items() if value != usual]
+    return f"{function}({', '.join(given)})" if given else function
 
 
 def _show(value: object) -> str:

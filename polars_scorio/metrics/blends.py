@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.blends import blend, blend_moments
@@ -269,11 +270,10 @@ def geo_spectrum_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.258199]
     """
-    if isinstance(lam, bool) or not isinstance(lam, int | float | np.number) or not 0 <= lam <= 1:
-        raise ValueError(f"lam must lie between 0 and 1, got {lam!r}")
+    lam = check_number("lam", lam, SHARE)
     own = None if weights is None else spectrum_weights(k, weights)
-    formula = _spectrum(float(lam), own)
-    shown = {"lam": (float(lam), 0.5), "weights": (own, None)}
+    formula = _spectrum(lam, own)
+    shown = {"lam": (lam, 0.5), "weights": (own, None)}
     return _blend("geo_spectrum_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
 
 
@@ -334,14 +334,16 @@ def _spectrum(lam: float, weights: tuple[float, ...] | None) -> BlendFormula:
 
 def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
     """The powers of a blend, which must be finite and not both zero."""
-    powers = pass_power, unanimous_power
-    numbers = all(isinstance(p, int | float | np.number) and np.isfinite(p) for p in powers)
-    if not numbers or not any(powers):
+    powers = (
+        check_number("pass_power", pass_power),
+        check_number("unanimous_power", unanimous_power),
+    )
+    if not any(powers):
         raise ValueError(
-            "pass_power and unanimous_power must be finite and not both zero, got "
+            "pass_power and unanimous_power must not both be zero, got "
             f"{pass_power!r} and {unanimous_power!r}"
         )
-    return float(pass_power), float(unanimous_power)
+    return powers
 
 
 def _blend(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Interval, check_choice, check_confidence
+from polars_scorio.arguments import Interval, check_choice, check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent
@@ -201,8 +201,7 @@ def _of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
             "leave w out, or count the categories with pl.col(...).scorio"
         )
     for keyword, column in {"n": n, "successes": successes}.items():
-        if not isinstance(column, str | pl.Expr):
-            raise TypeError(f"{keyword} must be a column name or an expression, got {column!r}")
+        check_column(keyword, column)
     columns = [pl.col(column) if isinstance(column, str) else column for column in (n, successes)]
     names = [str(column) for column in (n, successes)]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from polars_scorio.arguments import SHARE, check_number, flat_numbers, shown
 from polars_scorio.kernels import credit
-from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes, numbers
+from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes
 from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric
 
 
@@ -64,9 +64,7 @@ def g_pass_at_k_tau(
     >>> report["estimate"].round(6).to_list()
     [0.9]
     """
-    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau <= 1:
-        raise ValueError(f"tau must lie between 0 and 1, got {tau!r}")
-    share = {"tau": float(tau)}
+    share = {"tau": check_number("tau", tau, SHARE)}
     gains = credit.at_least_share
     return draw_metric("g_pass_at_k_tau", gains, k, alpha0, beta0, bounds, name, **share)
 
@@ -297,10 +295,14 @@ def spectrum_weights(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
     ValueError
         If they are not k numbers, negative, or sum up to more than 1.
     """
-    sizes, values = draw_sizes(k), numbers(weights)
+    sizes, values = draw_sizes(k), flat_numbers(weights)
     if (values.size,) != sizes:
-        raise ValueError(f"weights must be one for each of the k={k!r} thresholds, got {weights!r}")
+        raise ValueError(
+            f"weights must be one for each of the k={k!r} thresholds, got {shown(weights)}"
+        )
     # Written so that NaN is refused too.
     if not (values.min() >= 0 and values.sum() <= 1 + 1e-12):
-        raise ValueError(f"weights must be >= 0 and sum up to at most 1, got {weights!r}")
+        raise ValueError(
+            f"weights must be numbers >= 0 and sum up to at most 1, got {shown(weights)}"
+        )
     return tuple(values.tolist())

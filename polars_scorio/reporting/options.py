@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, TypedDict
 
 import polars as pl
@@ -85,7 +85,7 @@ class SpectrumOptions(DrawOptions, total=False):
 class OutcomeOptions(TypedDict, total=False):
     """The keywords of `ScorioExpr.__call__`."""
 
-    success: Category | Sequence[Category] | None
+    success: Category | Iterable[Category] | None
     missing: Category
 
 
@@ -96,8 +96,8 @@ class RoleOptions(OutcomeOptions, total=False):
     question: Column
     trial: Column | None
     category: Column
-    by: Column | Sequence[Column]
+    by: Column | Iterable[Column] | None
     n: int | None
     count: Column | None
-    levels: Sequence[float] | None
+    levels: Iterable[float] | None
     validate: bool

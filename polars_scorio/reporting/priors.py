@@ -37,7 +37,7 @@ def priors(
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of the fitted priors; see `Scorio.priors`."""
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     trials, pairs = bind(frame, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
         pairs = tuple((level, level) for level in trials.roles.levels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per
+from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import STATES
@@ -35,8 +35,7 @@ def report(
     **options: Unpack[InferenceOptions],
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
-    if not isinstance(wide, bool):
-        raise TypeError(f"wide must be True or False, got {wide!r}")
+    wide = check_flag("wide", wide)
     trials = bind(frame, roles)
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
     columns = wide_columns(metrics, keys) if wide else []

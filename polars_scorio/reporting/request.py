@@ -92,7 +92,7 @@ def inquiry(
         As `Scorio.report` at the call.
     """
     check_metrics(metrics)
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     check_choice("interval", interval, Interval)
     check_choice("pooling", pooling, Pooling)
     check_choice("target", target, Target)
@@ -105,7 +105,7 @@ def inquiry(
     return Inquiry(
         trials,
         tuple(zip(metrics, views, strict=True)),
-        Inference(kinds, Intervals(float(confidence), interval, target), pooling),
+        Inference(kinds, Intervals(confidence, interval, target), pooling),
         None if prior is None else bind_prior(prior, trials, kinds),
     )
 

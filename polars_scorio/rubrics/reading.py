@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
+from polars_scorio.arguments import (
+    SHARE,
+    check_choice,
+    check_column,
+    check_number,
+    flat_numbers,
+    shown,
+)
 from polars_scorio.counting.roles import Column
 from polars_scorio.rubrics.rubric import columns, refuse_absent, roots
 
@@ -139,22 +147,16 @@ class Reading:
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
         for name in _SIGNALS:
-            if not isinstance(getattr(self, name), str | pl.Expr):
-                raise TypeError(
-                    f"{name} must be a column name or an expression, got {getattr(self, name)!r}"
-                )
+            check_column(name, getattr(self, name))
         for name in ("invalid_at", "A_high_at", "high_conf_q", "wrong_high_conf_q", "ood_q"):
-            _check_levels(name, getattr(self, name), (getattr(self, name),))
+            self._set(name, check_number(name, getattr(self, name), SHARE))
         for name in ("correct_conf_q", "tokens_q"):
-            pair = getattr(self, name)
-            if not isinstance(pair, Sequence) or len(pair) != len(_THIRDS):
-                raise TypeError(f"{name} must be a pair of numbers, got {pair!r}")
-            _check_levels(name, pair, pair)
-        if self.interpolation not in get_args(Interpolation):
-            raise ValueError(
-                f"interpolation must be one of {list(get_args(Interpolation))}, got "
-                f"{self.interpolation!r}"
-            )
+            self._set(name, _levels(name, getattr(self, name)))
+        check_choice("interpolation", self.interpolation, Interpolation)
+
+    def _set(self, name: str, value: object) -> None:
+        """Keep what the user gave as it is used."""
+        object.__setattr__(self, name, value)
 
     def signal(self, name: str) -> pl.Expr:
         """A signal as a number; NaN is null."""
@@ -191,17 +193,17 @@ class Reading:
         return (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64)
 
 
-def _check_levels(name: str, given: object, levels: Sequence[float]) -> None:
-    """Refuse levels that are no ascending numbers between 0 and 1."""
-    for level in levels:
-        if isinstance(level, bool) or not isinstance(level, int | float):
-            raise TypeError(f"{name} must be made of numbers, got {given!r}")
-    if not all(0 <= level <= 1 for level in levels) or sorted(levels) != [*levels]:
-        raise ValueError(f"{name} must lie between 0 and 1, ascending, got {given!r}")
+def _levels(name: str, given: object) -> Thirds:
+    """A pair of ascending levels."""
+    levels = flat_numbers(given)
+    # Written so that NaN is refused too.
+    if levels.shape != (2,) or not 0 <= levels[0] <= levels[1] <= 1:
+        raise ValueError(f"{name} must be two ascending numbers from 0 to 1, got {shown(given)}")
+    return float(levels[0]), float(levels[1])
 
 
 def thresholds(
-    frame: FrameT, *, over: Column | Sequence[Column] = (), **reading: Unpack[ReadingOptions]
+    frame: FrameT, *, over: Column | Iterable[Column] = (), **reading: Unpack[ReadingOptions]
 ) -> FrameT:
     """The percentiles of a log, to be kept and used for other logs too.
 
@@ -209,7 +211,7 @@ def thresholds(
     ----------
     frame : DataFrame or LazyFrame
         The log, of all models together.
-    over : str, Expr or sequence of them
+    over : str, Expr or several of them
         The strata within which percentiles are taken. Default: the whole frame is one.
     **reading
         Columns and levels, as in `Reading`.

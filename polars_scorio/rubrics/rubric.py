@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -12,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 from polars.exceptions import ColumnNotFoundError
 
+from polars_scorio.arguments import check_columns, check_number, several
 from polars_scorio.counting.roles import Column
 
 Thresholds: TypeAlias = "Mapping[str, float] | pl.DataFrame"
@@ -57,13 +57,13 @@ class Rubric:
     otherwise: str | None = field(repr=False)
 
     def expr(
-        self, *, over: Column | Sequence[Column] = (), thresholds: Thresholds | None = None
+        self, *, over: Column | Iterable[Column] = (), thresholds: Thresholds | None = None
     ) -> pl.Expr:
         """The category of each row, under the name of the rubric.
 
         Parameters
         ----------
-        over : str, Expr or sequence of them
+        over : str, Expr or several of them
             The strata (datasets) within which percentiles are taken, over all of their rows: all
             models, invalid attempts too. Default: the whole frame is one.
         thresholds : dict of float or DataFrame, optional
@@ -124,14 +124,24 @@ class Rubric:
         {'invalid': 0.0, 'wrong': -1.0, 'correct_boxed': 1.0}
         """
         refuse_strangers(f"weights of the rubric {self.name!r}", named, self.labels)
-        given = {**self.example, **named}
+        given = {**self.example, **checked_weights(named)}
         missing = [label for label in self.labels if label not in given]
         if missing:
             raise ValueError(
                 f"the rubric {self.name!r} has no example weights: name one for each of its "
                 f"labels; {missing} have none"
             )
-        return {label: float(given[label]) for label in self.labels}
+        return {label: given[label] for label in self.labels}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Conditions:
+    """The cases of a rubric of your own; not a closure, which cannot be pickled."""
+
+    conditions: Mapping[str, pl.Expr]
+
+    def __call__(self, at: At) -> Mapping[str, pl.Expr]:
+        return {label: at(label, condition) for label, condition in self.conditions.items()}
 
 
 def rubric(
@@ -140,7 +150,7 @@ def rubric(
     *,
     otherwise: str,
     weights: Mapping[str, float] | None = None,
-    success: str | Sequence[str] = (),
+    success: str | Iterable[str] = (),
 ) -> Rubric:
     """A rubric of your own.
 
@@ -157,7 +167,7 @@ def rubric(
         The category of a row that meets no condition, the last label.
     weights : dict of str to float, optional
         Example weights: one for each label.
-    success : str or sequence of str
+    success : str or several of them
         The labels that count as success for binary metrics.
 
     Returns
@@ -194,27 +204,31 @@ def rubric(
     for word in (name, *labels):
         if not isinstance(word, str):
             raise TypeError(f"name and labels of a rubric are words, got {word!r}")
-    success = (success,) if isinstance(success, str) else tuple(success)
-    refuse_strangers(f"success of the rubric {name!r}", success, labels)
-    example = {} if weights is None else dict(weights)
+    successes = several(success)
+    refuse_strangers(f"success of the rubric {name!r}", successes, labels)
+    example = {} if weights is None else checked_weights(weights)
     refuse_strangers(f"weights of the rubric {name!r}", example, labels)
     if example and len(example) < len(labels):
         lacking = [label for label in labels if label not in example]
         raise ValueError(f"weights of the rubric {name!r} lack {lacking}")
-
-    def cases(at: At) -> Mapping[str, pl.Expr]:
-        return {label: at(label, condition) for label, condition in conditions.items()}
 
     return Rubric(
         name=name,
         labels=labels,
         signals=roots(conditions.values()),
         thresholds=(),
-        success=success,
+        success=tuple(label for label in labels if label in successes),
         example=MappingProxyType(example),
-        cases=cases,
+        cases=_Conditions(dict(conditions)),
         otherwise=otherwise,
     )
+
+
+def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights of labels as floats."""
+    return {
+        label: check_number(f"the weight of {label!r}", number) for label, number in weights.items()
+    }
 
 
 def roots(expressions: Iterable[pl.Expr]) -> tuple[str, ...]:
@@ -224,7 +238,7 @@ def roots(expressions: Iterable[pl.Expr]) -> tuple[str, ...]:
 
 
 def refuse_strangers(
-    what: str, named: Mapping[str, float] | Sequence[str], labels: Sequence[str]
+    what: str, named: Mapping[str, float] | Sequence[object], labels: Sequence[str]
 ) -> None:
     """Refuse labels that a rubric does not have."""
     strangers = [label for label in named if label not in labels]
@@ -242,15 +256,13 @@ def refuse_absent(names: Sequence[str], schema: pl.Schema, what: str, way_out: s
             )
 
 
-def columns(over: Column | Sequence[Column]) -> tuple[pl.Expr, ...]:
+def columns(over: Column | Iterable[Column]) -> tuple[pl.Expr, ...]:
     """One column or several, names or expressions, as a tuple of expressions."""
-    several = over if isinstance(over, Sequence) and not isinstance(over, str) else [over]
-    if not all(isinstance(column, str | pl.Expr) for column in several):
-        raise TypeError(f"over must be a column, an expression or several of them, got {over!r}")
+    several = check_columns("over", over)
     return tuple(pl.col(column) if isinstance(column, str) else column for column in several)
 
 
-def _taken(name: str, over: Column | Sequence[Column], thresholds: Thresholds | None) -> At:
+def _taken(name: str, over: Column | Iterable[Column], thresholds: Thresholds | None) -> At:
     """How the conditions of a rubric take a threshold: from the data, or from what is given."""
     strata = columns(over)
     if thresholds is None:
@@ -276,7 +288,10 @@ def _numbers(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Mapping[str
                 "thresholds of a dict hold for all rows: leave over= out, or pass a frame with a "
                 "row for each stratum"
             )
-        return {name: pl.lit(_finite(name, number)) for name, number in thresholds.items()}
+        return {
+            name: pl.lit(check_number(f"the threshold {name!r}", number))
+            for name, number in thresholds.items()
+        }
     if not isinstance(thresholds, pl.DataFrame):
         raise TypeError(
             "thresholds must be a dict of numbers or a DataFrame as rubrics.thresholds returns it "
@@ -308,9 +323,3 @@ def _equal(strata: tuple[pl.Expr, ...], row: tuple[object, ...]) -> pl.Expr:
     """Whether a row belongs to a stratum."""
     pairs = zip(strata, row, strict=True)
     return pl.all_horizontal(column.eq_missing(pl.lit(value)) for column, value in pairs)
-
-
-def _finite(name: str, number: float) -> float:
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise ValueError(f"the threshold {name!r} must be a finite number, got {number!r}")
-    return float(number)

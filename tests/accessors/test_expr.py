@@ -339,7 +339,7 @@ def test_the_function_gives_the_accessor_of_an_expression(log):
             r'geom_at_k\(pass_power=-1\): a negative power has no range, .*"beta"',
         ),
         (lambda c: c(success=[]).avg(), ValueError, "success must name at least one category"),
-        (lambda c: c(success={1}), TypeError, r"success must be a category .*, got \{1\}"),
+        (lambda c: c(success={1: 0}), TypeError, r"success must be a category .*, got \{1: 0\}"),
         (lambda c: c(missing=None), TypeError, "missing must be .*, got None"),
         (lambda c: c(missing=2).avg(), ValueError, r"missing=2 is none of .* \[0, 1\]"),
         (lambda c: c(success=3).avg(RUBRIC), ValueError, r"success=3 is none of .* \[0, 1, 2\]"),
@@ -546,7 +546,7 @@ def test_a_million_counts_have_few_states_and_numbers(calls, engine):
         (
             lambda: ps.avg().posterior_expr(n="n", successes="c", confidence=0),
             ValueError,
-            "confidence must lie between 0 and 1, got 0",
+            "confidence must be a number between 0 and 1, without the ends, got 0",
         ),
     ],
 )

@@ -329,6 +329,6 @@ def test_an_accessor_says_what_it_is(r1):
     accessor = r1.lazy().scorio(model="llm", success=[1, 2], by="domain")
     shown = repr(accessor)
     assert shown.startswith("<scorio of a LazyFrame: ")
-    for part in ("model='llm'", "success=[1, 2]", "by='domain'", "missing='error'"):
+    for part in ("model='llm'", "success=(1, 2)", "by=('domain',)", "missing='error'"):
         assert part in shown
     assert repr(r1.scorio).startswith("<scorio of a DataFrame: ")

@@ -42,7 +42,7 @@ def test_what_is_no_role_is_refused_as_by_the_accessor():
         TypeError, match=r"^model must be a column name, an expression or None, got 3"
     ):
         ps.count_trials(pa.table({"model": [1]}), model=3)
-    with pytest.raises(ValueError, match=r"^n must be a positive int or None, got 0"):
+    with pytest.raises(ValueError, match=r"^n must be a positive int, got 0"):
         ps.count_trials(pa.table({"model": [1]}), n=0)
 
 

@@ -92,7 +92,7 @@ def test_keys_are_plain_values(role, values, dtype):
         frame.scorio(**{role: "key"}).bayes()
 
 
-@pytest.mark.parametrize("dtype", [pl.List(pl.Int64), pl.Date(), pl.Decimal(10, 2), pl.Binary()])
+@pytest.mark.parametrize("dtype", [pl.Date(), pl.Decimal(10, 2), pl.Binary()])
 def test_a_category_is_a_truth_value_a_number_or_a_label(dtype):
     frame = log(category=pl.Series([None] * 3, dtype=dtype))
     message = rf"^category column 'category' is {re.escape(str(dtype))}; .*Cast it"
@@ -170,9 +170,9 @@ def test_categories_are_settled_at_the_call(category, roles, metrics, error, mes
 # --- roles that are wrong by themselves
 
 
-@pytest.mark.parametrize("n", [0, -1, True, 2.0, "80"])
+@pytest.mark.parametrize("n", [0, -1, True, 2.0, "80", 2**130])
 def test_n_is_a_positive_int(n):
-    with pytest.raises(ValueError, match=f"^n must be a positive int or None, got {n!r}$"):
+    with pytest.raises(ValueError, match=f"^n must be a positive int.*, got {re.escape(repr(n))}$"):
         log().scorio(n=n)
 
 
@@ -186,13 +186,13 @@ def test_rows_that_are_counted_have_no_trial_ids(trial):
     ("role", "value"),
     [
         *(("model", 3), ("question", None), ("question", ["a", "b"]), ("category", None)),
-        *(("trial", 0), ("count", 5), ("by", 1), ("by", None), ("by", ["a", 1])),
-        *(("success", object()), ("validate", 1)),
+        *(("trial", 0), ("count", 5), ("by", 1), ("by", {"a": 1}), ("by", ["a", 1])),
+        *(("success", object()), ("success", [[1]]), ("success", [None]), ("success", {"a": 1})),
+        *(("missing", [0]), ("missing", object()), ("validate", 1), ("validate", None)),
     ],
 )
 def test_a_role_of_the_wrong_type_is_named(role, value):
-    shown = "1" if value == ["a", 1] else re.escape(repr(value))
-    with pytest.raises(TypeError, match=rf"^{role} must be .*, got {shown}$"):
+    with pytest.raises(TypeError, match=rf"^{role} must be .*, got {re.escape(repr(value))}"):
         log().scorio(**{role: value}).bayes()
 
 

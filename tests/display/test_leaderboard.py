@@ -191,7 +191,7 @@ def test_an_empty_log_has_an_empty_leaderboard(r1):
         (lambda a: a(model=None).leaderboard(ps.bayes()), ValueError, "needs several models"),
         (lambda a: a.leaderboard(ps.bayes(), overall="macro"), ValueError, "'macro' needs strata"),
         (lambda a: a.leaderboard(ps.bayes(), wide=True), TypeError, "argument 'wide'"),
-        (lambda a: a.leaderboard(ps.bayes(), confidence=2), ValueError, "confidence must lie"),
+        (lambda a: a.leaderboard(ps.bayes(), confidence=2), ValueError, "confidence must be"),
     ],
 )
 def test_wrong_arguments_are_refused(r1, ask, error, message):

@@ -200,7 +200,7 @@ def test_a_higher_threshold_is_reached_less_often(outcomes, k):
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, 50, NAN, INF, True, "0.5", None, [0.5], 1j], ids=repr)
 def test_tau_lies_between_zero_and_one(share):
-    message = rf"^tau must lie between 0 and 1, got {re.escape(repr(share))}$"
+    message = rf"^tau must be a number from 0 to 1, got {re.escape(repr(share))}$"
     with pytest.raises(ValueError, match=message):
         ps.g_pass_at_k_tau(2, share)
 
@@ -215,8 +215,8 @@ SPECTRA = [
 @pytest.mark.parametrize(
     ("k", "weights"),
     [
-        *((2, [1]), (1, [0.5, 0.5]), (2, []), (1, 0.5), (2, [[0.5, 0.5]]), (2, [[0.5], [0.5]])),
-        *(([2, 3], [0.5, 0.5]), (2, "no"), (2, ["a", "b"]), (2, ["0.5", "0.5"]), (2, [1j, 0])),
+        *((2, [1]), (1, [0.5, 0.5]), (2, []), (1, 0.5), (2, [[0.5, 0.5]]), (2, {0.5, 0.25})),
+        *(([2, 3], [0.5, 0.5]), (2, "no")),
     ],
     ids=repr,
 )
@@ -228,10 +228,15 @@ def test_weights_are_one_for_each_threshold(make, k, weights):
 
 @pytest.mark.parametrize("make", SPECTRA)
 @pytest.mark.parametrize(
-    "weights", [[-0.1, 0.5], [0.6, 0.5], [0, 1 + 2e-12], [NAN, 0], [INF, 0], [0.5, NAN]], ids=repr
+    "weights",
+    [
+        *([-0.1, 0.5], [0.6, 0.5], [0, 1 + 2e-12], [NAN, 0], [INF, 0], [0.5, NAN], [[0.5], [0.5]]),
+        *(["0.5", "0.5"], [1j, 0], [True, False], [10**400, 0]),
+    ],
+    ids=lambda weights: repr(weights)[:20],
 )
 def test_weights_are_not_negative_and_sum_up_to_at_most_one(make, weights):
-    message = rf"^weights must be >= 0 and sum up to at most 1, got {re.escape(repr(weights))}$"
+    message = rf"^weights must be numbers >= 0 .* 1, got {re.escape(repr(weights)[:200])}"
     with pytest.raises(ValueError, match=message):
         make(2, weights)
 

@@ -134,8 +134,8 @@ def test_wrong_rubrics_are_refused(arguments, error, message):
          r"one row for each stratum of over=\['s'\], got 2 rows for 1"),
         ({"thresholds": pl.DataFrame({"ood": 1.0}), "over": "s"}, ColumnNotFoundError,
          r"no column 's' for over in thresholds; the columns are \['ood'\]"),
-        ({"over": 3}, TypeError, "over must be a column, .*, got 3"),
-        ({"over": [None]}, TypeError, r"over must be a column, .*, got \[None\]"),
+        ({"over": 3}, TypeError, "over must be a column name .*, got 3"),
+        ({"over": [None]}, TypeError, r"over must be a column name .*, got \[None\]"),
     ],
 )  # fmt: skip
 def test_wrong_thresholds_are_refused(options, error, message):
