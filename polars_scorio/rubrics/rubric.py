@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -132,6 +132,16 @@ class Rubric:
                 f"labels; {missing} have none"
             )
         return {label: given[label] for label in self.labels}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A read-only mapping can neither be pickled nor copied: its content can."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return _remade, ({**values, "example": dict(self.example)},)
+
+
+def _remade(fields: dict[str, Any]) -> Rubric:
+    """A rubric from its fields."""
+    return Rubric(**{**fields, "example": MappingProxyType(fields["example"])})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polars_scorio.rubrics.reading import Reading, ReadingOptions
-from polars_scorio.rubrics.rubric import At, Rubric, roots
+from polars_scorio.rubrics.rubric import At, Cases, Rubric, roots
 from polars_scorio.rubrics.variables import Variables
 
 if TYPE_CHECKING:
@@ -325,6 +326,29 @@ _TWELVE = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cases:
+    """The conditions of a schema; its table is a lambda, which is pickled by the schema's name."""
+
+    schema: str
+    options: ReadingOptions
+    reading: Reading
+    table: Table
+
+    def __call__(self, at: At) -> dict[str, pl.Expr]:
+        table = self.table(Variables(self.reading, at))
+        return {label: condition for label, (condition, _) in table.items()}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _cases, (self.schema, self.options)
+
+
+def _cases(schema: str, options: ReadingOptions) -> Cases:
+    """The conditions of a schema by its name."""
+    made: Rubric = globals()[schema](**options)
+    return made.cases
+
+
 def _schema(name: str, options: ReadingOptions, table: Table) -> Rubric:
     """The rubric of a table of label, condition and example weight."""
     reading = Reading(**options)
@@ -333,9 +357,7 @@ def _schema(name: str, options: ReadingOptions, table: Table) -> Rubric:
     def noted(threshold: str, percentile: pl.Expr) -> pl.Expr:
         return used.setdefault(threshold, percentile)
 
-    def cases(at: At) -> dict[str, pl.Expr]:
-        return {label: condition for label, (condition, _) in table(Variables(reading, at)).items()}
-
+    cases = _Cases(name, options, reading, table)
     columns = roots(cases(noted).values())
     example = {
         label: float(weight) for label, (_, weight) in table(Variables(reading, noted)).items()
