@@ -1,0 +1,189 @@
+"""The largest of the differences to one baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.simultaneous.roots import root
+
+_GROUPS = 32  # of other models with similar sigmas: more are not told apart
+_CELLS = 2**20  # of a temporary array
+_BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rule:
+    """Where the integral over half of the baseline's distribution is taken.
+
+    ``fixed`` nodes stay where they are; the others are shares of (0, c) and of the range beyond.
+    """
+
+    node: Floats
+    weight: Floats
+    fixed: bool
+
+    def nodes(self, c: Floats) -> tuple[Floats, Floats]:
+        """Nodes and weights for each critical value, shape (S, nodes)."""
+        if self.fixed:
+            return np.broadcast_to(self.node, (len(c), self.node.size)), self.weight[None]
+        column = c[:, None]
+        y = np.concatenate([column * self.node, column + _BEYOND * self.node], axis=1)
+        inside = column * self.weight
+        return y, np.concatenate(
+            [inside, np.broadcast_to(_BEYOND * self.weight, inside.shape)], axis=1
+        )
+
+
+def _trapezoid(step: float) -> _Rule:
+    node = np.arange(0, 7 + step, step)
+    return _Rule(node, np.where(node > 0, step, step / 2), fixed=True)
+
+
+def _double_exponential(half: int, width: float) -> _Rule:
+    """Dense at the ends of both parts, for integrands that drop at c."""
+    t = np.linspace(-width, width, 2 * half + 1)
+    node = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
+    weight = np.pi * np.cosh(t) * node * (1 - node) * (t[1] - t[0])
+    return _Rule(node, weight, fixed=False)
+
+
+# By the smallest sigma beside the baseline's: each holds 1e-8.
+_RATIOS = (0.3, 0.6)
+_RULES = (_double_exponential(16, 2.6), _trapezoid(0.25), _trapezoid(0.5))
+
+
+def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
+    """Critical values for the differences of some models to one baseline, all independent.
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (S, L)
+        Standard deviations of the other models, NaN where there is none.
+    baseline : ndarray of float, shape (S,)
+        Standard deviation of the baseline.
+    confidence : float
+        With which all intervals of a stratum hold at once.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        The c with ``P(|X_i - X_0| <= c sqrt(s_i**2 + s_0**2) for all i) = confidence``. More than
+        32 others count in groups of similar sigmas, each with its largest: c is then a little too
+        large. A pair without any sigma is not random and does not count; where no other is left, c
+        is z.
+
+    Notes
+    -----
+    Given the baseline the others are independent, so that one integral over it is left. It is split
+    at c, where the integrand drops if another sigma is tiny.
+
+    Examples
+    --------
+    Three models, equal sigmas: the table of Dunnett (1964) has 2.35 at infinite degrees of freedom.
+
+    >>> dunnett_critical(np.ones((1, 3)), np.ones(1), 0.95).round(2)
+    array([2.35])
+    """
+    z = float(ndtri((1 + confidence) / 2))
+    critical = np.full(len(sigma), z)
+    counted = np.isfinite(sigma) & (np.hypot(sigma, baseline[:, None]) > 0)
+    kinds = np.digitize(_smallest_ratio(sigma, baseline, counted), _RATIOS)
+    for kind, rule in enumerate(_RULES):
+        wanted = np.flatnonzero((kinds == kind) & (counted.sum(axis=1) > 1))
+        size = max(1, _CELLS // (2 * rule.node.size))
+        for rows in np.split(wanted, range(size, wanted.size, size)):
+            part = sigma[rows], baseline[rows], counted[rows]
+            critical[rows] = _critical(*part, confidence, rule)
+    return critical
+
+
+def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
+    """The smallest of the other sigmas, in units of the baseline's."""
+    smallest = np.where(counted, sigma, np.inf).min(axis=1, initial=np.inf)
+    known = np.isfinite(smallest) & (baseline > 0)
+    ratio = np.full_like(smallest, np.inf)
+    np.divide(smallest, baseline, out=ratio, where=known)
+    return ratio
+
+
+def _critical(
+    sigma: Floats, baseline: Floats, counted: Mask, confidence: float, rule: _Rule
+) -> Floats:
+    if not len(sigma):
+        return baseline
+    groups = list(_groups(sigma, counted))
+    low = np.full(len(sigma), ndtri((1 + confidence) / 2))
+    # Independent differences need the most (Sidak).
+    high = -ndtri(-np.expm1(np.log(confidence) / counted.sum(axis=1)) / 2)
+
+    def excess(c: Floats) -> Floats:
+        # The log of the tail is nearly straight in c.
+        tail = np.maximum(1 - _all_within(c, groups, baseline, rule), 1e-300)
+        return np.asarray(np.log1p(-confidence) - np.log(tail))
+
+    return root(excess, low, high, 4)
+
+
+def _groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
+    """Sigma and number of models of each group of similar ones, the largest sigma for all."""
+    ordered = np.sort(np.where(counted, sigma, -1.0), axis=1)
+    models = ordered.shape[1]
+    ends = np.unique(np.linspace(0, models, min(models, _GROUPS) + 1).astype(np.int64))
+    for start, stop in pairwise(ends):
+        members = ordered[:, start:stop] >= 0
+        yield ordered[:, stop - 1], members.sum(axis=1).astype(np.float64)
+
+
+def _all_within(
+    c: Floats, groups: list[tuple[Floats, Floats]], baseline: Floats, rule: _Rule
+) -> Floats:
+    """Chance that all differences to the baseline are at most c of their sigmas."""
+    column = c[:, None]
+    y, weight = rule.nodes(c)
+    chance = 2 * np.exp(-(y**2) / 2) / np.sqrt(2 * np.pi) * weight
+    shift = baseline[:, None] * y
+    for sigma, number in groups:
+        spread = np.where(number > 0, np.maximum(sigma, 1e-300), 1.0)[:, None]
+        reach = column * np.hypot(spread, baseline[:, None])
+        within = ndtr((shift + reach) / spread) - ndtr((shift - reach) / spread)
+        within[number == 0] = 1.0
+        chance *= within if number.max() <= 1 else within ** number[:, None]
+    return np.asarray(chance.sum(axis=1))
+
+
+def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
+    """Critical values for each model against all others of its stratum.
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (S, L)
+        Standard deviations of the models, NaN where there is none.
+    confidence : float
+        With which the intervals of one model hold at once.
+
+    Returns
+    -------
+    ndarray of float, shape (S, L)
+        `dunnett_critical` with each model as the baseline; NaN where there is none.
+
+    Examples
+    --------
+    >>> baseline_of_each(np.array([[1.0, 1.0, np.nan]]), 0.95).round(2)
+    array([[1.96, 1.96,  nan]])
+    """
+    critical = np.full(sigma.shape, np.nan)
+    models = sigma.shape[1]
+    size = max(1, _CELLS // models**2)
+    for start in range(0, len(sigma), size):
+        block = sigma[start : start + size]
+        others = np.repeat(block, models, axis=0)
+        others.reshape(-1, models, models)[:, np.arange(models), np.arange(models)] = np.nan
+        values = dunnett_critical(others, np.nan_to_num(block.ravel()), confidence)
+        critical[start : start + size] = values.reshape(block.shape)
+    return np.where(np.isfinite(sigma), critical, np.nan)
