@@ -92,17 +92,10 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
     scale = np.sqrt(questions / max(questions - 1, 1))
     own = scale * (level - level.mean()) / questions
     influence = influence - (influence @ share)[:, None] + own[:, None]
-    return _paired(effect + level.mean(), influence, int((shared > 1).sum()), span)
-
-
-def _paired(mean: Floats, influence: Floats, size: int, span: float) -> Paired:
-    """The result of one stratum with so many questions that tell models apart."""
-    freedom = np.array([max(size - 1.0, 0.0)])
-    if size <= 1:
-        nothing = np.full((1, mean.size), np.nan)
-        return Paired.of_moments(nothing, np.zeros((1, mean.size, mean.size)), freedom)
-    pseudo = span**2 / (4 * size * (size + 1)) * np.eye(mean.size)
-    covariance = influence.T @ influence + pseudo
+    size = int((shared > 1).sum()) if effect.size > 1 else questions
+    covariance = influence.T @ influence
+    covariance += span**2 / (4 * size * (size + 1)) * np.eye(effect.size)
+    mean, freedom = effect + level.mean(), np.array([size - 1.0])
     return Paired.of_moments(mean[None], covariance[None], freedom)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.directions import normal_draws
+from polars_scorio.kernels.simultaneous.directions import EVEN, normal_draws
 from polars_scorio.kernels.simultaneous.paired import Paired
 
 _REACH = 7.0  # standard deviations: what lies beyond has a chance of 1e-12
@@ -16,7 +16,7 @@ _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 _OFFSETS = np.arange(-15.0, 17.0)  # steps of half a sigma and more that cover the reach
 _SURE = 1e-13  # a sigma that is smaller, in units of the largest number, is none
 _CELLS = 2**18  # of a temporary array
-_LATTICE, _FEW, _MANY = 11, 2048, 8192  # draws: in few dimensions, where they are even, and many
+_FEW, _MANY = 2048, 8192  # draws: where they are even, and elsewhere
 
 
 def p_best(mu: Floats, sigma: Floats) -> Floats:
@@ -122,9 +122,10 @@ def p_best_paired(models: Paired) -> Floats:
     Returns
     -------
     ndarray of float, shape (S, L)
-        Sums to 1; NaN where a model is absent. From fixed draws of Student's t distribution: errors
-        of about 0.002 for up to 12 models, where the draws lie evenly, and 0.005 beyond. Models
-        that are the highest together share the draw.
+        Sums to 1; NaN where a model is absent, and for several models without degrees of freedom.
+        From fixed draws of Student's t distribution: errors of about 0.002 for up to 8 models,
+        where the draws lie evenly, and 0.006 beyond. Models that are the highest together share
+        the draw.
 
     Examples
     --------
@@ -134,17 +135,17 @@ def p_best_paired(models: Paired) -> Floats:
     """
     here = np.isfinite(models.mean)
     size = models.mean.shape[1]
-    share = np.where(here, 0.0, np.nan)
+    share = np.full(here.shape, np.nan)
     alone = here.sum(axis=1) == 1
     share[alone] = np.where(here[alone], 1.0, np.nan)
-    many = np.flatnonzero(here.sum(axis=1) > 1)
-    number = _FEW if size <= _LATTICE else _MANY
+    many = np.flatnonzero((here.sum(axis=1) > 1) & (models.freedom > 0))
+    number = _FEW if size <= EVEN else _MANY
     block = max(1, _CELLS // (size * number))
     draws = normal_draws(size, number)
     for rows in np.split(many, range(block, many.size, block)):
-        part = models.of(rows)
-        shares = _share_of_draws(part, draws)
-        share[rows] = np.where(here[rows], shares, np.nan)
+        if rows.size:
+            shares = _share_of_draws(models.of(rows), draws)
+            share[rows] = np.where(here[rows], shares, np.nan)
     return share
 
 

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from polars_scorio.kernels.arrays import Floats
 
-_EVEN = 12  # dimensions in which an even lattice is better than random points
+EVEN = 8  # dimensions in which a lattice is better than random points
 _SEED = 20240517
 
 
@@ -23,7 +23,7 @@ def normal_draws(dimensions: int, size: int) -> Floats:
     Returns
     -------
     ndarray of float, shape (dimensions, size)
-        Up to 12 dimensions the additive sequence of the generalised golden ratio (its points lie
+        Up to 8 dimensions the additive sequence of the generalised golden ratio (its points lie
         more evenly than random ones), from there on the raw bits of PCG64, which NumPy promises not
         to change. Read-only: it is kept.
 
@@ -32,7 +32,7 @@ def normal_draws(dimensions: int, size: int) -> Floats:
     >>> float(normal_draws(2, 1024).std().round(2))
     1.0
     """
-    uniform = _lattice(dimensions, size) if dimensions <= _EVEN else _random(dimensions, size)
+    uniform = _lattice(dimensions, size) if dimensions <= EVEN else _random(dimensions, size)
     draws = ndtri(uniform)
     draws.flags.writeable = False
     return draws

@@ -108,8 +108,7 @@ def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
     smallest = np.where(counted, sigma, np.inf).min(axis=1, initial=np.inf)
     known = np.isfinite(smallest) & (baseline > 0)
     ratio = np.full_like(smallest, np.inf)
-    np.divide(smallest, baseline, out=ratio, where=known)
-    return ratio
+    return np.asarray(np.divide(smallest, baseline, out=ratio, where=known))
 
 
 def _critical(

@@ -161,7 +161,11 @@ def equal_groups_critical(undecided: Mask, confidence: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.log(above / allowed) / np.log(above / below)
     step = np.where(inside, np.clip(share, 0, 1), 0.0)
-    return table.c[low] + step * (table.c[high] - table.c[low])
+    needed = table.c[low] + step * (table.c[high] - table.c[low])
+    # Sidak's value holds for any pairs; unequal sigmas can leave a few that lie far apart.
+    pairs = np.maximum(np.triu(undecided, 1).sum(axis=(1, 2)), 1)
+    sidak = -ndtri(-np.expm1(np.log(confidence) / pairs) / 2)
+    return np.asarray(np.minimum(needed, sidak))
 
 
 def _last_undecided(undecided: Mask) -> Ints:

@@ -1,0 +1,227 @@
+"""Do simultaneous verdicts, rank ranges and the chance to be best hold what they promise?
+
+Run it without arguments; ``--logs 200`` is quick. Each log is simulated as counts of successes.
+"""
+
+import argparse
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr
+
+from polars_scorio.kernels.simultaneous.adjusted import adjusted_means
+from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
+from polars_scorio.kernels.simultaneous.best import p_best, p_best_paired
+from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
+from polars_scorio.kernels.simultaneous.paired import max_t_of_each, paired
+from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
+from polars_scorio.kernels.simultaneous.verdicts import (
+    by_score,
+    independent_critical,
+    paired_critical,
+    pairs_of,
+    step_down,
+)
+
+CONFIDENCE = 0.95
+SLOPE = 1.5  # how much questions differ: success rate ndtr(SLOPE * x + model), x standard normal
+SHARED = 0.7  # correlation of a question's difficulty between models
+TRUTHS = {
+    "equal": lambda models, _: np.full(models, 0.5),
+    "close": lambda models, _: np.linspace(0.55, 0.45, models),
+    "spread": lambda models, _: np.linspace(0.7, 0.3, models),
+    "one ahead": lambda models, _: np.append(0.8, np.full(models - 1, 0.5)),
+    "random": lambda models, rng: np.clip(rng.normal(0.5, 0.12, models), 0.05, 0.95),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logs:
+    """What was measured in many logs, and what is true: rows are logs, columns models."""
+
+    truth: np.ndarray
+    mean: np.ndarray
+    score: np.ndarray  # of each pair
+    p_value: np.ndarray  # of each pair
+    critical: object
+    own: np.ndarray  # critical values of each model against the others
+    p_best: np.ndarray
+
+
+def benchmark_logs(truth, questions, n, rng):
+    """Independent trials of the very questions that are asked about."""
+    x = rng.normal(size=(len(truth), questions, 1))
+    p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
+    estimate = rng.binomial(n, p) / n
+    mean = estimate.mean(axis=1)
+    sigma = np.sqrt((estimate * (1 - estimate) / (n - 1)).sum(axis=1)) / questions
+    score = _score(mean, np.hypot(sigma[:, :, None], sigma[:, None, :]))
+    return Logs(
+        # Models that are equal answer equally; the order of the others is that of their truths.
+        p.mean(axis=1),
+        mean,
+        score,
+        2 * ndtr(-score),
+        independent_critical(mean, CONFIDENCE),
+        baseline_of_each(sigma, CONFIDENCE),
+        p_best(mean, sigma),
+    )
+
+
+def population_logs(truth, questions, n, rng):
+    """Questions that are a sample, the same for all models."""
+    logs, models = truth.shape
+    x = np.sqrt(SHARED) * rng.normal(size=(logs, questions, 1))
+    x = x + np.sqrt(1 - SHARED) * rng.normal(size=(logs, questions, models))
+    p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
+    values = (rng.binomial(n, p) / n).reshape(-1, models)
+    both = paired(values, questions * np.arange(logs), 1.0)
+    score = _score(both.mean, both.sigma())
+    return Logs(
+        truth,
+        both.mean,
+        score,
+        2 * stdtr(questions - 1, -score),
+        paired_critical(both, CONFIDENCE),
+        max_t_of_each(both, CONFIDENCE),
+        p_best_paired(both),
+    )
+
+
+def _score(mean, sigma):
+    gap = np.abs(mean[:, :, None] - mean[:, None, :])
+    return np.divide(gap, sigma, out=np.zeros_like(gap), where=gap > 0)
+
+
+def holm(p_value):
+    """Pairs that Holm's method tells apart."""
+    models = p_value.shape[1]
+    a, b = np.triu_indices(models, 1)
+    pairs = p_value[:, a, b]
+    order = np.argsort(pairs, axis=1)
+    enough = np.take_along_axis(pairs, order, 1) <= (1 - CONFIDENCE) / np.arange(a.size, 0, -1)
+    kept = np.cumprod(enough, axis=1, dtype=bool)
+    told = np.zeros_like(pairs, dtype=bool)
+    np.put_along_axis(told, order, kept, 1)
+    return told.mean()
+
+
+def covered(signs, truth):
+    """Which models have all ranks in their range that their truth allows."""
+    lo, hi = rank_ranges(signs, np.isfinite(truth))
+    higher = (truth[:, None, :] > truth[:, :, None] + 1e-12).sum(axis=2)
+    lower = (truth[:, None, :] < truth[:, :, None] - 1e-12).sum(axis=2)
+    return (lo <= 1 + higher) & (truth.shape[1] - lower <= hi)
+
+
+def measured(logs):
+    """The numbers of a row of the table."""
+    pairs = pairs_of(logs.mean)
+    everyone = np.arange(len(pairs))
+    single = by_score(logs.score)(logs.critical(pairs, everyone), everyone) & pairs
+    told, _ = step_down(pairs, logs.critical, by_score(logs.score))
+    signs = verdicts(logs.mean, told)
+    order = np.sign(logs.truth[:, :, None] - logs.truth[:, None, :])
+    wrong = ((signs != 0) & (signs != order)).any(axis=(1, 2))
+    of_each = verdicts(logs.mean, logs.score > logs.own[:, :, None])
+    number = pairs.sum()
+    leader = logs.mean.argmax(axis=1)[:, None]
+    best = logs.truth >= logs.truth.max(axis=1, keepdims=True)
+    said, so = (np.take_along_axis(each, leader, 1).mean() for each in (logs.p_best, best))
+    return (
+        covered(signs, logs.truth).all(axis=1).mean(),
+        covered(of_each, logs.truth).mean(),
+        wrong.mean(),
+        single.sum() / number,
+        told.sum() / number,
+        holm(logs.p_value),
+        said,
+        so,
+    )
+
+
+def ranks(logs):
+    """Coverage of ranks, wrong verdicts and pairs told apart."""
+    print(f"{logs} logs a row; population: 200 questions, 4 trials, difficulty shared with ")
+    print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
+    print("| target | models | truth | ranks held | own rank | wrong | told: single ", end="")
+    print("| step-down | Holm | p_best says | is |\n" + "|---" * 11 + "|")
+    targets = {"benchmark": (benchmark_logs, 100, 8), "population": (population_logs, 200, 4)}
+    for target, (simulate, questions, n) in targets.items():
+        for models in (2, 5, 10, 20, 50):
+            for name, truth_of in TRUTHS.items():
+                rng = np.random.default_rng([models, questions, len(name)])
+                truth = np.stack([truth_of(models, rng) for _ in range(logs)])
+                numbers = np.array(
+                    [measured(simulate(part, questions, n, rng)) for part in parts(truth)]
+                )
+                cells = " | ".join(f"{each:.3f}" for each in numbers.mean(axis=0))
+                print(f"| {target} | {models} | {name} | {cells} |", flush=True)
+
+
+def parts(truth):
+    """Logs in parts of equal size, so that they fit into memory."""
+    return np.split(truth, max(1, len(truth) // 100))
+
+
+def adjusted(logs):
+    """Models that share only a part of the questions: those behind got the easier ones."""
+    rng = np.random.default_rng(6)
+    models, questions, n = 6, 60, 4
+    truth = np.linspace(0.6, 0.4, models)
+    found = []
+    for _ in range(logs):
+        x = rng.normal(size=questions)
+        easy = ndtr(2 * x)
+        chance = np.linspace(1, 0, models) * (1 - easy)[:, None]
+        chance += np.linspace(0, 1, models) * easy[:, None]
+        question, model = np.nonzero(rng.random((questions, models)) < 0.5 * chance + 0.05)
+        own = np.sqrt(1 - SHARED) * rng.normal(size=model.size)
+        effect = np.sqrt(1 + SLOPE**2) * ndtri(truth[model])
+        p = ndtr(SLOPE * (np.sqrt(SHARED) * x[question] + own) + effect)
+        value = rng.binomial(n, p) / n
+        question = np.unique(question, return_inverse=True)[1]
+        fit = adjusted_means(model, question, value, 1.0)
+        diff, sigma = fit.mean[0, 0] - fit.mean[0, -1], fit.sigma()[0, 0, -1]
+        own_diff = value[model == 0].mean() - value[model == models - 1].mean()
+        held = 2 * stdtr(fit.freedom[0], -abs(diff - 0.2) / sigma) > 1 - CONFIDENCE
+        found.append((diff - 0.2, own_diff - 0.2, held, 2 * 1.96 * sigma))
+    bias, own_bias, held, width = np.mean(found, axis=0)
+    print(f"\nadjusted, first against last of {models} models: bias {bias:.3f} (own averages ")
+    print(f"{own_bias:.3f}), coverage {held:.3f}, width {width:.3f}")
+
+
+def planned(logs):
+    """Pairs that are undecided today: how many are settled after the trials planned for them."""
+    rng = np.random.default_rng(4)
+    now, z = 0.05, 1.96
+    truth = rng.uniform(-0.5, 0.5, 400 * logs)
+    diff = truth + now * rng.normal(size=truth.size)
+    undecided = np.abs(diff) < z * now
+    truth, diff = truth[undecided], diff[undecided]
+
+    def sigma(m):
+        return now / np.sqrt(1 + m / 100)
+
+    for goal in (0.5, 0.8, 0.95):
+        m = trials_with_assurance(diff, sigma, z, goal, 10**7)
+        new = truth + now * np.sqrt(100 / m) * rng.normal(size=truth.size)
+        settled = np.abs((100 * diff + m * new) / (100 + m)) > z * sigma(m)
+        print(f"planned with assurance {goal}: {settled.mean():.3f} of {truth.size} settled")
+
+
+def main():
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--logs", type=int, default=1000, help="a row; default: 1000")
+    logs = parser.parse_args().logs
+    started = time.perf_counter()
+    ranks(logs)
+    adjusted(logs)
+    planned(logs)
+    print(f"{time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
