@@ -115,6 +115,7 @@ def options(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).bayes(confidence=0.9, per="question", prior=lf), pl.DataFrame)
     assert_type(ps.scorio(lf).report(ps.bayes(), prior=df, interval="beta"), pl.LazyFrame)
     assert_type(ps.scorio(lf).pass_at_k(2, prior=None, confidence=0.5, name="x"), pl.LazyFrame)
+    assert_type(ps.scorio(df).pass_at_k(4, confidence=0.9), pl.DataFrame)
     accessor = ps.scorio(df)
     accessor.bayes(confidnce=0.9)  # type: ignore[call-arg]
     accessor.avg(confidence="0.9")  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from polars_scorio.metrics.base import Metric, Weights
 from polars_scorio.reporting.options import Frame, ReportOptions
 from polars_scorio.reporting.priors import priors
 from polars_scorio.reporting.report import report
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,6 +32,7 @@ class Accessor(Generic[FrameT]):
     def __repr__(self) -> str:
         return f"<scorio of a {type(self._frame).__name__}: {self._roles}>"
 
+    @takes(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
         """Any number of metrics from one pass over the log.
 
@@ -38,43 +40,6 @@ class Accessor(Generic[FrameT]):
         ----------
         *metrics : Metric
             What to report: `ps.bayes()`, `ps.pass_at_k([1, 4])`, ...
-        prior : DataFrame or LazyFrame, optional
-            Prior trials of the same questions, with the same roles. Without the model column they
-            serve every model. They enter every posterior but that of `avg`; questions that the
-            data lack are ignored.
-        confidence : float
-            Credibility of the intervals; default 0.95.
-        interval : "normal" or "beta"
-            Shape of the intervals: mu -+ z sigma, clipped to the bounds, as published, the
-            default; or quantiles of the Beta distribution with mean mu and standard deviation
-            sigma on the range of the metric, which stay inside it by themselves.
-        pooling : "none" or "partial"
-            The prior of a question's outcomes. None, the default: uniform and independent, as
-            published [1]_; with few trials it moves mu towards 1/2 (the mean of the weights) by
-            more than sigma says. Partial: one population of questions is fitted to each model (and
-            stratum), integrated over what the data leave open; its intervals hold what they
-            promise [2]_, and `avg` gets a calibrated sigma. It assumes that the number of trials
-            does not depend on how hard a question is (else use `avg`, which then holds still).
-            `priors` shows the fit.
-        target : "benchmark" or "population"
-            What mu is about: the mean over these questions, the default; or the mean over the
-            population that they are a sample of [3]_, which needs ``pooling="partial"``.
-        per : "model" or "question"
-            One block of rows for each model (and stratum), the default, or for each question. With
-            partial pooling that is each question's own posterior under the fitted prior: it moves
-            when other questions are added, and since all share the prior, the sum of the squared
-            sigmas over M^2 is not the squared sigma of the mean.
-        overall : "macro" or "micro", optional
-            Add rows over the strata of each model, whose `by` columns are null: their mean, with
-            sigma = root of the summed squared sigmas over their number S, each stratum weighing the
-            same; or all their questions in one pool. All models must have all strata. A filter
-            after such a report does not reach the scan.
-        wide : bool
-            Metrics as columns: one row per stratum and model (and question), with the keys,
-            questions, trials, dropped, and of each metric and k the columns `pass_at_k_4` (what
-            people mean by it: mu of `bayes`, the estimate of all others), `pass_at_k_4_mu` (not of
-            `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. SQL need not quote
-            them: `g_pass_at_k_tau(tau=0.5)` becomes `g_pass_at_k_tau_tau_0_5_4`.
 
         Returns
         -------
@@ -104,15 +69,6 @@ class Accessor(Generic[FrameT]):
             At collection, for what the rows tell: missing categories, categories that are not
             known, duplicate trials, null keys, questions without exactly `n` trials. The message
             names the first place and the number of questions.
-
-        References
-        ----------
-        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265.
-        .. [2] S. Bowyer, L. Aitchison, D. R. Ivanova (2025), Position: Don't Use the CLT in LLM
-           Evals With Fewer Than a Few Hundred Datapoints, arXiv:2503.01747, on intervals that fail
-           on small benchmarks.
-        .. [3] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640, on questions as a
-           sample of a population.
 
         Examples
         --------
@@ -153,6 +109,7 @@ class Accessor(Generic[FrameT]):
         """
         return self._returned(counts(bind(self._lazy(), self._roles)))
 
+    @takes()
     def coverage(self, *, per: Per = "model") -> FrameT:
         """What is in the log, and what is missing: a look before it is trusted.
 
@@ -202,6 +159,7 @@ class Accessor(Generic[FrameT]):
         """
         return self._returned(coverage(self._lazy(), self._roles, per=per))
 
+    @takes()
     def priors(
         self,
         w: Weights | None = None,

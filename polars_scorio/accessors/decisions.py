@@ -15,6 +15,7 @@ from polars_scorio.decisions.rank import rank
 from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions, PlanOptions
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 class DecisionMethods(Accessor[FrameT]):
     """From estimates to decisions, within each stratum."""
 
+    @takes(DecisionOptions)
     def compare(
         self,
         metric: Metric | None = None,
@@ -38,15 +40,10 @@ class DecisionMethods(Accessor[FrameT]):
             What to compare; default `ps.bayes()`.
         baseline : category, optional
             Compare each model with this one; default: all pairs.
-        prior, confidence, interval, pooling
-            As in `report`.
         target : "benchmark" or "population"
             Whether the models differ on these questions, the default; or on the population that
             they are a sample of: then the paired t interval of the differences of their estimates
             [2]_, in which neither `pooling` nor prior trials have a say.
-        questions : "same" or "common"
-            The models of a stratum must have the same questions, the default; or only those count
-            that all of them have.
 
         Returns
         -------
@@ -103,6 +100,7 @@ class DecisionMethods(Accessor[FrameT]):
         plan = compare(self._lazy(), self._roles, metric, baseline=baseline, **options)
         return self._returned(plan)
 
+    @takes(DecisionOptions)
     def rank(
         self,
         metric: Metric | None = None,
@@ -124,8 +122,6 @@ class DecisionMethods(Accessor[FrameT]):
             When `rank_ci` ties a model with the one before it in the list: while z between both is
             below the one-sided quantile of `confidence` (1.645 at 95 %), or while their intervals
             overlap. Ties chain: the first and the last of them may well be told apart.
-        prior, confidence, interval, pooling, target, questions
-            As in `report` and in `compare`.
 
         Returns
         -------
@@ -156,6 +152,7 @@ class DecisionMethods(Accessor[FrameT]):
         plan = rank(self._lazy(), self._roles, metric, method=method, ties=ties, **options)
         return self._returned(plan)
 
+    @takes(PlanOptions)
     def trials_needed(
         self,
         metric: Metric | None = None,
@@ -181,8 +178,6 @@ class DecisionMethods(Accessor[FrameT]):
             More than so many further trials of each question are not considered.
         questions : "same" or "common"
             As in `compare`; only for neighbours in the ranking.
-        prior, pooling
-            As in `report`. With partial pooling the fitted prior is held fixed.
 
         Returns
         -------
@@ -216,9 +211,9 @@ class DecisionMethods(Accessor[FrameT]):
         them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
         squared sigma is the sum over the questions divided by M^2; mu is taken to stay where it is.
 
-        With partial pooling v is the variance of a question under the fitted prior and T its ratio
-        to the expected variance of a trial's weight; what the questions share of the uncertainty of
-        that prior shrinks with them.
+        With partial pooling the fitted prior is held fixed: v is the variance of a question under
+        it and T its ratio to the expected variance of a trial's weight; what the questions share of
+        the uncertainty of that prior shrinks with them.
 
         Examples
         --------
@@ -243,6 +238,7 @@ class DecisionMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
+    @takes(PlanOptions)
     def next_trials(
         self,
         budget: int,
@@ -268,8 +264,6 @@ class DecisionMethods(Accessor[FrameT]):
             Spend on these models only; default: on all.
         per : "question" or "model"
             How much to spend on each question, the default; or a summary for each model.
-        prior, pooling
-            As in `trials_needed`.
 
         Returns
         -------
@@ -311,6 +305,7 @@ class DecisionMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
+    @takes(DecisionOptions)
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
@@ -320,8 +315,6 @@ class DecisionMethods(Accessor[FrameT]):
         ----------
         metric : Metric, optional
             What to follow; default `ps.bayes()`. One draw size at a time.
-        prior, confidence, interval, pooling, target, questions
-            As in `report` and in `compare`.
 
         Returns
         -------
@@ -350,6 +343,7 @@ class DecisionMethods(Accessor[FrameT]):
         """
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
+    @takes(PlanOptions)
     def convergence(
         self,
         metric: Metric | None = None,
@@ -382,9 +376,6 @@ class DecisionMethods(Accessor[FrameT]):
             Show a bar, which needs the extra `progress`.
         questions : "same" or "common"
             As in `compare`.
-        prior, pooling
-            As in `report`; partial pooling fits a prior to each model, n and replicate, which takes
-            long.
 
         Returns
         -------
@@ -400,6 +391,10 @@ class DecisionMethods(Accessor[FrameT]):
             As `trajectory`; with ``scheme="trial"`` for different numbers of trials.
         ImportError
             If `progress` needs a package that is not there.
+
+        Notes
+        -----
+        Partial pooling fits a prior to each model, n and replicate, which takes long.
 
         References
         ----------

@@ -11,6 +11,7 @@ from polars_scorio.arguments import Overall
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,6 +50,7 @@ class ReaderMethods(Accessor[FrameT]):
 
         return Plots(self._lazy(), self._roles)
 
+    @takes(DecisionOptions)
     def leaderboard(
         self,
         *metrics: Metric,
@@ -66,8 +68,6 @@ class ReaderMethods(Accessor[FrameT]):
             What to show; the models are ranked by mu of the first one (and its smallest k).
         overall : "macro" or "micro", optional
             With strata: what the columns without a stratum hold, as in `report`; default "macro".
-        prior, confidence, interval, pooling, target, questions
-            As in `report` and in `compare`.
 
         Returns
         -------

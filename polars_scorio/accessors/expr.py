@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
-from typing import Concatenate, ParamSpec
 
 import numpy as np
 import polars as pl
 
-from polars_scorio import metrics
+from polars_scorio.accessors.metrics import MetricEstimates
 from polars_scorio.arguments import Interval
 from polars_scorio.counting.roles import Category, Classes, Roles, bind, classes
 from polars_scorio.kernels.arrays import Ints
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.base import Metric, check_metric
 from polars_scorio.metrics.counted import Answer
-
-Arguments = ParamSpec("Arguments")
-
-
-def _method(
-    metric: Callable[Arguments, Metric],
-) -> Callable[Concatenate[ScorioExpr, Arguments], pl.Expr]:
-    """The estimate of a metric as a method with the arguments of its function."""
-
-    def method(
-        self: ScorioExpr, /, *arguments: Arguments.args, **options: Arguments.kwargs
-    ) -> pl.Expr:
-        return self.estimate(metric(*arguments, **options))
-
-    question = (metric.__doc__ or "").partition("\n")[0].replace(" [1]_", "")
-    own = signature(metric).parameters.values()
-    method.__name__, method.__qualname__ = metric.__name__, f"ScorioExpr.{metric.__name__}"
-    method.__doc__ = (
-        f"{question}\n\nThe estimate of the group: the arguments of `ps.{metric.__name__}`, of `k` "
-        "a single one; the rest as for `ScorioExpr.estimate`."
-    )
-    method.__signature__ = signature(method).replace(  # type: ignore[attr-defined]
-        parameters=[Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own]
-    )
-    return method
+from polars_scorio.signatures import takes
 
 
-class ScorioExpr:
+class ScorioExpr(MetricEstimates):
     """Metrics of the categories in a column, as aggregations: a group is one question.
 
     `pl.col("category").scorio` knows 0/1 and true/false; `pl.col("grade").scorio(success="good")`
@@ -80,6 +54,7 @@ class ScorioExpr:
     def __repr__(self) -> str:
         return f"<scorio of {self._expr}>"
 
+    @takes()
     def __call__(
         self,
         *,
@@ -117,6 +92,7 @@ class ScorioExpr:
         """
         return ScorioExpr(self._expr, Roles(success=success, missing=missing))
 
+    @takes()
     def estimate(self, metric: Metric) -> pl.Expr:
         """The unbiased finite-sample estimate of the group.
 
@@ -147,8 +123,10 @@ class ScorioExpr:
         >>> trials.select(pl.col("category").scorio.estimate(ps.bayes([0, 0.5, 1]))).item()
         0.5
         """
+        check_metric(metric)
         return self._counted(Answer(metric, posterior=False))
 
+    @takes()
     def posterior(
         self, metric: Metric, *, confidence: float = 0.95, interval: Interval = "normal"
     ) -> pl.Expr:
@@ -181,24 +159,8 @@ class ScorioExpr:
         >>> trials.select(posterior).unnest("category").select(pl.all().round(4)).row(0)
         (0.3, 0.3571, 0.1978, 0.0, 0.7448)
         """
+        check_metric(metric)
         return self._counted(Answer(metric, confidence, interval))
-
-    auc_at_k = _method(metrics.auc_at_k)
-    avg = _method(metrics.avg)
-    bayes = _method(metrics.bayes)
-    g_pass_at_k = _method(metrics.g_pass_at_k)
-    g_pass_at_k_tau = _method(metrics.g_pass_at_k_tau)
-    geo_spectrum_at_k = _method(metrics.geo_spectrum_at_k)
-    geo_spectrum_star_at_k = _method(metrics.geo_spectrum_star_at_k)
-    geom_at_k = _method(metrics.geom_at_k)
-    geom_ds_at_k = _method(metrics.geom_ds_at_k)
-    maj_at_k = _method(metrics.maj_at_k)
-    max_at_k = _method(metrics.max_at_k)
-    mg_pass_at_k = _method(metrics.mg_pass_at_k)
-    pass_at_k = _method(metrics.pass_at_k)
-    pass_hat_k = _method(metrics.pass_hat_k)
-    threshold_spectrum_at_k = _method(metrics.threshold_spectrum_at_k)
-    unanimous_at_k = _method(metrics.unanimous_at_k)
 
     def _counted(self, answer: Answer) -> pl.Expr:
         """Count the categories of the group, and answer from the counts alone."""

@@ -16,6 +16,7 @@ from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.counting.roles import Category, Column, Roles
 from polars_scorio.reporting.options import OutcomeOptions, RoleOptions
 from polars_scorio.rubrics.rubric import Rubric, Thresholds, refuse_absent
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,6 +46,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
     ('m', 'avg', 2, 0.75)
     """
 
+    @takes()
     def __call__(
         self,
         *,
@@ -140,6 +142,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         )
         return Scorio(self._frame, roles)
 
+    @takes()
     def rubric(
         self,
         rubric: Rubric,
@@ -214,6 +217,7 @@ def scorio(frame: pl.DataFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.DataF
 def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyFrame]: ...
 @overload
 def scorio(frame: pl.Expr, **roles: Unpack[OutcomeOptions]) -> ScorioExpr: ...
+@takes(Scorio.__call__)
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
 ) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame] | ScorioExpr:
@@ -225,10 +229,7 @@ def scorio(
     Parameters
     ----------
     frame : DataFrame, LazyFrame or Expr
-        The log, or the categories.
-    **roles
-        Which column plays which part, as in `Scorio.__call__`; for categories as in
-        `ScorioExpr.__call__`.
+        The log, or the categories: of those, `success` and `missing` alone are said.
 
     Returns
     -------

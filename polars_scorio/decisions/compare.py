@@ -15,7 +15,6 @@ from polars_scorio.decisions.strata import aligned, check_models, named_model, p
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.intervals import beta_interval, normal_interval
 from polars_scorio.metrics.base import Bounds, Metric
-from polars_scorio.metrics.blends import BlendMetric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import RESULTS
 from polars_scorio.reporting.options import DecisionOptions
@@ -70,7 +69,7 @@ def compare(
 
 def _check_paired(metric: Metric, options: DecisionOptions) -> None:
     """Refuse what the differences of questions cannot tell."""
-    if isinstance(metric, BlendMetric) and metric.formula.level == "dataset":
+    if not metric.per_question:
         raise ValueError(
             f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
             'so that target="population" cannot compare them; ps.geom_at_k has'

@@ -28,7 +28,7 @@ from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.expected_variance import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.weighted import WeightedMetric, bayes
+from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.request import Inquiry, inquiry, on_levels
@@ -61,7 +61,7 @@ def trials_needed(
         half_width = check_number("half_width", half_width, POSITIVE)
     max_trials = check_count("max_trials", max_trials)
     trials = bind(frame, roles)
-    metric = _weighted(metric, trials, "trials_needed")
+    metric = _plannable(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
     asked = inquiry(trials, [metric], prior=prior, confidence=confidence, pooling=pooling)
@@ -92,7 +92,7 @@ def next_trials(
     budget = check_count("budget", budget)
     check_choice("per", per, Per)
     trials = bind(frame, roles)
-    metric = _weighted(metric, trials, "next_trials")
+    metric = _plannable(metric, trials, "next_trials")
     keys = trials.strata | trials.models
     if per == "question":
         numbers = {trials.question.name: trials.question.dtype, **_SPENT}
@@ -117,16 +117,16 @@ def next_trials(
     )
 
 
-def _weighted(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
+def _plannable(metric: Metric | None, trials: Trials, method: str) -> Metric:
     """The metric, if the variance that more trials leave of it has a closed form."""
-    weighted = on_levels(bayes() if metric is None else metric, trials)
-    if not isinstance(weighted, WeightedMetric):
+    metric = bayes() if metric is None else metric
+    if not (isinstance(metric, Metric) and metric.closed_form):
         raise TypeError(
             f"{method} knows what more trials leave of the variance of ps.bayes() and ps.avg() "
             f"only, got {metric!r}. Plan with ps.bayes(): where it is settled, the others mostly "
             "are."
         )
-    return weighted
+    return on_levels(metric, trials)
 
 
 def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> list[Category] | None:
@@ -153,7 +153,7 @@ class _Prospect(NamedTuple):
         return expected_variance(self.outlook, m, self.questions, self.sigma)
 
 
-def _prospects(posterior: Questions, metric: WeightedMetric) -> list[_Prospect]:
+def _prospects(posterior: Questions, metric: Metric) -> list[_Prospect]:
     """What each group of a posterior has in prospect."""
     _, mu, sigma, _ = metric.summary(posterior, None)
     states, outlook = posterior.states, metric.outlook(posterior)
@@ -176,7 +176,7 @@ class _Need:
     """The function from the states of a stratum's models to the trials that they need."""
 
     asked: Inquiry
-    metric: WeightedMetric
+    metric: Metric
     half_width: float | None
     confidence: float
     most: int
@@ -251,7 +251,7 @@ class _Spending:
     """The function from the questions of all groups to the trials that are spent on them."""
 
     asked: Inquiry
-    metric: WeightedMetric
+    metric: Metric
     budget: int
     wanted: list[Category] | None
     schema: dict[str, pl.DataType]

@@ -32,6 +32,7 @@ from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import RESULTS
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions, PlanOptions
 from polars_scorio.reporting.report import results
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,6 +75,7 @@ class Plots:
         kinds = [name for name in vars(type(self)) if not name.startswith("_")]
         return f"<pictures: {', '.join(kinds)}>"
 
+    @takes(InferenceOptions)
     def intervals(
         self,
         metric: Metric | None = None,
@@ -89,8 +91,6 @@ class Plots:
             What to show; default `ps.bayes()`. One draw size at a time.
         overall : "macro" or "micro", optional
             Add a panel over all strata, as in `Scorio.report`.
-        prior, confidence, interval, pooling, target
-            As in `Scorio.report`.
 
         Returns
         -------
@@ -119,6 +119,7 @@ class Plots:
         labelled = rows.select(*labels(trials), "questions", "trials", "mu", "lo", "hi")
         return charts.forest(labelled, heading, name)
 
+    @takes(InferenceOptions)
     def curve(
         self,
         metric: Metric | DrawSizes,
@@ -135,8 +136,6 @@ class Plots:
             Pass@k; a single one means 1, 2, 4, ... up to it, and itself.
         overall : "macro" or "micro", optional
             Add a panel over all strata, as in `Scorio.report`.
-        prior, confidence, interval, pooling, target
-            As in `Scorio.report`.
 
         Returns
         -------
@@ -173,6 +172,7 @@ class Plots:
         labelled = rows.select(*labels(trials), "k", "estimate", "mu", "lo", "hi")
         return charts.lines(labelled, heading, charts.draw_sizes_axis(drawn), metric.name)
 
+    @takes(InferenceOptions)
     def questions(
         self, metric: Metric | None = None, **options: Unpack[InferenceOptions]
     ) -> Picture:
@@ -182,8 +182,6 @@ class Plots:
         ----------
         metric : Metric, optional
             What to show of each question; default `ps.bayes()`. One draw size at a time.
-        prior, confidence, interval, pooling
-            As in `Scorio.report`.
 
         Returns
         -------
@@ -219,6 +217,7 @@ class Plots:
         heading = charts.Heading(name, "posterior mean of each question", strata(trials))
         return charts.heat_map(cells, heading, name, metric.span, each=each)
 
+    @takes(DecisionOptions)
     def comparison(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> Picture:
@@ -228,8 +227,6 @@ class Plots:
         ----------
         metric : Metric, optional
             What to compare; default `ps.bayes()`. One draw size at a time.
-        prior, confidence, interval, pooling, target, questions
-            As in `Scorio.compare`.
 
         Returns
         -------
@@ -263,6 +260,7 @@ class Plots:
         )
         return charts.matrix(both_ways(pairs, trials), heading, sure)
 
+    @takes(DecisionOptions)
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> Picture:
@@ -272,8 +270,6 @@ class Plots:
         ----------
         metric : Metric, optional
             What to follow; default `ps.bayes()`. One draw size at a time.
-        prior, confidence, interval, pooling, target, questions
-            As in `Scorio.trajectory`.
 
         Returns
         -------
@@ -303,6 +299,7 @@ class Plots:
         labelled = few.select(*labels(trials), "n", "mu", "lo", "hi", "rank")
         return charts.lines(labelled, heading, charts.trials_axis(), name)
 
+    @takes(PlanOptions)
     def convergence(
         self,
         metric: Metric | None = None,

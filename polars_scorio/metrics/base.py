@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
     POSITIVE,
+    Interval,
     check_categories,
     check_count,
     check_number,
@@ -18,8 +22,12 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.roles import Category, Column
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.expected_variance import Outlook
+from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.metrics.counted import Answer, of_counts
 
 # A draw of more trials than any log holds; some metrics sum over its successes.
 _MOST_DRAWN = 1_000_000
@@ -30,6 +38,8 @@ Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
 Headline: TypeAlias = 'Literal["estimate", "mu"]'
 # Category and weight, ascending by category: hashable, and in the order of the counts.
 WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
+# Arguments of a function, by name.
+Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
 class Summary(NamedTuple):
@@ -43,71 +53,198 @@ class Summary(NamedTuple):
     )
 
 
-@runtime_checkable
-class Metric(Protocol):
-    """A metric as the report sees it: a value that sums up states.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric(ABC):
+    """A metric: a value that knows its arguments, and sums up states.
+
+    What tells one family of metrics from another are its fields: nothing else asks which it is.
 
     Attributes
     ----------
-    name : str
-        What the result calls it.
+    function : str
+        The function that made it.
+    given : tuple of pairs
+        Name and value of each argument but `k` that differs from the default.
+    label : str or None
+        What the result calls it, if not by `function` and `given`.
     k : tuple of int or None
         The draw sizes, ascending, one row of the result each; ``(None,)`` where it has none.
     w : tuple of pairs or None
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
-        The range of the metric, into which intervals are clipped.
-    span : tuple of float
-        What the metric can be at least and at most.
+        The range into which intervals are clipped.
     prior : tuple of float
         Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
+    headline : "estimate" or "mu"
+        Which number people mean by the name of the metric.
     uses_prior : bool
         Whether prior trials have a say.
     rewards : bool
         Whether, without a `w`, a column of floats holds the rewards themselves.
     poles : bool
         Whether a number can be infinite, which the report refuses.
-    headline : "estimate" or "mu"
-        Which number people mean by the name of the metric.
+    all_trials : bool
+        Whether a draw is all trials of a question, however many they are.
+    per_question : bool
+        Whether a single question has a value, of which the metric is the mean.
+    closed_form : bool
+        Whether `outlook` knows what further trials leave of the variance.
     """
 
-    @property
-    def name(self) -> str: ...  # noqa: D102 - in the class docstring
+    function: str
+    given: Arguments = ()
+    label: str | None = None
+    k: tuple[int | None, ...] = (None,)
+    w: WeightPairs | None = None
+    bounds: Bounds | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    headline: Headline = "estimate"
+    uses_prior: bool = True
+    rewards: bool = False
+    poles: bool = False
+    all_trials: bool = False
+    per_question: bool = True
+    closed_form: bool = False
+
+    def __repr__(self) -> str:
+        sizes = [size for size in self.k if size is not None]
+        k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
+        label = [] if self.label is None else [f"name={self.label!r}"]
+        return f"{self.function}({', '.join([*k, *self._shown, *label])})"
 
     @property
-    def k(self) -> tuple[int | None, ...]: ...  # noqa: D102
+    def name(self) -> str:
+        """What the result calls it: its function, and what differs from the default."""
+        if self.label is not None:
+            return self.label
+        return f"{self.function}({', '.join(self._shown)})" if self.given else self.function
 
     @property
-    def w(self) -> WeightPairs | None: ...  # noqa: D102
+    def _shown(self) -> list[str]:
+        return [f"{name}={_show(value)}" for name, value in self.given]
 
     @property
-    def bounds(self) -> Bounds | None: ...  # noqa: D102
+    def weights(self) -> Floats:
+        """The weights in the order of the categories: of failure and success without a `w`."""
+        return weights(self.w)
 
     @property
-    def span(self) -> Bounds: ...  # noqa: D102
+    def span(self) -> Bounds:
+        """What it can be at least and at most: the smallest and the largest weight."""
+        w = self.weights
+        return float(w.min()), float(w.max())
 
     @property
-    def prior(self) -> tuple[float, float]: ...  # noqa: D102
+    def unit(self) -> float:
+        """The range of the weights: in units of it their squares fit into a float."""
+        return spread(self.weights) or 1.0
 
-    @property
-    def uses_prior(self) -> bool: ...  # noqa: D102
+    def weighing(self, w: WeightPairs) -> Metric:  # noqa: ARG002 - for those that weigh
+        """The same with weights, if it weighs categories and has no weights of its own."""
+        return self
 
-    @property
-    def rewards(self) -> bool: ...  # noqa: D102
-
-    @property
-    def poles(self) -> bool: ...  # noqa: D102
-
-    @property
-    def headline(self) -> Headline: ...  # noqa: D102
-
+    @abstractmethod
     def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
         """Estimate and posterior of each group.
 
         `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
         success; or, for `rewards`, the `Rewards`.
         """
-        ...
+
+    def outlook(self, posterior: Questions) -> Outlook:
+        """What further trials leave of the variance, in squared `unit`, if it is `closed_form`.
+
+        Of the questions of each pair of a group and a state of the posterior, shape (P,).
+        """
+        raise NotImplementedError(f"{self.name} has no closed form of the variance to come")
+
+    def expr(self, *, n: Column, successes: Column) -> pl.Expr:
+        """The estimate from two columns that hold trials and successes.
+
+        For counts that are already made, each row those of one question; for trials, see
+        `ScorioExpr`.
+
+        Parameters
+        ----------
+        n, successes : str or Expr
+            Columns of integers: how many trials there were, and how many of them succeeded.
+
+        Returns
+        -------
+        Expr
+            Float64, named as the metric and its k: ``pass_at_k_4``. Null where there is no
+            unbiased estimate (k exceeds n), where n is 0, and where a count is null.
+
+        Raises
+        ------
+        ValueError
+            If the metric has more than one k, or a `w`. At collection: if successes are negative
+            or exceed n.
+        TypeError
+            If `n` or `successes` is neither a name nor an expression; at collection: if a column
+            does not hold integers.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> counts = pl.DataFrame({"n": [5, 5, 1], "c": [3, 4, 1]})
+        >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c")).to_series().to_list()
+        [0.9, 1.0, None]
+        """
+        return of_counts(Answer(self, posterior=False), n, successes)
+
+    def posterior_expr(
+        self,
+        *,
+        n: Column,
+        successes: Column,
+        confidence: float = 0.95,
+        interval: Interval = "normal",
+    ) -> pl.Expr:
+        """Estimate, posterior and interval from two columns that hold trials and successes.
+
+        Parameters
+        ----------
+        n, successes
+            As for `expr`.
+        confidence, interval
+            As in `Scorio.report`.
+
+        Returns
+        -------
+        Expr
+            A struct of estimate, mu, sigma, lo and hi (Float64), named as the metric and its k:
+            what a report says of a question with these counts. Null where n is 0 or a count is
+            null.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `expr`; and if `confidence` lies outside (0, 1) or `interval` is unknown.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> counts = pl.DataFrame({"n": [5], "c": [3]})
+        >>> posterior = ps.bayes().posterior_expr(n="n", successes="c")
+        >>> counts.select(posterior).unnest("bayes").select("estimate", "mu").row(0)
+        (0.6, 0.5714285714285714)
+        """
+        return of_counts(Answer(self, confidence, interval), n, successes)
+
+
+def check_metric(metric: object) -> None:
+    """Refuse what is no metric.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(metric, Metric):
+        raise TypeError(f"metric must be one such as ps.bayes(), got {metric!r}")
 
 
 def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
@@ -187,29 +324,33 @@ def beta_prior(*, alpha0: float, beta0: float) -> tuple[float, float]:
     return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
 
 
-def full_name(function: str, name: str | None, **arguments: tuple[object, object]) -> str:
-    """What the result calls a metric: its function, and what differs from the default.
+def given(**arguments: tuple[object, object]) -> Arguments:
+    """The arguments of a metric that its name shows: those that differ from the default.
 
     Parameters
     ----------
-    function : str
-        The function that made the metric.
-    name : str or None
-        Takes the place of all that.
     **arguments : tuple of object
         For each argument but `k`: its value, and its default.
 
     Examples
     --------
-    >>> full_name("pass_at_k", None, alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
-    'pass_at_k(alpha0=0.5)'
+    >>> given(alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
+    (('alpha0', 0.5),)
     """
-    if name is not None:
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
-        return name
-    given = [f"{key}={_show(value)}" for key, (value, usual) in arguments.items() if value != usual]
-    return f"{function}({', '.join(given)})" if given else function
+    return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
+
+
+def label(name: str | None) -> str | None:
+    """The name that a user gives to a metric, which must be one.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, or no string.
+    """
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
+    return name
 
 
 def _show(value: object) -> str:

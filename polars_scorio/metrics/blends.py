@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,74 +15,34 @@ from polars_scorio.kernels.blends import blend, blend_moments
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
 from polars_scorio.kernels.pooling.moments import Joint
 from polars_scorio.kernels.posteriors import Questions
-from polars_scorio.metrics.base import (
-    Bounds,
-    DrawSizes,
-    Headline,
-    Summary,
-    beta_prior,
-    draw_sizes,
-    full_name,
-    interval_bounds,
-)
-from polars_scorio.metrics.counted import OnCounts
-from polars_scorio.metrics.draws import (
-    UNIT,
-    Gains,
-    shown_prior,
-    trials_and_successes,
-)
+from polars_scorio.metrics.base import Bounds, DrawSizes, Metric, Summary
+from polars_scorio.metrics.draws import UNIT, Gains, drawing, trials_and_successes
+from polars_scorio.metrics.parameters import documented
 from polars_scorio.metrics.thresholds import spectrum_weights
 
-Level: TypeAlias = 'Literal["question", "dataset"]'
 
-
-@dataclass(frozen=True, slots=True)
-class BlendFormula:
-    """What a blend is made of.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BlendMetric(Metric):
+    """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y.
 
     Attributes
     ----------
     gains, arguments
-        The credit y, as in `DrawMetric`; x is Pass@k.
+        The credit y, as in `DrawMetric`.
     powers : tuple of float
-        ``(a, b)`` of ``x**a * y**b``.
-    level : "question" or "dataset"
-        Whether each question has its blend, of which the metric is the mean, or the means of x and
-        y over the questions are blended.
+        ``(a, b)``. If `per_question`, each question has its blend; else the means of x and y over
+        the questions are blended.
     """
 
-    gains: Gains = field(repr=False)
-    arguments: tuple[object, ...]
+    gains: Gains
+    arguments: tuple[object, ...] = ()
     powers: tuple[float, float]
-    level: Level
-
-
-@dataclass(frozen=True, slots=True)
-class BlendMetric(OnCounts):
-    """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y."""
-
-    name: str
-    k: tuple[int, ...]
-    formula: BlendFormula
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: Bounds | None = UNIT
-    w: None = None
-    span: Bounds = UNIT
-    uses_prior: bool = True
-    rewards: bool = False
-    headline: Headline = "estimate"
-
-    @property
-    def poles(self) -> bool:
-        """Whether a number can be infinite: a negative power of zero is."""
-        return min(self.formula.powers) < 0
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        states, powers = posterior.states, self.formula.powers
-        x, y = credit.any_success(k), self.formula.gains(k, *self.formula.arguments)
+        states, powers = posterior.states, self.powers
+        x, y = credit.any_success(k), self.gains(k, *self.arguments)
         n, c = trials_and_successes(states)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
         alpha = np.array(self.prior[::-1])
@@ -95,7 +55,7 @@ class BlendMetric(OnCounts):
         def blended(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
             return blend_moments(joint(nu, n), powers)
 
-        if self.formula.level == "question":
+        if self.per_question:
             mu, sigma = posterior.integrate(blended, alpha)
             return Summary(states.mean(blend(*estimates, powers)), mu, sigma)
         mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), powers)
@@ -103,6 +63,7 @@ class BlendMetric(OnCounts):
         return Summary(average, mu, np.sqrt(variance))
 
 
+@documented
 def geom_at_k(
     k: DrawSizes,
     *,
@@ -114,25 +75,6 @@ def geom_at_k(
     name: str | None = None,
 ) -> BlendMetric:
     """Geom@k: does a question succeed both at some time and throughout, on average?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        estimate exists and `estimate` is null; the posterior holds for any k.
-    pass_power, unanimous_power : float
-        Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    BlendMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -156,11 +98,12 @@ def geom_at_k(
     [0.519615]
     """
     powers = _powers(pass_power, unanimous_power)
-    formula = BlendFormula(credit.all_success, (), powers, "question")
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
-    return _blend("geom_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+    shared = drawing("geom_at_k", k, alpha0, beta0, bounds, name, **shown)
+    return _blend(shared, credit.all_success, powers)
 
 
+@documented
 def geom_ds_at_k(
     k: DrawSizes,
     *,
@@ -172,25 +115,6 @@ def geom_ds_at_k(
     name: str | None = None,
 ) -> BlendMetric:
     """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        estimate exists and `estimate` is null; the posterior holds for any k.
-    pass_power, unanimous_power : float
-        Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    BlendMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -212,11 +136,12 @@ def geom_ds_at_k(
     [0.519615]
     """
     powers = _powers(pass_power, unanimous_power)
-    formula = BlendFormula(credit.all_success, (), powers, "dataset")
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
-    return _blend("geom_ds_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+    shared = drawing("geom_ds_at_k", k, alpha0, beta0, bounds, name, **shown)
+    return _blend(shared, credit.all_success, powers, per_question=False)
 
 
+@documented
 def geo_spectrum_at_k(
     k: DrawSizes,
     *,
@@ -231,24 +156,10 @@ def geo_spectrum_at_k(
 
     Parameters
     ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        estimate exists and `estimate` is null; the posterior holds for any k.
     lam : float
         Power of Pass@k, from 0 (the spectrum alone) to 1 (Pass@k alone); the spectrum has 1 - lam.
     weights : sequence of float, shape (k,), optional
         The spectrum, as for `threshold_spectrum_at_k`; it fixes one k. Default: mG-Pass@k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    BlendMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -272,11 +183,12 @@ def geo_spectrum_at_k(
     """
     lam = check_number("lam", lam, SHARE)
     own = None if weights is None else spectrum_weights(k, weights)
-    formula = _spectrum(lam, own)
     shown = {"lam": (lam, 0.5), "weights": (own, None)}
-    return _blend("geo_spectrum_at_k", formula, k, alpha0, beta0, bounds, name, **shown)
+    shared = drawing("geo_spectrum_at_k", k, alpha0, beta0, bounds, name, **shown)
+    return _spectrum(shared, lam, own)
 
 
+@documented
 def geo_spectrum_star_at_k(
     k: DrawSizes,
     *,
@@ -286,23 +198,6 @@ def geo_spectrum_star_at_k(
     name: str | None = None,
 ) -> BlendMetric:
     """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark.
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        estimate exists and `estimate` is null; the posterior holds for any k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    BlendMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -322,14 +217,16 @@ def geo_spectrum_star_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.258199]
     """
-    formula = _spectrum(0.5, None)
-    return _blend("geo_spectrum_star_at_k", formula, k, alpha0, beta0, bounds, name)
+    shared = drawing("geo_spectrum_star_at_k", k, alpha0, beta0, bounds, name)
+    return _spectrum(shared, 0.5, None)
 
 
-def _spectrum(lam: float, weights: tuple[float, ...] | None) -> BlendFormula:
+def _spectrum(shared: dict[str, Any], lam: float, weights: tuple[float, ...] | None) -> BlendMetric:
+    """A blend with a spectrum; without weights, with that of mG-Pass@k."""
+    powers = (lam, 1 - lam)
     if weights is None:
-        return BlendFormula(credit.excess_over_half, (), (lam, 1 - lam), "dataset")
-    return BlendFormula(credit.spectrum, (weights,), (lam, 1 - lam), "dataset")
+        return _blend(shared, credit.excess_over_half, powers, per_question=False)
+    return _blend(shared, credit.spectrum, powers, weights, per_question=False)
 
 
 def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
@@ -347,17 +244,18 @@ def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
 
 
 def _blend(
-    function: str,
-    formula: BlendFormula,
-    k: DrawSizes,
-    alpha0: float,
-    beta0: float,
-    bounds: Bounds | None,
-    name: str | None,
-    **shown: tuple[object, object],
+    shared: dict[str, Any],
+    gains: Gains,
+    powers: tuple[float, float],
+    *arguments: object,
+    per_question: bool = True,
 ) -> BlendMetric:
-    """A blend from the arguments of its function, after their check."""
-    sizes = draw_sizes(k)
-    prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
-    name = full_name(function, name, **shown, **shown_prior(prior), bounds=(limits, UNIT))
-    return BlendMetric(name, sizes, formula, prior, limits)
+    """A blend from the fields of `drawing`. A negative power of zero is infinite."""
+    return BlendMetric(
+        **shared,
+        gains=gains,
+        arguments=arguments,
+        powers=powers,
+        poles=min(powers) < 0,
+        per_question=per_question,
+    )

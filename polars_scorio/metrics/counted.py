@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,8 +13,10 @@ from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE, NUMBERS, Intervals, check_interval
+
+if TYPE_CHECKING:
+    from polars_scorio.metrics.base import Metric
 
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
@@ -39,8 +42,6 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
-        if isinstance(self.metric, type) or not isinstance(self.metric, Metric):
-            raise TypeError(f"metric must be one such as ps.bayes(), got {self.metric!r}")
         if len(self.metric.k) != 1:
             raise ValueError(
                 f"{self.metric.name}: an expression is one column, so k must be a single one, got "
@@ -110,89 +111,7 @@ def _as_groups(counts: Ints) -> States:
     return States.tally(counts, np.zeros_like(counts), group, np.ones_like(group), len(counts))
 
 
-class OnCounts:
-    """What the metrics of success and failure offer beside the report."""
-
-    __slots__ = ()
-
-    def expr(self: Metric, *, n: Column, successes: Column) -> pl.Expr:
-        """The estimate from two columns that hold trials and successes.
-
-        For counts that are already made, each row those of one question; for trials, see
-        `ScorioExpr`.
-
-        Parameters
-        ----------
-        n, successes : str or Expr
-            Columns of integers: how many trials there were, and how many of them succeeded.
-
-        Returns
-        -------
-        Expr
-            Float64, named as the metric and its k: ``pass_at_k_4``. Null where there is no
-            unbiased estimate (k exceeds n), where n is 0, and where a count is null.
-
-        Raises
-        ------
-        ValueError
-            If the metric has more than one k, or a `w`. At collection: if successes are negative
-            or exceed n.
-        TypeError
-            If `n` or `successes` is neither a name nor an expression; at collection: if a column
-            does not hold integers.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio as ps
-        >>> counts = pl.DataFrame({"n": [5, 5, 1], "c": [3, 4, 1]})
-        >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c")).to_series().to_list()
-        [0.9, 1.0, None]
-        """
-        return _of_counts(Answer(self, posterior=False), n, successes)
-
-    def posterior_expr(
-        self: Metric,
-        *,
-        n: Column,
-        successes: Column,
-        confidence: float = 0.95,
-        interval: Interval = "normal",
-    ) -> pl.Expr:
-        """Estimate, posterior and interval from two columns that hold trials and successes.
-
-        Parameters
-        ----------
-        n, successes
-            As for `expr`.
-        confidence, interval
-            As in `Scorio.report`.
-
-        Returns
-        -------
-        Expr
-            A struct of estimate, mu, sigma, lo and hi (Float64), named as the metric and its k:
-            what a report says of a question with these counts. Null where n is 0 or a count is
-            null.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `expr`; and if `confidence` lies outside (0, 1) or `interval` is unknown.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio as ps
-        >>> counts = pl.DataFrame({"n": [5], "c": [3]})
-        >>> posterior = ps.bayes().posterior_expr(n="n", successes="c")
-        >>> counts.select(posterior).unnest("bayes").select("estimate", "mu").row(0)
-        (0.6, 0.5714285714285714)
-        """
-        return _of_counts(Answer(self, confidence, interval), n, successes)
-
-
-def _of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
+def of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
     """The expression of an answer over two columns."""
     metric = answer.metric
     if metric.w is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,40 +15,35 @@ from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
-    Headline,
+    Metric,
     Summary,
     beta_prior,
     draw_sizes,
-    full_name,
+    given,
     interval_bounds,
+    label,
 )
-from polars_scorio.metrics.counted import OnCounts
 
 UNIT = (0.0, 1.0)
 ALL_TRIALS = (None,)  # the draw is all n trials of a question
 Gains = Callable[..., Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class DrawMetric(OnCounts):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DrawMetric(Metric):
     """A metric that scores a draw of k trials by the number of its successes.
 
-    The formula of such a metric is ``gains(k, *arguments)``: what the first, the second, ...
-    success of a draw adds to its credit. Without a `k`, the draw is all n trials of a question.
+    Attributes
+    ----------
+    gains : callable
+        The whole formula: ``gains(k, *arguments)`` is what the first, the second, ... success of a
+        draw adds to its credit.
+    arguments : tuple of object
+        What `gains` needs beside k.
     """
 
-    name: str
-    k: tuple[int | None, ...]
-    gains: Gains = field(repr=False)
+    gains: Gains
     arguments: tuple[object, ...] = ()
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: Bounds | None = UNIT
-    w: None = None
-    span: Bounds = UNIT
-    uses_prior: bool = True
-    rewards: bool = False
-    poles: bool = False
-    headline: Headline = "estimate"
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -99,13 +95,33 @@ def draw_metric(
 
     `arguments` are those of `gains` beside k; the name shows them.
     """
+    shown = {key: (value, None) for key, value in arguments.items()}
+    shared = drawing(function, k, alpha0, beta0, bounds, name, **shown)
+    own = tuple(arguments.values())
+    return DrawMetric(**shared, gains=gains, arguments=own, all_trials=k is ALL_TRIALS)
+
+
+def drawing(
+    function: str,
+    k: DrawSizes | tuple[None],
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+    **shown: tuple[object, object],
+) -> dict[str, Any]:
+    """The fields that all metrics of draws have, after the check of their arguments.
+
+    `shown` are the other arguments of the function, each with its default.
+    """
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]
     prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
-    given = {key: (value, None) for key, value in arguments.items()}
-    name = full_name(function, name, **given, **shown_prior(prior), bounds=(limits, UNIT))
-    return DrawMetric(name, sizes, gains, tuple(arguments.values()), prior, limits)
-
-
-def shown_prior(prior: tuple[float, float]) -> dict[str, tuple[object, object]]:
-    """The parameters of the prior beside their defaults, for the name of a metric."""
-    return {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
+    priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
+    return {
+        "function": function,
+        "given": given(**shown, **priors, bounds=(limits, UNIT)),
+        "label": label(name),
+        "k": sizes,
+        "bounds": limits,
+        "prior": prior,
+    }

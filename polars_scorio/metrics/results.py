@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,9 @@ from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.intervals import beta_interval, normal_interval, small_sample_factor
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
-from polars_scorio.metrics.base import Metric, Summary, weights
+
+if TYPE_CHECKING:
+    from polars_scorio.metrics.base import Metric, Summary
 
 NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
 # What an interval is made of, where it is not mu and sigma: means over strata need it.
@@ -73,7 +76,7 @@ class Intervals:
         """The credible interval of each cell, from what it is `around`."""
         if isinstance(posterior, Rewards):
             return mu, mu
-        w, states = weights(metric.w), posterior.states
+        w, states = metric.weights, posterior.states
         if not metric.uses_prior:
             states = states.observed()
         lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.span)

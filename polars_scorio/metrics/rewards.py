@@ -8,45 +8,29 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
-    Headline,
+    Metric,
     Summary,
     WeightPairs,
     Weights,
     draw_sizes,
-    full_name,
+    given,
     interval_bounds,
+    label,
     weight_pairs,
     weights,
 )
-from polars_scorio.metrics.counted import OnCounts
+from polars_scorio.metrics.parameters import documented
 
 
-@dataclass(frozen=True, slots=True)
-class BestMetric(OnCounts):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BestMetric(Metric):
     """The expected best reward of k trials."""
-
-    name: str
-    k: tuple[int, ...]
-    w: WeightPairs | None = None
-    bounds: Bounds | None = (0.0, 1.0)
-    prior: tuple[float, float] = (1.0, 1.0)
-    uses_prior: bool = True
-    rewards: bool = True
-    poles: bool = False
-    headline: Headline = "estimate"
-
-    @property
-    def span(self) -> Bounds:
-        """The smallest and the largest weight."""
-        w = weights(self.w)
-        return float(w.min()), float(w.max())
 
     def weighing(self, w: WeightPairs) -> BestMetric:
         """The same with weights, if it has none; bounds that were its range still are."""
@@ -61,9 +45,9 @@ class BestMetric(OnCounts):
         if isinstance(posterior, Rewards):
             estimate = posterior.mean(best_of_rewards(posterior.values, posterior.offsets, k))
             return Summary(estimate, *np.full((2, posterior.groups), np.nan))
-        w = weights(self.w)
-        # In units of their spread: the square of the rewards may be larger than a float.
-        origin, unit = float(np.clip(0.0, w.min(), w.max())), spread(w) or 1.0
+        w, unit = self.weights, self.unit
+        # In units of their range: the square of the rewards may be larger than a float.
+        origin = float(np.clip(0.0, w.min(), w.max()))
 
         def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:  # noqa: ARG001 - k trials
             return best_moments(nu, (w - origin) / unit, k)
@@ -73,6 +57,7 @@ class BestMetric(OnCounts):
         return Summary(estimate, origin + unit * mu, unit * sigma)
 
 
+@documented
 def max_at_k(
     k: DrawSizes,
     w: Weights | None = None,
@@ -84,22 +69,12 @@ def max_at_k(
 
     Parameters
     ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
     w : sequence or dict of float, optional
         Reward of each category: a sequence for the codes 0, 1, ..., a dict for labels. Default:
         success 1, failure 0, which is Pass@k. Where the category column holds floats and no
         `success` is given, they are the rewards themselves.
     bounds : tuple of float, None or "range"
         Range into which the interval is clipped; default the smallest and the largest weight.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    BestMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -136,5 +111,12 @@ def max_at_k(
     sizes, pairs = draw_sizes(k), weight_pairs(w)
     span = float(weights(pairs).min()), float(weights(pairs).max())
     limits = span if isinstance(bounds, str) and bounds == "range" else interval_bounds(bounds)
-    name = full_name("max_at_k", name, w=(pairs, None), bounds=(limits, span))
-    return BestMetric(name, sizes, pairs, limits)
+    return BestMetric(
+        function="max_at_k",
+        given=given(w=(pairs, None), bounds=(limits, span)),
+        label=label(name),
+        k=sizes,
+        w=pairs,
+        bounds=limits,
+        rewards=True,
+    )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from polars_scorio.kernels import credit
 from polars_scorio.metrics.base import Bounds, DrawSizes
 from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.parameters import documented
 
 
+@documented
 def pass_at_k(
     k: DrawSizes,
     *,
@@ -16,23 +18,6 @@ def pass_at_k(
     name: str | None = None,
 ) -> DrawMetric:
     """Pass@k: how often does at least one of k trials succeed [1]_?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -63,6 +48,7 @@ def pass_at_k(
     return draw_metric("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
 
 
+@documented
 def pass_hat_k(
     k: DrawSizes,
     *,
@@ -72,23 +58,6 @@ def pass_hat_k(
     name: str | None = None,
 ) -> DrawMetric:
     """Pass^k: how often do all of k trials succeed [1]_?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -117,6 +86,7 @@ def pass_hat_k(
     return draw_metric("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)
 
 
+@documented
 def unanimous_at_k(
     k: DrawSizes,
     *,
@@ -127,18 +97,6 @@ def unanimous_at_k(
 ) -> DrawMetric:
     """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
 
-    Parameters
-    ----------
-    k : int or sequence of int
-        As for `pass_hat_k`.
-    alpha0, beta0, bounds, name
-        As for `pass_hat_k`.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
-
     Examples
     --------
     >>> import polars_scorio as ps
@@ -148,6 +106,7 @@ def unanimous_at_k(
     return draw_metric("unanimous_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
 
 
+@documented
 def g_pass_at_k(
     k: DrawSizes,
     *,
@@ -157,18 +116,6 @@ def g_pass_at_k(
     name: str | None = None,
 ) -> DrawMetric:
     """G-Pass@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        As for `pass_hat_k`.
-    alpha0, beta0, bounds, name
-        As for `pass_hat_k`.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     References
     ----------

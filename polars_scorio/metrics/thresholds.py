@@ -8,8 +8,10 @@ from polars_scorio.arguments import SHARE, check_number, flat_numbers, shown
 from polars_scorio.kernels import credit
 from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes
 from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.parameters import documented
 
 
+@documented
 def g_pass_at_k_tau(
     k: DrawSizes,
     tau: float,
@@ -23,22 +25,8 @@ def g_pass_at_k_tau(
 
     Parameters
     ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
     tau : float
         Share of the draw that must succeed, from 0 (one success: Pass@k) to 1 (all: Pass^k).
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -69,6 +57,7 @@ def g_pass_at_k_tau(
     return draw_metric("g_pass_at_k_tau", gains, k, alpha0, beta0, bounds, name, **share)
 
 
+@documented
 def mg_pass_at_k(
     k: DrawSizes,
     *,
@@ -78,23 +67,6 @@ def mg_pass_at_k(
     name: str | None = None,
 ) -> DrawMetric:
     """mG-Pass@k: how far do the successes of k trials exceed one half [1]_?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -122,6 +94,7 @@ def mg_pass_at_k(
     return draw_metric("mg_pass_at_k", credit.excess_over_half, k, alpha0, beta0, bounds, name)
 
 
+@documented
 def maj_at_k(
     k: DrawSizes | None = None,
     *,
@@ -137,17 +110,6 @@ def maj_at_k(
     k : int or sequence of int, optional
         Draw sizes, as for `pass_at_k`. None: the draw is all n trials of each question, the cons@k
         of AISBench; the column k is null then.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -178,6 +140,7 @@ def maj_at_k(
     return draw_metric("maj_at_k", credit.majority, sizes, alpha0, beta0, bounds, name)
 
 
+@documented
 def auc_at_k(
     k: DrawSizes,
     *,
@@ -187,23 +150,6 @@ def auc_at_k(
     name: str | None = None,
 ) -> DrawMetric:
     """AUC@k: how soon does a success come, if up to k trials are drawn [1]_?
-
-    Parameters
-    ----------
-    k : int or sequence of int
-        Draw sizes, one row of the result each. Where k exceeds the trials of a question, no
-        unbiased estimate exists and `estimate` is null; the posterior holds for any k.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -232,6 +178,7 @@ def auc_at_k(
     return draw_metric("auc_at_k", credit.area_under_curve, k, alpha0, beta0, bounds, name)
 
 
+@documented
 def threshold_spectrum_at_k(
     k: int,
     weights: ArrayLike,
@@ -249,17 +196,6 @@ def threshold_spectrum_at_k(
         Draw size.
     weights : sequence of float, shape (k,)
         Weight of "at least r of k trials succeed", r = 1..k; not negative, with a sum of at most 1.
-    alpha0, beta0 : float
-        Beta prior of a question's success rate; the default is uniform.
-    bounds : tuple of float or None
-        Range into which the interval is clipped.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    DrawMetric
-        To be given to `report`.
 
     Raises
     ------

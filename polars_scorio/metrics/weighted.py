@@ -6,75 +6,48 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polars_scorio.kernels.batches import spread
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.metrics.base import (
     Bounds,
-    Headline,
+    Metric,
     Summary,
     WeightPairs,
     Weights,
-    full_name,
+    given,
     interval_bounds,
+    label,
     weight_pairs,
-    weights,
 )
-from polars_scorio.metrics.counted import OnCounts
+from polars_scorio.metrics.parameters import documented
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedMetric(OnCounts):
-    """A metric that is an average of the weights of the categories."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WeightedMetric(Metric):
+    """A metric that is an average of the weights of the categories.
 
-    name: str
-    observed: bool  # whether mu is the average of the trials itself
-    w: WeightPairs | None = None
-    bounds: Bounds | None = None
-    k: tuple[None] = (None,)
-    prior: tuple[float, float] = (1.0, 1.0)
-    rewards: bool = False
-    poles: bool = False
+    Attributes
+    ----------
+    observed : bool
+        Whether mu is the average of the trials itself, in which prior trials have no say.
+    """
 
-    @property
-    def headline(self) -> Headline:
-        """The posterior mean, or the average itself."""
-        return "estimate" if self.observed else "mu"
-
-    @property
-    def uses_prior(self) -> bool:
-        """Whether prior trials have a say: not in what was observed."""
-        return not self.observed
-
-    @property
-    def span(self) -> Bounds:
-        """The smallest and the largest weight."""
-        w = weights(self.w)
-        return float(w.min()), float(w.max())
+    observed: bool
 
     def weighing(self, w: WeightPairs) -> WeightedMetric:
         """The same with weights, if it has none of its own."""
         return self if self.w is not None else replace(self, w=w)
 
-    @property
-    def unit(self) -> float:
-        """The spread of the weights: in units of it their squares fit into a float."""
-        return spread(weights(self.w)) or 1.0
-
     def outlook(self, posterior: Questions) -> Outlook:
-        """What further trials leave of the variance, in squared `unit`.
-
-        Of the questions of each pair of a group and a state of the posterior, shape (P,); if
-        `observed`, of one without prior trials.
-        """
-        scaled = weights(self.w) / self.unit
+        """What further trials leave of the variance; if `observed`, without prior trials."""
+        scaled = self.weights / self.unit
         return posterior.average_outlook(scaled) if self.observed else posterior.outlook(scaled)
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
-        w = weights(self.w)
-        # In units of their spread: the square of the weights may be larger than a float.
+        w = self.weights
+        # In units of their range: the square of the weights may be larger than a float.
         origin, unit = float(np.clip(0.0, w.min(), w.max())), self.unit
         scaled = (w - origin) / unit
         estimate = posterior.states.mean(weighted_average(posterior.states.counts, w))
@@ -92,6 +65,7 @@ class WeightedMetric(OnCounts):
         return Summary(estimate, estimate, sigma, around)
 
 
+@documented
 def bayes(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> WeightedMetric:
@@ -99,21 +73,6 @@ def bayes(
 
     The posterior mean of the average weight of a trial, under a uniform Dirichlet prior for each
     question, or under the prior trials of the report.
-
-    Parameters
-    ----------
-    w : sequence or dict of float, optional
-        The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. Their
-        number is the number of categories, seen or not. Default: success 1, failure 0.
-    bounds : tuple of float, optional
-        Range into which the interval is clipped; default none.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    WeightedMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -144,6 +103,7 @@ def bayes(
     return _weighted("bayes", w, bounds, name, observed=False)
 
 
+@documented
 def avg(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> WeightedMetric:
@@ -152,20 +112,6 @@ def avg(
     The plain average weight of the trials of a question, averaged over the questions; with binary
     outcomes the accuracy. Its sigma is that of Bayes@N without prior trials, on the scale of the
     average.
-
-    Parameters
-    ----------
-    w : sequence or dict of float, optional
-        The weight of each category, as for `bayes`. Default: success 1, failure 0.
-    bounds : tuple of float, optional
-        Range into which the interval is clipped; default none.
-    name : str, optional
-        What the result calls the metric.
-
-    Returns
-    -------
-    WeightedMetric
-        To be given to `report`.
 
     Raises
     ------
@@ -199,5 +145,14 @@ def _weighted(
     function: str, w: Weights | None, bounds: Bounds | None, name: str | None, *, observed: bool
 ) -> WeightedMetric:
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
-    name = full_name(function, name, w=(pairs, None), bounds=(limits, None))
-    return WeightedMetric(name, observed, pairs, limits)
+    return WeightedMetric(
+        function=function,
+        given=given(w=(pairs, None), bounds=(limits, None)),
+        label=label(name),
+        w=pairs,
+        bounds=limits,
+        headline="estimate" if observed else "mu",
+        uses_prior=not observed,
+        closed_form=True,
+        observed=observed,
+    )

@@ -14,10 +14,7 @@ from polars_scorio.counting.roles import Classes, Trials, as_categories, bind, c
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.draws import DrawMetric
 from polars_scorio.metrics.results import Intervals, check_interval
-from polars_scorio.metrics.rewards import BestMetric
-from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.inference import Inference
 from polars_scorio.reporting.options import Frame
@@ -112,10 +109,9 @@ def inquiry(
 
 def on_levels(metric: Metric, trials: Trials) -> Metric:
     """The metric with the levels of the rewards as its weights, if it weighs and has none."""
+    check_metrics([metric])
     levels = trials.roles.levels
-    if levels is None or not isinstance(metric, WeightedMetric | BestMetric):
-        return metric
-    return metric.weighing(tuple((level, level) for level in levels))
+    return metric if levels is None else metric.weighing(tuple(zip(levels, levels, strict=True)))
 
 
 def _view(metric: Metric, trials: Trials) -> View:
@@ -145,7 +141,7 @@ def _check_inference(
                 f'{metric.name}: pooling="partial" fits the prior, so that alpha0 and beta0 have '
                 "no say: leave them out"
             )
-        if target == "population" and isinstance(metric, DrawMetric) and None in metric.k:
+        if target == "population" and metric.all_trials:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
                 'target="population" needs a k'
@@ -166,7 +162,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
     if not metrics:
         raise TypeError("report needs at least one metric, for instance report(ps.bayes())")
     for metric in metrics:
-        if isinstance(metric, type) or not isinstance(metric, Metric):
+        if not isinstance(metric, Metric):
             raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")
     rows = [(metric.name, k) for metric in metrics for k in metric.k]
     repeated = [row for row in rows if rows.count(row) > 1]

@@ -111,7 +111,7 @@ def test_each_metric_is_a_method_with_the_same_arguments(log, name, arguments, o
     function, method = getattr(ps, name), getattr(ps.ScorioExpr, name)
     own = inspect.signature(method).parameters.values()
     assert [*own][1:] == [*inspect.signature(function).parameters.values()]
-    assert method.__doc__.splitlines()[0] == function.__doc__.splitlines()[0].replace(" [1]_", "")
+    assert method.__doc__.splitlines()[0] == function.__doc__.splitlines()[0]
     short = getattr(CATEGORY, name)(*arguments, **options)
     metric = function(*arguments, **options)
     expected = log.group_by(KEYS).agg(CATEGORY.estimate(metric)).sort(KEYS)

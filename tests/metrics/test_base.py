@@ -202,7 +202,32 @@ def test_default_bounds(make):
 )
 def test_a_name_shows_the_arguments_that_differ_from_the_default(metric, name):
     assert metric.name == name
-    assert metric.name in repr(metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "typed"),
+    [
+        (ps.pass_at_k([2, 1]), "pass_at_k([1, 2])"),
+        (ps.pass_at_k(np.int64(4), alpha0=1), "pass_at_k(4)"),
+        (ps.pass_hat_k(2, beta0=2, bounds=(0, 0.5)), "pass_hat_k(2, beta0=2, bounds=(0, 0.5))"),
+        (ps.g_pass_at_k_tau(4, 0.6, name="x"), "g_pass_at_k_tau(4, tau=0.6, name='x')"),
+        (ps.maj_at_k(), "maj_at_k()"),
+        (ps.maj_at_k(3), "maj_at_k(3)"),
+        (
+            ps.threshold_spectrum_at_k(2, [0.5, 0.25]),
+            "threshold_spectrum_at_k(2, weights=(0.5, 0.25))",
+        ),
+        (ps.geom_at_k(2, unanimous_power=1), "geom_at_k(2, unanimous_power=1)"),
+        (ps.max_at_k(3, {"b": 0, "a": 1}), "max_at_k(3, w={'a': 1, 'b': 0})"),
+        (ps.max_at_k(3, bounds=None), "max_at_k(3, bounds=None)"),
+        (ps.avg([0, 1e300], name="a 'b'"), """avg(w=[0, 1e+300], name="a 'b'")"""),
+        (ps.bayes(), "bayes()"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_metric_is_shown_as_one_would_type_it(metric, typed):
+    assert repr(metric) == typed
+    assert eval(typed, vars(ps)) == metric  # noqa: S307 - what is written above
 
 
 @metrics_with("bounds")
@@ -229,6 +254,34 @@ def test_a_metric_is_a_value(make):
         metric.name = "other"
 
 
+@metrics_with("bounds")
+def test_all_metrics_have_one_base(make):
+    assert make.func.__name__ in dir(ps)
+    family = type(make())
+    assert family.__mro__[1] is ps.Metric
+    assert not hasattr(make(), "__dict__")
+    own = {field.name for field in dataclasses.fields(ps.Metric)}
+    # What a family repeats of the base would be two places to change.
+    assert own.isdisjoint(vars(family).get("__annotations__", {}))
+
+
+def test_a_metric_of_ones_own_joins_a_report(r1):
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+    class Solved(ps.Metric):
+        """The share of the questions with a success."""
+
+        def summary(self, posterior, k):  # noqa: ARG002 - it has no k
+            some = (posterior.states.counts[:, 1] > 0).astype(float)
+            return metrics.base.Summary(posterior.states.mean(some), *np.zeros((2, 1)))
+
+    rows = r1.scorio.report(Solved(function="solved"), ps.bayes())
+    assert rows["metric"].to_list() == ["solved", "bayes"]
+    assert rows["estimate"].to_list() == [1.0, 0.7]
+    assert repr(Solved(function="solved")) == "solved()"
+    with pytest.raises(TypeError, match=r"ps\.avg\(\) only, got solved\(\)"):
+        r1.scorio.next_trials(3, Solved(function="solved"))
+
+
 def test_metrics_are_equal_where_their_arguments_are():
     assert ps.bayes([0, 1]) == ps.bayes(np.array([0.0, 1.0])) == ps.bayes({1: 1, 0: 0})
     assert ps.pass_at_k([2, 1]) == ps.pass_at_k(np.array([1, 2]), alpha0=1)
@@ -248,7 +301,7 @@ def test_metrics_are_equal_where_their_arguments_are():
     [
         ([], r"^report needs at least one metric, for instance report\(ps\.bayes\(\)\)$"),
         ([ps.bayes], r"^report takes metrics such as ps\.bayes\(\), got <function bayes"),
-        ([[ps.bayes()]], r"^report takes metrics such as ps\.bayes\(\), got \[WeightedMetric"),
+        ([[ps.bayes()]], r"^report takes metrics such as ps\.bayes\(\), got \[bayes\(\)\]$"),
         ([ps.bayes(), "avg"], r"^report takes metrics .* got 'avg'$"),
         ([type(ps.bayes())], r"^report takes metrics .* got <class "),
         ([None], r"^report takes metrics .* got None$"),

@@ -1,0 +1,36 @@
+"""What the parameters of metrics mean: said once, shown in the help of each."""
+
+from __future__ import annotations
+
+from inspect import signature
+
+from polars_scorio.signatures import FunctionT, described
+
+_PRIOR = """alpha0, beta0 : float
+    Beta prior of a question's success rate; the default is uniform."""
+
+PARAMETERS = {
+    "k": """k : int or sequence of int
+    Draw sizes, one row of the result each. Where k exceeds the trials of a question, no unbiased
+    estimate exists and `estimate` is null; the posterior holds for any k.""",
+    "pass_power": """pass_power, unanimous_power : float
+    Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.""",
+    "w": """w : sequence or dict of float, optional
+    The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. Their number
+    is the number of categories, seen or not. Default: success 1, failure 0.""",
+    "alpha0": _PRIOR,
+    "beta0": _PRIOR,
+    "bounds": """bounds : tuple of float or None
+    Range into which the interval is clipped; None leaves it as it is.""",
+    "name": """name : str, optional
+    What the result calls the metric.""",
+}
+PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
+
+
+def documented(function: FunctionT) -> FunctionT:
+    """Describe the parameters of a metric's function that its own docstring does not."""
+    returns = "Metric\n    To be given to `report`."
+    shown = signature(function)
+    function.__doc__ = described(function.__doc__, shown, PARAMETERS, Returns=returns)
+    return function

@@ -1,0 +1,227 @@
+"""Signatures and help that are put together from parts, so that each keyword is described once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from textwrap import indent
+from types import NoneType
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+_ORDER = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What a keyword of several methods is called with by default, and what its help says.
+
+    It annotates the keyword in a `TypedDict`: type checkers read the type, `takes` reads the rest.
+
+    Attributes
+    ----------
+    default : object
+        What it is where nobody says it.
+    doc : str
+        What help says: the first paragraph in every method, all of them where the option is at
+        home.
+    """
+
+    default: object
+    doc: str
+
+    def parameter(self, name: str, kind: object) -> Parameter:
+        """The keyword in a signature."""
+        return Parameter(name, Parameter.KEYWORD_ONLY, default=self.default, annotation=kind)
+
+    def entry(self, name: str, kind: object, *, in_full: bool) -> str:
+        """The keyword in the help of a method."""
+        text = cleandoc(self.doc)
+        text = text if in_full else text.partition("\n\n")[0]
+        return f"{name} : {spelled(kind)}\n{indent(text, '    ')}"
+
+
+# What a signature and what help say of a keyword.
+Keyword: TypeAlias = "tuple[Parameter, str]"
+
+
+def takes(
+    options: type | Callable[..., Any] | None = None, *, in_full: bool = False
+) -> Callable[[FunctionT], FunctionT]:
+    """Let a function answer for its keywords: name them all, and refuse all others.
+
+    Parameters
+    ----------
+    options : TypedDict or callable, optional
+        The keywords of the function's ``**options``: each annotated with an `Option`, or those of
+        another function.
+    in_full : bool
+        Whether its help has all that there is to say of them.
+
+    Returns
+    -------
+    callable
+        A decorator: the function's signature and help show each of the options, and an unknown
+        keyword is a `TypeError` that lists the known ones.
+
+    Examples
+    --------
+    >>> @takes()
+    ... def report(confidence=0.95):
+    ...     '''A report.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     confidence : float
+    ...         Credibility of the intervals.
+    ...     '''
+    >>> report(confidnce=0.9)
+    Traceback (most recent call last):
+    TypeError: report() got an unexpected keyword argument 'confidnce': did you mean 'confidence'? \
+It takes confidence
+    """
+    shared: dict[str, Keyword] = {}
+    if options is not None:
+        shared = (keywords(options, in_full=in_full) if isinstance(options, type)
+                  else _keywords_of(options))  # fmt: skip
+
+    def decorated(function: FunctionT) -> FunctionT:
+        own = signature(function)
+        kept = [p for p in own.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
+        shown = own.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
+        doc = described(
+            function.__doc__, shown, {name: entry for name, (_, entry) in shared.items()}
+        )
+        return answering(function, shown, doc)
+
+    return decorated
+
+
+def answering(function: FunctionT, shown: Signature, doc: str | None) -> FunctionT:
+    """The function with a signature and help, which refuses all other keywords in its own name."""
+    known = [p.name for p in _named(shown) if p.kind is not p.VAR_POSITIONAL]
+
+    @wraps(function)
+    def answered(*arguments: object, **given: object) -> object:
+        refuse_unknown(function.__name__, given, known)
+        return function(*arguments, **given)
+
+    answered.__signature__ = shown  # type: ignore[attr-defined]  # which inspect reads
+    answered.__doc__ = doc
+    return cast("FunctionT", answered)
+
+
+def keywords(options: type, *, in_full: bool = False) -> dict[str, Keyword]:
+    """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
+    found = {}
+    for name, hint in get_type_hints(options, include_extras=True).items():
+        kind, option = get_args(hint)
+        entry = option.entry(name, kind, in_full=in_full)
+        found[name] = option.parameter(name, kind), entry
+    return found
+
+
+def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
+    """The keywords of a function."""
+    _, sections = _sections(function.__doc__ or "")
+    entries = _entries(sections.get("Parameters", ""))
+    parameters = _named(signature(function))
+    return {p.name: (p, entries[p.name]) for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _named(shown: Signature) -> list[Parameter]:
+    return [p for p in shown.parameters.values() if p.name != "self"]
+
+
+def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a keyword that a function does not have.
+
+    Raises
+    ------
+    TypeError
+        If there is one: it names the nearest keyword, and all of them.
+    """
+    known = list(known)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f": did you mean {near[0]!r}?" if near else "."
+            name_shown = "scorio" if function == "__call__" else function
+            raise TypeError(
+                f"{name_shown}() got an unexpected keyword argument {name!r}{hint} It takes "
+                f"{', '.join(known)}"
+            )
+
+
+def described(
+    doc: str | None, shown: Signature, entries: Mapping[str, str], **sections: str
+) -> str | None:
+    """A docstring whose parameters are those of the signature, in its order.
+
+    Parameters
+    ----------
+    doc : str or None
+        The docstring as it is written; what it says of a parameter is kept.
+    shown : Signature
+        The signature.
+    entries : dict of str
+        What is said of each of the other parameters.
+    **sections : str
+        Sections in place of those of the docstring.
+
+    Returns
+    -------
+    str or None
+        None where Python runs without docstrings.
+
+    Raises
+    ------
+    KeyError
+        If nobody describes a parameter.
+    """
+    if doc is None:
+        return None
+    head, own = _sections(doc)
+    known = {**entries, **_entries(own.get("Parameters", ""))}
+    body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named(shown)))
+    own = {**own, **({"Parameters": body} if body else {}), **sections}
+    titled = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in _ORDER if title in own]
+    return "\n\n".join([head, *titled]) + "\n"
+
+
+def _sections(doc: str) -> tuple[str, dict[str, str]]:
+    """What comes before the sections of a docstring, and each section."""
+    head, *rest = re.split(r"^(\w[\w ]*)\n-{3,}\n", cleandoc(doc), flags=re.MULTILINE)
+    bodies = (body.strip("\n") for body in rest[1::2])
+    return head.strip("\n"), dict(zip(rest[::2], bodies, strict=True))
+
+
+def _entries(body: str) -> dict[str, str]:
+    """What a section says of each parameter; some share an entry."""
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", body) if body else []:
+        names = entry.partition("\n")[0].partition(" : ")[0]
+        found |= dict.fromkeys(re.findall(r"\w+", names), entry)
+    return found
+
+
+def spelled(kind: object) -> str:
+    """A type as help spells it.
+
+    Examples
+    --------
+    >>> print(spelled(Literal["macro", "micro"] | None))
+    "macro" or "micro", optional
+    """
+    if get_origin(kind) is Literal:
+        return " or ".join(f'"{choice}"' for choice in get_args(kind))
+    members = get_args(kind)
+    if not members:
+        return getattr(kind, "__name__", str(kind))
+    words = " or ".join(spelled(member) for member in members if member is not NoneType)
+    return words + (", optional" if NoneType in members else "")

@@ -1,0 +1,115 @@
+"""Every method names its keywords, in its signature and in its help, and answers for them."""
+
+import inspect
+import re
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.display.plots import Plots
+from polars_scorio.reporting.options import (
+    DecisionOptions,
+    InferenceOptions,
+    PlanOptions,
+    ReportOptions,
+)
+from polars_scorio.reporting.report import report
+from polars_scorio.reporting.request import inquiry
+from polars_scorio.signatures import keywords
+
+# An argument for each parameter that must be given.
+NEEDED = {
+    "k": 2,
+    "tau": 0.5,
+    "weights": [0.5, 0.5],
+    "budget": 5,
+    "metric": ps.bayes(),
+    "rubric": ps.rubrics.exact_match(),
+    "frame": pl.DataFrame(),
+}
+
+
+def methods() -> list:
+    """All public methods, and the function that makes an accessor."""
+    found = [pytest.param(ps.scorio, id="scorio")]
+    for owner in (ps.Scorio, ps.ScorioExpr, Plots):
+        for name in ["__call__", *dir(owner)]:
+            method = getattr(owner, name, None)
+            if inspect.isfunction(method) and (name == "__call__" or not name.startswith("_")):
+                found.append(pytest.param(method, id=f"{owner.__name__}.{name}"))
+    return found
+
+
+def named(method) -> dict[str, inspect.Parameter]:
+    return {name: p for name, p in inspect.signature(method).parameters.items() if name != "self"}
+
+
+@pytest.mark.parametrize("method", methods())
+def test_a_signature_names_every_keyword(method):
+    assert not any(p.kind is p.VAR_KEYWORD for p in inspect.signature(method).parameters.values())
+
+
+@pytest.mark.parametrize("method", methods())
+def test_help_describes_every_keyword(method):
+    doc = inspect.getdoc(method)
+    after = doc.partition("Parameters\n----------\n")[2]
+    described = re.split(r"\n\n\w+\n---", after)[0]
+    heads = " ".join(line.partition(" : ")[0] for line in described.split("\n") if line[:1].strip())
+    assert re.findall(r"\w+", heads) == [*named(method)]
+
+
+@pytest.mark.parametrize("method", [each for each in methods() if named(each.values[0])])
+def test_an_unknown_keyword_is_answered_by_the_method_that_was_called(method):
+    name = "scorio" if method.__name__ == "__call__" else method.__name__
+    known = [key for key, p in named(method).items() if p.kind is not p.VAR_POSITIONAL]
+    needed = [
+        NEEDED[key] for key, p in named(method).items() if p.default is p.empty and key in known
+    ]
+    accessor = [] if method is ps.scorio else [None]
+    message = (
+        rf"^{name}\(\) got an unexpected keyword argument 'modle'.* It takes {', '.join(known)}$"
+    )
+    with pytest.raises(TypeError, match=message):
+        method(*accessor, *needed, modle="m")
+
+
+def test_the_nearest_keyword_is_suggested(r1):
+    with pytest.raises(TypeError, match=r"'confidnce': did you mean 'confidence'\? It takes k, "):
+        r1.scorio.pass_at_k(2, confidnce=0.9)
+    with pytest.raises(TypeError, match=r"'zzz'\. It takes prior, "):
+        r1.scorio.report(ps.bayes(), zzz=1)
+
+
+@pytest.mark.parametrize("name", ["bayes", "pass_at_k", "g_pass_at_k_tau", "max_at_k"])
+def test_a_method_takes_what_its_function_takes_and_what_a_report_takes(name):
+    own = [*inspect.signature(getattr(ps, name)).parameters.values()]
+    options = [parameter for parameter, _ in keywords(ReportOptions).values()]
+    shown = [*inspect.signature(getattr(ps.Scorio, name)).parameters.values()]
+    assert shown[1:] == [*own, *options]
+
+
+@pytest.mark.parametrize(
+    ("options", "functions"),
+    [
+        (ReportOptions, (report, inquiry)),
+        (InferenceOptions, (inquiry,)),
+        (PlanOptions, (inquiry, ps.Scorio.priors)),
+    ],
+)
+def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):
+    parameters = {
+        key: parameter
+        for function in functions
+        for key, parameter in inspect.signature(function).parameters.items()
+    }
+    for key, (parameter, _) in keywords(options).items():
+        assert parameters[key].default == parameter.default
+
+
+def test_report_tells_all_of_its_options_and_others_the_beginning():
+    for name, (_, entry) in keywords(DecisionOptions, in_full=True).items():
+        beginning = keywords(DecisionOptions)[name][1]
+        assert entry.startswith(beginning)
+        assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "questions")
+        assert beginning in inspect.getdoc(ps.Scorio.rank)
