@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import polars as pl
 
+from polars_scorio.accessors.shown import as_html, as_text, rows_of
 from polars_scorio.arguments import Per
 from polars_scorio.counting.counts import counts
 from polars_scorio.counting.coverage import coverage
@@ -30,7 +31,15 @@ class Accessor(Generic[FrameT]):
         self._roles = roles or Roles()
 
     def __repr__(self) -> str:
-        return f"<scorio of a {type(self._frame).__name__}: {self._roles}>"
+        return as_text(self._title, rows_of(self._frame, self._roles))
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title, rows_of(self._frame, self._roles))
+
+    @property
+    def _title(self) -> str:
+        self._release()
+        return f"scorio of a {type(self._frame).__name__}"
 
     @takes(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:

@@ -177,6 +177,7 @@ class ScorioExpr(MetricEstimates):
 
 
 pl.api.register_expr_namespace("scorio")(ScorioExpr)
+pl.Expr.__annotations__["scorio"] = ScorioExpr  # for completion, as that of frames
 
 
 @dataclass(frozen=True, slots=True, eq=False)
