@@ -82,7 +82,7 @@ class MetricMethods(Accessor[FrameT]):
         name: str | None = None,
         **options: Unpack[ReportOptions],
     ) -> FrameT:
-        """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend into one number?"""
+        """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend?"""
 
     def geo_spectrum_star_at_k(
         self,
@@ -275,7 +275,7 @@ class MetricEstimates:
         bounds: Bounds | None = (0.0, 1.0),
         name: str | None = None,
     ) -> pl.Expr:
-        """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend into one number?"""
+        """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend?"""
 
     def geo_spectrum_star_at_k(
         self,

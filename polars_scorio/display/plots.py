@@ -317,7 +317,7 @@ class Plots:
         ----------
         metric : Metric, optional
             By what the models are ranked; default `ps.bayes()`. One draw size at a time.
-        replicates, scheme, seed, progress, questions, prior, pooling
+        replicates, scheme, seed, progress, questions
             As in `Scorio.convergence`.
 
         Returns

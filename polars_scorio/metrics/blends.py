@@ -74,7 +74,7 @@ def geom_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """Geom@k: does a question succeed both at some time and throughout, on average?
+    """Geom@k: does a question succeed both at some time and throughout, on average [1]_?
 
     Raises
     ------
@@ -84,9 +84,15 @@ def geom_at_k(
 
     Notes
     -----
-    For each question the blend of Pass@k to the power of `pass_power` and of Pass^k to that of
-    `unanimous_power`, then the mean over the questions. mu blends the posterior means; sigma is
-    that of the delta method, to first order, with the covariance of the two.
+    Of n trials c succeeded: x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k), Pass@k and
+    Pass^k of the question. The estimate is the mean of x^a y^b over the questions, a = `pass_power`
+    and b = `unanimous_power`. mu blends the posterior means of x and y; sigma is that of the delta
+    method, to first order, with their covariance.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, whose blend is
+       that of the benchmark, `geom_ds_at_k`; the one of each question is of scorio 0.2.3.
 
     Examples
     --------
@@ -114,7 +120,7 @@ def geom_ds_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number?
+    """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number [1]_?
 
     Raises
     ------
@@ -123,8 +129,14 @@ def geom_ds_at_k(
 
     Notes
     -----
-    As `geom_at_k`, but of the means over the questions: Pass@k and Pass^k of the dataset are
-    blended, and the delta method uses their variances and covariance.
+    X^a Y^b, X and Y the means of Pass@k and Pass^k over the questions, a = `pass_power` and
+    b = `unanimous_power`; by default their geometric mean. mu blends the posterior means; sigma is
+    that of the delta method, with the variances of both means and their covariance.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, the blend
+       of the endpoints, a = b = 1/2; other powers as in scorio 0.2.3.
 
     Examples
     --------
@@ -152,7 +164,7 @@ def geo_spectrum_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend into one number?
+    """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend [1]_?
 
     Parameters
     ----------
@@ -169,8 +181,14 @@ def geo_spectrum_at_k(
 
     Notes
     -----
-    Pass@k to the power of lam times the spectrum to that of 1 - lam, both means over the questions;
-    sigma by the delta method, as for `geom_ds_at_k`.
+    Pass@k^lam S_w@k^(1 - lam), both means over the questions, S_w@k that of
+    `threshold_spectrum_at_k`; lam = 0 is the spectrum and lam = 1 Pass@k. By default w_r = 2/k for
+    r > ceil(k/2), so that S_w@k is mG-Pass@k. mu and sigma as for `geom_ds_at_k`.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, the
+       GeoSpectrum family; as in scorio 0.2.3.
 
     Examples
     --------
@@ -197,7 +215,7 @@ def geo_spectrum_star_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark.
+    """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark [1]_.
 
     Raises
     ------
@@ -206,7 +224,13 @@ def geo_spectrum_star_at_k(
 
     Notes
     -----
-    `geo_spectrum_at_k` with its defaults, under its own published name.
+    sqrt(Pass@k mG-Pass@k), both means over the questions: `geo_spectrum_at_k` with its defaults,
+    under its own published name.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, the
+       operating point GeoSpectrum*; as in scorio 0.2.3.
 
     Examples
     --------

@@ -95,7 +95,23 @@ def unanimous_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`.
+    """Unanimous@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions; see
+    `pass_hat_k`.
+
+    References
+    ----------
+    .. [1] scorio 0.2.3, where it is an alias of `pass_hat_k`, which comes from S. Yao et al.
+       (2024), tau-bench, arXiv:2406.12045. *Geom@k: Stable Evaluation and Fast Rank Recovery for
+       LLM Reasoning* blends it with Pass@k.
 
     Examples
     --------
@@ -116,6 +132,16 @@ def g_pass_at_k(
     name: str | None = None,
 ) -> DrawMetric:
     """G-Pass@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+
+    Raises
+    ------
+    ValueError
+        As for `pass_at_k`.
+
+    Notes
+    -----
+    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions; see
+    `pass_hat_k`.
 
     References
     ----------

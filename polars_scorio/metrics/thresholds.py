@@ -188,7 +188,7 @@ def threshold_spectrum_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Threshold spectrum: how often do at least 1, 2, ..., k of k trials succeed, weighted?
+    """Threshold spectrum: how often do at least 1, 2, ..., k of k trials succeed, weighted [1]_?
 
     Parameters
     ----------
@@ -204,9 +204,15 @@ def threshold_spectrum_at_k(
 
     Notes
     -----
-    A draw of k with j successes scores w_1 + ... + w_j: all weight on r = 1 is Pass@k, all on r = k
-    Pass^k. Estimate and posterior as for `g_pass_at_k_tau`. Where k exceeds the trials of a
-    question, `estimate` is null.
+    S_w@k = sum over r = 1..k of w_r T_r, with T_r the chance that at least r of k trials succeed:
+    a draw of k with j successes scores w_1 + ... + w_j. All weight on r = 1 is Pass@k, all on
+    r = k Pass^k; w_r = 2/k for r > ceil(k/2) is mG-Pass@k. Estimate and posterior as for
+    `g_pass_at_k_tau`. Where k exceeds the trials of a question, `estimate` is null.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, the threshold
+       spectrum; as in scorio 0.2.3.
 
     Examples
     --------

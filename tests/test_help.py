@@ -1,0 +1,54 @@
+"""What `help` shows of the package: numpydoc's rules, on docstrings that are put together."""
+
+import inspect
+
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.accessors.methods import metric_functions
+from polars_scorio.display.plots import Plots
+
+validate = pytest.importorskip("numpydoc.validate").validate
+
+# The exceptions of pyproject.toml, without those on parameters, results and examples.
+EXCEPTIONS = {"GL01", "GL02", "GL03", "SS02", "SS03", "SS05", "ES01", "SA01"}
+EXCEPTIONS |= {"PR04", "PR08", "RT02", "RT04", "RT05"}
+ACCESSORS = {
+    "polars_scorio.Scorio": ps.Scorio,
+    "polars_scorio.ScorioExpr": ps.ScorioExpr,
+    "polars_scorio.display.plots.Plots": Plots,
+}
+
+
+def public() -> list[str]:
+    """The functions of the package, and the accessors with their methods."""
+    names = [
+        f"polars_scorio.{name}" for name in ps.__all__ if inspect.isfunction(getattr(ps, name))
+    ]
+    for path, owner in ACCESSORS.items():
+        called = ["__call__"] if "__call__" in vars(owner) else []
+        methods = [*called, *(name for name in dir(owner) if not name.startswith("_"))]
+        names += [path, *(f"{path}.{name}" for name in methods)]
+    return names
+
+
+@pytest.mark.parametrize("name", public())
+def test_help_is_complete(name):
+    errors = [error for error in validate(name)["errors"] if error[0] not in EXCEPTIONS]
+    assert errors == []
+
+
+@pytest.mark.parametrize("function", metric_functions(), ids=lambda function: function.__name__)
+def test_every_metric_names_its_formula_and_where_it_comes_from(function):
+    help_ = inspect.getdoc(function)
+    assert "Notes\n-----\n" in help_
+    assert "References\n----------\n.. [1] " in help_
+    assert "[1]_" in help_.partition("\n")[0]
+
+
+def test_what_metrics_share_is_written_once():
+    shared = "Beta prior of a question's success rate; the default is uniform."
+    drawn = [f for f in metric_functions() if "alpha0" in inspect.signature(f).parameters]
+    assert all(shared in inspect.getdoc(function) for function in drawn)
+    written = {inspect.getsource(inspect.getmodule(function)) for function in drawn}
+    assert not any(shared in source for source in written)
