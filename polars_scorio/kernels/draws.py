@@ -52,7 +52,7 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
     _check_shapes(n=n, c=c)
     known = n >= gains.size
     credit = np.full(n.shape, np.nan)
-    # Drawing without replacement is Polya's urn with a negative content (see `_chances`).
+    # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
     credit[known] = _blockwise(_mean, -c[known].astype(float), (c - n)[known].astype(float), gains)
     return credit
 
@@ -130,7 +130,7 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
 
 
 def _mean(a: Floats, b: Floats, gains: Floats) -> Floats:
-    """Mean credit of a draw from the urns of `_chances`."""
+    """Mean credit of a draw from the urns of `urn_chances`."""
     mean: Floats
     if not gains[1:].any():
         mean = gains[0] * -np.expm1(_log_none(a, b, gains.size))
@@ -138,12 +138,12 @@ def _mean(a: Floats, b: Floats, gains: Floats) -> Floats:
         mean = gains[-1] * np.exp(_log_none(b, a, gains.size))
     else:
         credit = np.concatenate(([0.0], np.cumsum(gains)))
-        mean = (_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
+        mean = (urn_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
     return mean
 
 
 def _log_none(a: Floats, b: Floats, k: int) -> Floats:
-    """Log of the chance that k draws from the urns of `_chances` hold no success."""
+    """Log of the chance that k draws from the urns of `urn_chances` hold no success."""
     with np.errstate(divide="ignore"):  # The log is -inf where fewer than k failures are left.
         odds = a[:, None] / (b[:, None] + np.arange(float(k)))
     log_none: Floats = -np.log1p(np.abs(odds)).sum(axis=1)
@@ -175,12 +175,12 @@ def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     .. [1] E. L. Lehmann (1966), Some concepts of dependence, Ann. Math. Statist. 37, Lemma 2.
     """
     k, m = gains.size, other.size
-    chances = _chances(a, b, k)
+    chances = urn_chances(a, b, k)
     s = np.arange(1.0, k + 1)
     # H_s - H_{s-1} = m / (a + b + k) joint_s / P(S = s - 1), with S as in `_joint`, and
     # P(S = s - 1) = given_s (a + b) (a + b + 1) / (k a b (a + b + k)). A tiny b asks for (k - s).
     given = chances[:, 1:] * s * (b[:, None] + (k - s))
-    joint = _joint(_chances(a + 1, b + 1, k + m - 2), k, other)
+    joint = _joint(urn_chances(a + 1, b + 1, k + m - 2), k, other)
     rise = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
     total: Floats = (rise * _spread(chances, gains)).sum(axis=1)
     return total * (k * m * a * b / ((a + b) * (a + b + 1)))
@@ -217,17 +217,34 @@ def _share(k: int, m: int, first: int, last: int) -> Floats:
     """``P(S = s - 1 | S + R = s + r - 2)`` for s = 1..k and r - 1 = first..last, as in `_joint`.
 
     No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn
-    (r, m - r + 1) of `_chances`.
+    (r, m - r + 1) of `urn_chances`.
     """
     r = np.arange(first + 1.0, last + 2)
-    return np.ascontiguousarray(_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
+    return np.ascontiguousarray(urn_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
 
 
-def _chances(a: Floats, b: Floats, k: int) -> Floats:
-    """Chances of 0..k successes in k draws from Polya's urns, shape (S, k + 1).
+def urn_chances(a: Floats, b: Floats, k: int) -> Floats:
+    """Chances of 0..k successes in k draws from Polya's urns.
 
     After j successes in i draws the next one succeeds with chance ``(a + j) / (a + b + i)``: the
     beta-binomial where a, b > 0, the hypergeometric of n and c where ``a = -c``, ``b = c - n``.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (S,)
+        Content of each urn.
+    k : int
+        Size of the draw.
+
+    Returns
+    -------
+    ndarray of float, shape (S, k + 1)
+        Each row sums to 1.
+
+    Examples
+    --------
+    >>> urn_chances(np.array([1.0]), np.array([1.0]), 3)  # uniform
+    array([[0.25, 0.25, 0.25, 0.25]])
     """
     a, b, j = a[:, None], b[:, None], np.arange(float(k))
     up, down = (k - j) * (a + j), (j + 1) * (b + (k - 1 - j))

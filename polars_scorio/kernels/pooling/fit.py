@@ -57,7 +57,7 @@ class Grid:
         return self.concentration[:, None] * self.mean
 
 
-def fit_binary(n: Ints, c: Ints, questions: Ints) -> Grid:
+def fit_binary(n: Ints, c: Ints, questions: Ints | Floats) -> Grid:
     """Fit Beta populations [1]_: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``.
 
     Parameters
@@ -106,7 +106,7 @@ def fit_binary(n: Ints, c: Ints, questions: Ints) -> Grid:
     return _grid(mean.reshape(-1, 2), nodes, log_weight.ravel())
 
 
-def fit_categories(counts: Ints, questions: Ints) -> Grid:
+def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
 
     Parameters
@@ -156,7 +156,9 @@ def _grid(mean: Floats, rho: Floats, log_weight: Floats) -> Grid:
     return Grid(mean[kept], rho[kept], weight[kept] / weight[kept].sum())
 
 
-def _correlations(data: Tally, counts: Ints, questions: Ints) -> tuple[Floats, Floats, Floats]:
+def _correlations(
+    data: Tally, counts: Ints, questions: Ints | Floats
+) -> tuple[Floats, Floats, Floats]:
     """Nodes for rho where its marginal posterior lives, their weights, the pooled counts there."""
     levels, sums = _trials_by_level(counts, questions)
     low, high = 0.0, 1.0
@@ -175,7 +177,7 @@ def _between(low: float, high: float) -> tuple[Floats, Floats]:
     return low + (high - low) * (_POINTS + 1) / 2, (high - low) / 2 * _WEIGHTS
 
 
-def _trials_by_level(counts: Ints, questions: Ints) -> tuple[Ints, Floats]:
+def _trials_by_level(counts: Ints, questions: Ints | Floats) -> tuple[Ints, Floats]:
     """Each n that occurs, and how many trials of each category belong to it."""
     levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
     columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]

@@ -48,7 +48,7 @@ class Tally:
     trials: Risings
 
 
-def tally(counts: Ints, questions: Ints) -> Tally:
+def tally(counts: Ints, questions: Ints | Floats) -> Tally:
     """Reduce the states of one group to what `log_likelihood` needs.
 
     Parameters
@@ -141,7 +141,7 @@ def log_dirichlet_at_mean(shape: Floats) -> Floats:
     return cast("Floats", leading - (top - 1) * _HALF_LOG_TWO_PI + rest)
 
 
-def _risings(lengths: Ints, questions: Ints) -> Risings:
+def _risings(lengths: Ints, questions: Ints | Floats) -> Risings:
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
     longest = int(values.max(initial=0))

@@ -158,7 +158,7 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
     unit, low, scale = _to_unit(w)
 
     def evaluate(counts: Ints) -> Credits:
-        mean, variance, size = _trial_moments(grid, counts, unit)
+        mean, variance, size = trial_moments(grid, counts, unit)
         return Credits(mean, mean, variance / (size + 1))
 
     result = posterior(grid, counts, questions, evaluate)
@@ -204,7 +204,7 @@ def trial_variance(grid: Grid, counts: Ints, w: Floats) -> Floats:
     unit, _, _ = _to_unit(w)
     expected = np.empty(len(counts))
     for part in blocks(grid, counts):
-        _, of_trial, size = _trial_moments(grid, counts[part], unit)
+        _, of_trial, size = trial_moments(grid, counts[part], unit)
         expected[part] = (grid.weight[:, None] * of_trial * (size / (size + 1))).sum(axis=0)
     return expected
 
@@ -216,10 +216,33 @@ def _to_unit(w: Floats) -> tuple[Floats, float, float]:
     return (w - low) / scale, low, scale
 
 
-def _trial_moments(grid: Grid, counts: Ints, w: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean and variance of a trial's weight, (J, S), and the size of the posterior, s + n.
+def trial_moments(grid: Grid, counts: Ints, w: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean and variance of a further trial's weight, for each node and state.
 
     A mixture of the prior and the observed trials: sums of squares only, nothing cancels.
+
+    Parameters
+    ----------
+    grid : Grid
+        J nodes.
+    counts : ndarray of int, shape (S, K)
+        Trials of each state in each category.
+    w : ndarray of float, shape (K,)
+        Weight of each category.
+
+    Returns
+    -------
+    mean, variance, size : ndarray of float, shape (J, S)
+        `size` is that of the posterior, s + n.
+
+    Examples
+    --------
+    One success in one trial, after the two that the prior stands for.
+
+    >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([1 / 3]), np.array([1.0]))
+    >>> mean, variance, size = trial_moments(grid, np.array([[0, 1]]), np.array([0.0, 1.0]))
+    >>> mean.round(6), variance.round(6), size.round(6)
+    (array([[0.666667]]), array([[0.222222]]), array([[3.]]))
     """
     s, n = grid.concentration[:, None], counts.sum(axis=1)
     prior, prior_variance = (part[:, None] for part in _weighted_moments(grid.mean, w))
