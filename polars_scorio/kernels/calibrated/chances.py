@@ -1,0 +1,112 @@
+"""Tables of hypergeometric and binomial chances, from the logs of binomial coefficients.
+
+The chances of draws of one size from all contents of an urn are needed at once, and again for the
+next group: a table of logs is much faster than a library's pmf of each, and small tables are kept.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from polars_scorio.kernels.arrays import Floats, Ints
+
+_KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
+
+
+@lru_cache(maxsize=256)
+def log_binomials(n: int) -> Floats:
+    """``ln C(n, j)`` for j = 0..n.
+
+    Examples
+    --------
+    >>> np.exp(log_binomials(4)).round(9)
+    array([1., 4., 6., 4., 1.])
+    """
+    logs = gammaln(np.arange(1.0, n + 2))
+    binomials: Floats = logs[-1] - logs - logs[::-1]
+    return binomials
+
+
+def draw_chances(total: int, size: int) -> Floats:
+    """Chances of j successes in a draw without replacement from u successes among `total`.
+
+    Parameters
+    ----------
+    total, size : int
+        Trials in the urn and in the draw, ``size <= total``.
+
+    Returns
+    -------
+    ndarray of float, shape (total + 1, size + 1)
+        Row u, column j. Not to be written to.
+
+    Examples
+    --------
+    >>> draw_chances(2, 1)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+    kept = (total + 1) * (size + 1) <= _KEPT
+    return _kept_chances(total, size) if kept else _draw_chances(total, size)
+
+
+def _draw_chances(total: int, size: int) -> Floats:
+    u, j = np.arange(total + 1)[:, None], np.arange(size + 1)
+    rest = u - j
+    possible = (rest >= 0) & (rest <= total - size)
+    others = log_binomials(total - size)[np.where(possible, rest, 0)]
+    logs = log_binomials(size) + others - log_binomials(total)[:, None]
+    return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
+
+
+_kept_chances = lru_cache(maxsize=512)(_draw_chances)
+
+
+def share_chances(n: int, further: int, c: Ints) -> Floats:
+    """Chance that the c of ``c + t`` successes fall on the first n trials, t on `further` ones.
+
+    Parameters
+    ----------
+    n, further : int
+        Trials.
+    c : ndarray of int, shape (S,)
+        Successes among the first n.
+
+    Returns
+    -------
+    ndarray of float, shape (S, further + 1)
+        For t = 0..further.
+
+    Examples
+    --------
+    >>> share_chances(1, 1, np.array([0, 1]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    both = log_binomials(n + further)[c[:, None] + np.arange(further + 1)]
+    chances: Floats = np.exp(log_binomials(n)[c, None] + log_binomials(further) - both)
+    return chances
+
+
+def binomial_chances(n: int, p: Floats, q: Floats) -> Floats:
+    """Chances of 0..n successes in n trials, for success rates p = 1 - q.
+
+    Returns
+    -------
+    ndarray of float, shape (I, n + 1)
+
+    Examples
+    --------
+    >>> binomial_chances(2, np.array([0.0, 0.5]), np.array([1.0, 0.5])).round(9)
+    array([[1.  , 0.  , 0.  ],
+           [0.25, 0.5 , 0.25]])
+    """
+    j = np.arange(n + 1.0)
+    with np.errstate(divide="ignore"):  # xlogy(1, 0) is -inf, as it should be
+        logs = log_binomials(n) + xlogy(j, p[:, None]) + xlogy(n - j, q[:, None])
+    chances: Floats = np.exp(logs)
+    return chances

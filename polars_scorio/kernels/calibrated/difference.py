@@ -1,0 +1,120 @@
+"""Differences of two models on the same questions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.forecast import Range
+from polars_scorio.kernels.calibrated.interval import reach
+from polars_scorio.kernels.calibrated.price import Price
+
+
+class Difference(NamedTuple):
+    """First less second, with its interval, each of shape (P,)."""
+
+    diff: Floats
+    sigma: Floats
+    lo: Floats
+    hi: Floats
+
+
+def difference(first: Price, second: Price, confidence: float) -> Difference:
+    """Difference of a metric on these very questions, whatever the trials of both sides.
+
+    Parameters
+    ----------
+    first, second : Price
+        Both sides of each pair (see `Price.at`).
+    confidence : float
+        Of the interval; for a critical value c it is ``2 Phi(c) - 1``.
+
+    Returns
+    -------
+    Difference
+        Away from the bounds both sides add their priced noise, at a bound what is left of their own
+        interval: two models that always succeed may still differ.
+
+    Examples
+    --------
+    Two rates of .5 and .6, each as good as that of 100 questions: .1 -+ 1.96 sqrt(.0049).
+
+    >>> def rate(p):
+    ...     p = np.array([p])
+    ...     return Price(p, 1 - p, p, 1 - p, p * (1 - p) / 100, np.array([1.0]))
+    >>> lo, hi = difference(rate(0.6), rate(0.5), 0.95)[2:]
+    >>> lo.round(2), hi.round(2)
+    (array([-0.04]), array([0.24]))
+    """
+    diff = first.mu - second.mu
+    a, b = reach(first, confidence), reach(second, confidence)
+    top = max(first.width, second.width) if first.bounded and second.bounded else np.inf
+    lo = np.clip(diff - np.hypot(a.down, b.up), -top, top)
+    hi = np.clip(diff + np.hypot(a.up, b.down), -top, top)
+    return Difference(diff, np.hypot(first.sigma, second.sigma), lo, hi)
+
+
+def population_difference(
+    diff: Floats,
+    variance: Floats,
+    questions: Ints,
+    confidence: float,
+    width: float = 1.0,
+    *,
+    cluster_variance: Floats | None = None,
+    clusters: Ints | None = None,
+) -> Difference:
+    """Difference of a metric in the population that the common questions are a sample of.
+
+    Parameters
+    ----------
+    diff, variance : ndarray of float, shape (P,)
+        Mean and sample variance (divided by M - 1) of the differences of the questions' estimates.
+    questions : ndarray of int, shape (P,)
+        Common questions, M.
+    confidence : float
+        Of the interval.
+    width : float
+        Range of the metric. Two more differences of half of it each stand for what few questions
+        cannot show.
+    cluster_variance, clusters : ndarray, shape (P,), optional
+        Where questions come in clusters: what `clustered_variance` says of the differences.
+
+    Returns
+    -------
+    Difference
+        NaN but for `diff` where there is one question (cluster).
+
+    Examples
+    --------
+    Ten questions on which both agree: not a certain tie.
+
+    >>> none = np.array([0.0])
+    >>> population_difference(none, none, np.array([10]), 0.95).hi.round(3)
+    array([0.153])
+    """
+    size = questions if clusters is None else clusters
+    known = np.where(size > 1, size, 2)
+    own = variance / questions if cluster_variance is None else cluster_variance
+    sigma = np.sqrt(own + width**2 / (2 * known * (known + 1)))
+    sigma = np.where(size > 1, sigma, np.nan)
+    noise = stdtrit(known - 1, (1 + confidence) / 2) * sigma
+    return Difference(
+        diff, sigma, np.maximum(diff - noise, -width), np.minimum(diff + noise, width)
+    )
+
+
+def forecast_difference(first: Range, second: Range) -> Range:
+    """Difference of two forecasts: the worst ends of both.
+
+    Examples
+    --------
+    >>> one = np.array([1.0])
+    >>> wide, narrow = Range(one / 2, 0 * one, one), Range(one / 4, 0 * one, one / 2)
+    >>> print(*forecast_difference(wide, narrow))
+    [0.25] [-0.5] [1.]
+    """
+    return Range(first.mu - second.mu, first.lo - second.hi, first.hi - second.lo)

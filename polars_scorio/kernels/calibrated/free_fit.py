@@ -1,0 +1,167 @@
+"""Any distribution of success rates, fitted to the counts of one group.
+
+The smooth fit (`kernels.pooling`) knows one shape, a Beta population. This one knows none: weights
+on a fixed set of success rates, by expectation and maximisation, with two questions' worth of the
+smooth fit as a base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import ceil
+
+import numpy as np
+from scipy.special import betainc, xlogy
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.pooling.fit import Grid
+
+_FEWEST, _MOST = 121, 1001  # rates
+_STEPS = 60
+_BASE = 2.0  # questions
+_FLOOR = 1e-12  # of the base
+
+
+@dataclass(frozen=True, eq=False)  # no slots: what follows from it is kept
+class FreeFit:
+    """Weights of success rates after the counts of one group.
+
+    Attributes
+    ----------
+    likelihood : ndarray of float, shape (S, I)
+        Of each state under each rate; the best rate of a state has 1.
+    log_scale : ndarray of float, shape (S,)
+        What was taken from the log likelihoods for that.
+    questions : ndarray of int, shape (S,)
+        How many questions share the state.
+    weight : ndarray of float, shape (I,)
+        Weights of the rates; they sum to 1.
+    """
+
+    likelihood: Floats
+    log_scale: Floats
+    questions: Ints | Floats
+    weight: Floats
+
+    @property
+    def rates(self) -> tuple[Floats, Floats]:
+        """The success rates and their complements, each shape (I,)."""
+        return rates(self.weight.size)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """Weights of the rates for a question in each state, shape (S, I)."""
+        joint = self.likelihood * self.weight
+        posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
+        return posterior
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Of all counts, without binomial coefficients."""
+        return float(self.questions @ (np.log(self.likelihood @ self.weight) + self.log_scale))
+
+
+def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
+    """Fit weights of success rates [1]_.
+
+    Parameters
+    ----------
+    grid : Grid
+        The smooth fit of the same group.
+    n, c : ndarray of int, shape (S,)
+        Trials and successes of each state.
+    questions : ndarray of int, shape (S,)
+        How many questions share the state, at least 1.
+
+    Returns
+    -------
+    FreeFit
+        After 60 steps, on 121 rates up to 64 trials a question and on more beyond.
+
+    References
+    ----------
+    .. [1] N. Laird (1978), J. Am. Stat. Assoc. 73, 805-811: the unrestricted maximum, which the
+       base keeps from fitting noise.
+
+    Examples
+    --------
+    Half of the questions always fail, half always succeed.
+
+    >>> from polars_scorio.kernels.pooling.fit import fit_binary
+    >>> counts = np.array([16, 16]), np.array([0, 16]), np.array([50, 50])
+    >>> fit = fit_free(fit_binary(*counts), *counts)
+    >>> p, _ = fit.rates
+    >>> fit.weight[(p < 0.05) | (p > 0.95)].sum().round(1)
+    np.float64(1.0)
+    """
+    size = min(max(_FEWEST, ceil(15 * np.sqrt(n.max())) + 1), _MOST)
+    p, q = rates(size)
+    with np.errstate(divide="ignore"):
+        logs = xlogy(c[:, None], p) + xlogy((n - c)[:, None], q)
+    scale = logs.max(axis=1)
+    likelihood = np.exp(logs - scale[:, None])
+    base = _base(grid, size)
+    weight = maximised(likelihood, questions, base, _STEPS, _BASE * base)
+    return FreeFit(likelihood, scale, questions, weight)
+
+
+def maximised(
+    likelihood: Floats,
+    questions: Ints | Floats,
+    weight: Floats,
+    steps: int,
+    base: Floats | float = 0.0,
+) -> Floats:
+    """Weights after some steps of expectation and maximisation.
+
+    Parameters
+    ----------
+    likelihood, questions
+        As in `FreeFit`.
+    weight : ndarray of float, shape (I,)
+        Where to start.
+    steps : int
+        How many steps.
+    base : ndarray of float, shape (I,), or 0
+        Questions of known rates that join the others.
+
+    Examples
+    --------
+    One question with one success: all weight moves to the rate 1.
+
+    >>> maximised(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
+    array([0., 1.])
+    """
+    total = questions.sum() + np.sum(base)
+    for _ in range(steps):
+        weight = (weight * ((questions / (likelihood @ weight)) @ likelihood) + base) / total
+    return weight
+
+
+@lru_cache(maxsize=16)
+def rates(size: int) -> tuple[Floats, Floats]:
+    """Success rates ``sin^2`` of equal steps of the angle, and their complements.
+
+    Examples
+    --------
+    >>> p, q = rates(3)
+    >>> p.round(9), q.round(9)
+    (array([0. , 0.5, 1. ]), array([1. , 0.5, 0. ]))
+    """
+    p = np.sin(np.arange(size) * (np.pi / (2 * (size - 1)))) ** 2
+    # The complement from the other end: 1 - p would lose the digits of a small rest.
+    q = p[::-1].copy()
+    q[0] = p[-1] = 1.0
+    return p, q
+
+
+def _base(grid: Grid, size: int) -> Floats:
+    """The Beta population in the middle of the grid, on the rates."""
+    mean, rho = grid.weight @ grid.mean, float(grid.weight @ grid.rho)
+    failures, successes = (1 - rho) / rho * mean
+    ends = np.sin((np.arange(size - 1) + 0.5) * (np.pi / (2 * (size - 1)))) ** 2
+    below = np.concatenate(([0.0], betainc(successes, failures, ends), [1.0]))
+    mass = np.maximum(np.diff(below), _FLOOR)
+    base: Floats = mass / mass.sum()
+    return base

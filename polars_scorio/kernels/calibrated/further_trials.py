@@ -1,0 +1,85 @@
+"""What the smooth fit expects of further trials of the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.chances import share_chances
+from polars_scorio.kernels.draws import urn_chances
+
+_CELLS = 2**17  # of a temporary array: 1 MB
+_URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states
+
+
+def further_successes(
+    failures: Floats, successes: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
+) -> Floats:
+    """Expected number of questions with t = 0..D successes in D further trials, for each node.
+
+    Whatever is a polynomial of the success rates, of degree D or less, has its posterior mean from
+    these numbers: all metrics and k share them.
+
+    Parameters
+    ----------
+    failures, successes : ndarray of float, shape (J,)
+        The Beta populations.
+    n : int
+        Trials of each question.
+    c, questions : ndarray of int, shape (S,)
+        Successes of each state, and how many questions share it.
+    further : int
+        D.
+
+    Returns
+    -------
+    ndarray of float, shape (J, D + 1)
+
+    Examples
+    --------
+    After one success in one trial of a uniform rate the next succeeds with chance 2/3.
+
+    >>> uniform, one = np.array([1.0]), np.array([1])
+    >>> further_successes(uniform, uniform, 1, one, one, 1).round(6)
+    array([[0.333333, 0.666667]])
+    """
+    by_state = c.size * (further + 1) * _URN_COST
+    by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
+    method = _from_posteriors if by_state < by_node else _from_prior
+    expected = np.empty((failures.size, further + 1))
+    for nodes in _blocks(failures.size, n + further + 1):
+        expected[nodes] = method(failures[nodes], successes[nodes], n, c, questions, further)
+    return expected
+
+
+def _from_prior(
+    b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
+) -> Floats:
+    """By the successes in all n + D trials, whose chances the states share."""
+    both, first = urn_chances(a, b, n + further), urn_chances(a, b, n)[:, c]
+    share = questions[:, None] * share_chances(n, further, c)
+    # A node to which some state is impossible (in floating point) has no weight worth the name.
+    known = np.divide(1.0, first, out=np.zeros_like(first), where=first > 0)
+    expected, term = np.zeros((2, a.size, further + 1))
+    for state, successes in enumerate(c.tolist()):
+        np.multiply(both[:, successes : successes + further + 1], share[state], out=term)
+        term *= known[:, state, None]
+        expected += term
+    return expected
+
+
+def _from_posteriors(
+    b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
+) -> Floats:
+    """State by state: cheaper where few states share their n."""
+    expected = np.zeros((a.size, further + 1))
+    for successes, shared in zip(c.tolist(), questions.tolist(), strict=True):
+        expected += shared * urn_chances(a + successes, b + (n - successes), further)
+    return expected
+
+
+def _blocks(nodes: int, width: int) -> Iterator[slice]:
+    step = max(_CELLS // width, 1)
+    return (slice(start, start + step) for start in range(0, nodes, step))

@@ -1,0 +1,135 @@
+"""The mean over the population that the questions are a sample of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.groups import Calibrated, Group
+from polars_scorio.kernels.calibrated.polynomials import credit_of, elevate
+from polars_scorio.kernels.calibrated.price import GainsOf, Price, binomial, complement
+from polars_scorio.kernels.intervals import small_sample_factor
+
+
+def population_price(
+    fitted: Calibrated,
+    gains: GainsOf,
+    benchmark: Price,
+    confidence: float,
+    *,
+    cluster_variance: Floats | None = None,
+    clusters: Ints | None = None,
+) -> Price:
+    """The price of a metric where the questions are a sample.
+
+    Parameters
+    ----------
+    fitted : Calibrated
+        The groups and their fits.
+    gains : callable
+        As for `prices`.
+    benchmark : Price
+        What `prices` says of it.
+    confidence : float
+        Of the interval: the factor is that of Student's quantile.
+    cluster_variance : ndarray of float, shape (G,), optional
+        Where questions come in clusters: the variance of the estimate by them, on the scale of the
+        metric (see `clustered_variance`).
+    clusters : ndarray of int, shape (G,), optional
+        Then the number of clusters of each group.
+
+    Returns
+    -------
+    Price
+        Its interval takes the number of questions (of clusters) as `cap`. NaN but for the estimate
+        where that is 1: one question says nothing about the others.
+
+    Examples
+    --------
+    >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
+    >>> from polars_scorio.kernels.states import States
+    >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
+    >>> from polars_scorio.kernels.calibrated.price import fixed, prices
+    >>> fitted, gains = Calibrated.fit(states), fixed(np.array([1.0]))
+    >>> price = population_price(fitted, gains, *prices(fitted, [gains]), 0.95)
+    >>> price.sigma.round(3)  # sqrt(1/2 * 1/2 / 10)
+    array([0.158])
+    """
+    parts = np.full((3, fitted.states.groups), np.nan)
+    for column, group in enumerate(fitted.groups):
+        if benchmark.estimate[column] >= 0:
+            parts[:, column] = _moments(group, gains)
+    mean, rest, variance = parts
+    size = fitted.size if clusters is None else clusters
+    variance = variance / fitted.size
+    if cluster_variance is not None and benchmark.width:
+        variance = np.maximum(variance, cluster_variance / benchmark.width**2)
+    variance = np.where(size > 1, variance, np.nan)
+    factor = small_sample_factor(size, confidence) ** 2
+    return replace(benchmark, mean=mean, mean_rest=rest, variance=variance, factor=factor)
+
+
+def clustered_variance(
+    values: Floats, cluster: Ints, group: Ints, groups: int
+) -> tuple[Floats, Ints]:
+    """Variance of a mean over questions that come in clusters [1]_, and the number of clusters.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (Q,)
+        The estimate, or the paired difference, of each question.
+    cluster : ndarray of int, shape (Q,)
+        Its cluster, from 0; no cluster belongs to two groups.
+    group : ndarray of int, shape (Q,)
+        Its group.
+    groups : int
+        Number of groups, G.
+
+    Returns
+    -------
+    variance : ndarray of float, shape (G,)
+        ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``; NaN for one cluster.
+    clusters : ndarray of int, shape (G,)
+        K.
+
+    References
+    ----------
+    .. [1] E. Miller (2024), Adding error bars to evals, arXiv:2411.00640.
+
+    Examples
+    --------
+    Two clusters of two questions, in each of which both agree: as good as two questions.
+
+    >>> every = np.zeros(4, dtype=int)
+    >>> clustered_variance(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), every, 1)
+    (array([0.25]), array([2]))
+    """
+    size = np.bincount(group, minlength=groups)
+    mean = np.bincount(group, values, groups) / size
+    found, first, index = np.unique(cluster, return_index=True, return_inverse=True)
+    owner = group[first]
+    sums = np.bincount(index, values - mean[group], found.size)
+    clusters = np.bincount(owner, minlength=groups)
+    total = np.bincount(owner, sums**2, groups) / size**2
+    factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
+    return factor * total, clusters
+
+
+def _moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
+    """Mean of the estimate of a question, complement of it, variance: under the free fit.
+
+    The fit itself is the population, not what it says of the questions seen.
+    """
+    values, chances = [], []
+    for level in group.levels:
+        both = credit_of(gains(level.n)), complement(gains(level.n))
+        values.append(np.stack([elevate(each, level.n) for each in both]))
+        of_c = group.free.weight @ binomial(level.n, group.free.weight.size)
+        chances.append(level.questions.sum() / group.size * of_c)
+    estimates, weight = np.concatenate(values, axis=1), np.concatenate(chances)
+    mean, rest = estimates @ weight
+    # From the nearer bound: nothing large cancels.
+    near, centre = (estimates[0], mean) if mean < rest else (estimates[1], rest)
+    return float(mean), float(rest), float(weight @ (near - centre) ** 2)

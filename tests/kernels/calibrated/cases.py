@@ -1,0 +1,30 @@
+"""Groups of questions for the tests of calibrated intervals: (n, c, questions) of each state."""
+
+import numpy as np
+
+from polars_scorio.kernels.states import States
+
+R1 = [(5, 3, 1), (5, 4, 1)]
+HARD = [(4, 0, 24), (4, 1, 3), (4, 2, 2), (4, 4, 1)]
+RAGGED = [(2, 0, 3), (3, 1, 4), (4, 4, 1), (6, 2, 2), (9, 8, 2)]
+CASES = {
+    "two questions": R1,
+    "hard": HARD,
+    "ragged": RAGGED,
+    "all right": [(4, 4, 30)],
+    "all wrong": [(4, 0, 30)],
+    "one question": [(4, 3, 1)],
+    "one trial": [(1, 1, 1)],
+    "n = 1": [(1, 0, 3), (1, 1, 7)],
+    "1 %": [(8, 0, 92), (8, 1, 8)],
+    "99 %": [(8, 8, 92), (8, 7, 8)],
+    "half": [(8, 8, 26), (8, 0, 6), (8, 1, 3), (8, 4, 4), (8, 7, 6)],
+}
+
+
+def states_of(*groups):
+    """The states of some groups."""
+    rows = [(*row, group) for group, states in enumerate(groups) for row in states]
+    n, c, questions, group = np.array(rows).T
+    counts = np.stack([n - c, c], axis=1)
+    return States.tally(counts, np.zeros_like(counts), group, questions, len(groups))

@@ -1,0 +1,66 @@
+"""Differences of two models on the same questions."""
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from polars_scorio.kernels import credit
+from polars_scorio.kernels.calibrated.difference import difference, population_difference
+from polars_scorio.kernels.calibrated.groups import Calibrated
+from polars_scorio.kernels.calibrated.interval import interval
+from polars_scorio.kernels.calibrated.price import fixed, prices
+from tests.kernels.calibrated.cases import HARD, RAGGED, states_of
+
+
+def price_of(*groups, gains=None):
+    (price,) = prices(
+        Calibrated.fit(states_of(*groups)), [fixed(np.ones(1) if gains is None else gains)]
+    )
+    return price
+
+
+def test_saturated_models_may_differ():
+    sure = price_of([(4, 4, 30)], gains=credit.all_success(4))
+    found = difference(sure, sure, 0.95)
+    lo, _ = interval(sure, 0.95)
+    assert found.diff == 0
+    # Each may be as low as its own end, none higher than it is.
+    assert found.lo == pytest.approx(lo - 1)
+    assert found.hi == pytest.approx(1 - lo)
+
+
+def test_a_difference_turns_with_its_sides():
+    both = price_of(HARD, RAGGED)
+    one, other = both.at(np.array([0])), both.at(np.array([1]))
+    found, turned = difference(one, other, 0.9), difference(other, one, 0.9)
+    assert found.diff == -turned.diff
+    assert (found.lo, found.hi) == (-turned.hi, -turned.lo)
+    assert found.sigma == pytest.approx(np.hypot(one.sigma, other.sigma))
+
+
+def test_differences_stay_in_range():
+    ends = price_of([(1, 0, 2)], [(1, 1, 2)])
+    found = difference(ends.at(np.array([1])), ends.at(np.array([0])), 0.999)
+    assert (found.diff, found.hi) == (1, 1)
+    assert -1 <= found.lo < 1
+
+
+def test_population_by_hand():
+    d = np.array([0.5, 0, 0, -0.25, 1, 0])
+    size = np.array([d.size])
+    found = population_difference(np.array([d.mean()]), np.array([d.var(ddof=1)]), size, 0.95)
+    sigma = np.sqrt(d.var(ddof=1) / 6 + 1 / (2 * 6 * 7))
+    assert found.sigma == pytest.approx(sigma)
+    assert found.hi == pytest.approx(min(d.mean() + t.ppf(0.975, 5) * sigma, 1))
+    clustered = population_difference(
+        np.array([0.1]),
+        np.array([9.0]),
+        size,
+        0.95,
+        2.0,
+        cluster_variance=np.array([0.01]),
+        clusters=np.array([3]),
+    )
+    assert clustered.sigma == pytest.approx(np.sqrt(0.01 + 4 / (2 * 3 * 4)))
+    single = population_difference(np.zeros(1), np.full(1, np.nan), np.array([1]), 0.95)
+    assert np.isnan([single.sigma, single.lo, single.hi]).all()

@@ -1,0 +1,67 @@
+"""The kernels against a second calculation in plain loops."""
+
+import numpy as np
+import pytest
+
+from polars_scorio.kernels import credit
+from polars_scorio.kernels.calibrated.groups import Calibrated
+from polars_scorio.kernels.calibrated.numbers import credit_numbers
+from polars_scorio.kernels.calibrated.polynomials import credit_of
+from polars_scorio.kernels.calibrated.price import fixed
+from tests.kernels.calibrated import oracle
+from tests.kernels.calibrated.cases import CASES, states_of
+
+METRICS = {
+    "avg": (1, credit.any_success(1)),
+    "pass@2": (2, credit.any_success(2)),
+    "pass@4": (4, credit.any_success(4)),
+    "pass^4": (4, credit.all_success(4)),
+    "maj@3": (3, credit.majority(3)),
+    "auc@4": (4, credit.area_under_curve(4)),
+    "mg@5": (5, credit.excess_over_half(5)),  # at most .8
+    "spectrum": (2, np.array([0.2, 0.3])),
+}
+TOLERANCE = 2e-7  # the two grids of the smooth fit differ
+LOOSE = 2e-6  # where a Beta population degenerates, the dense grid is the coarser one
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_equal_those_of_plain_loops(case, metric, target):
+    group, (k, gains) = CASES[case], METRICS[metric]
+    if min(n for n, _, _ in group) < k:
+        pytest.skip("a forecast")
+    if target == "population" and sum(h for _, _, h in group) == 1:
+        pytest.skip("one question says nothing about others")
+    known = oracle.numbers(group, lambda _: credit_of(gains).tolist(), 0.95, target)
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed(gains)], 0.95, target)
+    np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=LOOSE)
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("case", ["hard", "ragged", "half"])
+def test_a_majority_of_all_trials(case, target):
+    group = CASES[case]
+    known = oracle.numbers(group, lambda n: credit_of(credit.majority(n)).tolist(), 0.95, target)
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [credit.majority], 0.95, target)
+    np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_misfit(case):
+    # The best node of a grid, of either grid, is a little below the best population.
+    found = Calibrated.fit(states_of(CASES[case])).misfit[0]
+    assert found == pytest.approx(oracle.misfit(CASES[case]), abs=0.1)
+
+
+def test_groups_do_not_know_of_each_other():
+    groups = list(CASES.values())
+    draws = [fixed(METRICS[name][1]) for name in ("avg", "pass@4", "pass^4")]
+    together = credit_numbers(Calibrated.fit(states_of(*groups)), draws, 0.9)
+    for row, group in enumerate(groups):
+        alone = credit_numbers(Calibrated.fit(states_of(group)), draws, 0.9)
+        for both, own in zip(together, alone, strict=True):
+            # Metrics beyond the trials leave the others; then degrees, and roundings, differ.
+            found = [number[row] for number in both]
+            np.testing.assert_allclose(found, np.ravel(own), rtol=0, atol=1e-11)

@@ -1,0 +1,110 @@
+"""Numbers of the study that the method comes from, calculated there twice."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polars_scorio.kernels import credit
+from polars_scorio.kernels.calibrated.best import best_prices
+from polars_scorio.kernels.calibrated.blend import blend_price
+from polars_scorio.kernels.calibrated.difference import difference
+from polars_scorio.kernels.calibrated.forecast import forecast
+from polars_scorio.kernels.calibrated.groups import Calibrated
+from polars_scorio.kernels.calibrated.interval import interval
+from polars_scorio.kernels.calibrated.numbers import credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.price import fixed, prices
+from polars_scorio.kernels.states import States
+from tests.kernels.calibrated.cases import states_of
+
+FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_vectors.json"
+pytestmark = pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
+VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+GAINS = {
+    "avg": credit.any_success,
+    "pass_at_k": credit.any_success,
+    "pass_hat_k": credit.all_success,
+    "maj_at_k": credit.majority,
+    "mg_pass_at_k": credit.excess_over_half,
+    "auc_at_k": credit.area_under_curve,
+}
+EXACT, POPULATION, RANGE = 1e-9, 1e-6, 1e-5  # as the study says
+HARD_TO_PRICE = ("SURE16", "SURE64")  # its two calculations differ by 2e-7 there
+
+
+def gains(case):
+    if case["metric"] == "g_pass_at_k_tau":
+        return credit.at_least_share(case["k"], case["tau"])
+    return GAINS[case["metric"]](case["k"])
+
+
+def binary(rows):
+    return states_of([(row["n"], row["c"], row["questions"]) for row in rows])
+
+
+def group_params(key):
+    return [pytest.param(group, id=group["data"]) for group in VECTORS.get(key, [])]
+
+
+@pytest.mark.parametrize("group", group_params("results"))
+def test_estimate_sigma_and_interval(group):
+    fitted = Calibrated.fit(binary(group["states"]))
+    for case in group["results"]:
+        (numbers,) = credit_numbers(
+            fitted, [fixed(gains(case))], case["confidence"], case["target"]
+        )
+        found = [numbers.mu[0], numbers.sigma[0], numbers.lo[0], numbers.hi[0]]
+        known = [np.nan if case[x] is None else case[x] for x in ("mu", "sigma", "lo", "hi")]
+        loose = case["target"] == "population" or group["data"] in HARD_TO_PRICE
+        tolerance = POPULATION if loose else EXACT
+        np.testing.assert_allclose(found, known, rtol=0, atol=tolerance, err_msg=str(case))
+
+
+@pytest.mark.parametrize("group", group_params("forecasts_and_more"))
+def test_forecasts_blends_and_the_best_of_k(group):
+    for case in group.get("forecasts", []):
+        fitted = Calibrated.fit(binary(group["states"]))
+        mu, lo, hi = forecast(fitted, gains(case), case["confidence"])
+        assert mu == pytest.approx(case["mu"], abs=EXACT)
+        assert (lo[0], hi[0]) == pytest.approx((case["lo"], case["hi"]), abs=RANGE)
+    for case in group.get("blends", []):
+        k, fitted = case["k"], Calibrated.fit(binary(group["states"]))
+        both = credit.any_success(k), credit.all_success(k)
+        check(price_numbers(blend_price(fitted, *both, case["powers"]), case["confidence"]), case)
+    for case in group.get("max_at_k", []):
+        counts = np.array([row["counts"] for row in group["states"]])
+        questions = np.array([row["questions"] for row in group["states"]])
+        states = States.tally(counts, 0 * counts, 0 * questions, questions, 1)
+        (price,) = best_prices(states, np.array(group["w"], dtype=float), [case["k"]])
+        check(price_numbers(price, case["confidence"]), case)
+
+
+@pytest.mark.parametrize("case", VECTORS.get("differences", []))
+def test_differences(case):
+    sides = [prices(Calibrated.fit(binary(case[side])), [fixed(gains(case))])[0] for side in "ab"]
+    found = difference(*sides, case["confidence"])
+    known = [case[x] for x in ("mu", "sigma", "lo", "hi")]
+    np.testing.assert_allclose(np.ravel(found), known, rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("case", VECTORS.get("misfit", []))
+def test_misfit(case):
+    fitted = Calibrated.fit(binary(case["states"]))
+    assert fitted.misfit[0] == pytest.approx(case["misfit"], abs=0.1)
+
+
+def test_metrics_that_are_asked_for_together_say_the_same():
+    group = VECTORS["results"][5]
+    fitted = Calibrated.fit(binary(group["states"]))
+    draws = [fixed(gains(case)) for case in group["results"][:20]]
+    for together, own in zip(prices(fitted, draws), draws, strict=True):
+        (alone,) = prices(fitted, [own])
+        # Another degree, another order of additions.
+        np.testing.assert_allclose(interval(together, 0.95), interval(alone, 0.95), atol=1e-11)
+
+
+def check(numbers, case):
+    found = [numbers.mu[0], numbers.sigma[0], numbers.lo[0], numbers.hi[0]]
+    known = [case[x] for x in ("mu", "sigma", "lo", "hi")]
+    np.testing.assert_allclose(found, known, rtol=0, atol=EXACT, err_msg=str(case))
