@@ -1,4 +1,4 @@
-"""The average weight of categories: its noise under the smooth fit of the categories."""
+"""The average weight of categories: its noise under a smooth fit, or by the trials alone."""
 
 from __future__ import annotations
 
@@ -48,13 +48,31 @@ def average_price(states: States, w: Floats) -> Price:
         counts, questions = states.counts[states.state[start:end]], states.questions[start:end]
         grid, size = fit_categories(counts, questions), questions.sum()
         (up, noise), (down, _) = (_sums(grid, counts, questions, v) for v in (unit, rest))
-        total = grid.weight @ noise
+        smooth = float(grid.weight @ noise)
+        seen_noise, seen_spread = _seen(counts, questions, unit, smooth / size)
+        total = max(smooth, seen_noise)
         mean[group], mean_rest[group] = grid.weight @ up / size, grid.weight @ down / size
         variance[group] = total / size**2
-        spread = np.sqrt(grid.weight @ (noise - total) ** 2)
+        spread = np.hypot(np.sqrt(grid.weight @ (noise - smooth) ** 2), seen_spread)
         factor[group] = 1 + (spread / total if total > 0 else 0.0)
     seen, left = (states.mean(weighted_average(states.counts, each)) for each in (unit, rest))
     return Price(seen, left, mean, mean_rest, variance, factor, low, width)
+
+
+def _seen(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
+    """The same by the trials alone: sum over the questions, and its standard deviation at most.
+
+    Two trials of a question give its variance without any model: a Dirichlet population prices too
+    low where some questions always end in the middle and others at either end. A single trial says
+    nothing: `unseen` stands for it.
+    """
+    n = counts.sum(axis=1)
+    mean = counts @ w / n
+    square = (counts * (w - mean[:, None]) ** 2).sum(axis=1)
+    noise = np.where(n > 1, square / (np.maximum(n - 1, 1) * n), unseen)
+    total = questions @ noise
+    spread = np.sqrt(questions @ (noise - total / questions.sum()) ** 2)
+    return float(total), float(spread)
 
 
 def _sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:

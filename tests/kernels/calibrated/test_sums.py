@@ -186,13 +186,23 @@ def test_an_average_equals_plain_loops():
             mean = nu @ W / (s + n)
             # E[Var of one trial] is T times the variance of the question's mean.
             noise[j] += h / n * (nu @ W**2 / (s + n) - mean**2) * (s + n) / (s + n + 1)
-    total = grid.weight @ noise
+    smooth = grid.weight @ noise
+    by_trials = np.repeat([np.repeat(W, row).var(ddof=1) / row.sum() for row in COUNTS], QUESTIONS)
+    total = max(smooth, by_trials.sum())
     found = average_price(categories(COUNTS, QUESTIONS), W)
     estimate = sum(h * row @ W / row.sum() for h, row in zip(QUESTIONS, COUNTS, strict=True)) / 20
     assert found.mu[0] == pytest.approx(estimate)
     assert found.sigma[0] == pytest.approx(sqrt(total) / 20)
-    spread = sqrt(grid.weight @ (noise - total) ** 2)
+    spread = sqrt(grid.weight @ (noise - smooth) ** 2 + 20 * by_trials.var())
     assert found.factor[0] == pytest.approx(1 + spread / total)
+
+
+def test_a_population_that_is_not_dirichlet_is_not_priced_too_low():
+    # Half always end in the middle, half at either end: 4 trials have the variance 1/16 or 0.
+    counts = np.array([[0, 4, 0], [4, 0, 0], [3, 0, 1], [2, 0, 2], [1, 0, 3], [0, 0, 4]])
+    questions = np.array([160, 10, 40, 60, 40, 10])
+    price = average_price(categories(counts, questions), np.array([0, 0.5, 1]))
+    assert price.variance[0] * 320 >= 1 / 32 * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
