@@ -33,9 +33,11 @@ from polars_scorio.metrics import (
     threshold_spectrum_at_k,
     unanimous_at_k,
 )
+from polars_scorio.prior_warning import PriorWarning
 
 __all__ = [
     "Metric",
+    "PriorWarning",
     "Scorio",
     "ScorioExpr",
     "auc_at_k",

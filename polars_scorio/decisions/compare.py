@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import ndtr, stdtr
 
-from polars_scorio.arguments import Interval, Per
+from polars_scorio.arguments import Per
+from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.strata import aligned, check_models, named_model, per_stratum
+from polars_scorio.decisions.outweighed import OUTWEIGHED, outweighed, reach, warn_of_prior
+from polars_scorio.decisions.population import Sample, sample_options
+from polars_scorio.decisions.strata import (
+    aligned,
+    check_models,
+    named_model,
+    per_stratum,
+    refuse_rewards,
+)
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.intervals import beta_interval, normal_interval
-from polars_scorio.metrics.base import Bounds, Metric
+from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import RESULTS
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.request import check_metrics, on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,12 +48,14 @@ def compare(
     trials = bind(frame, roles)
     metric = on_levels(metric or bayes(), trials)
     model = named_model(trials, "compare")
+    check_metrics([metric])
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
     paired = options.get("target") == "population"
     if paired:
-        _check_paired(metric, options)
-        options = {**options, "target": "benchmark"}
+        options = sample_options(metric, options)
+    else:
+        refuse_rewards(metric, trials, "compare")
     schema: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
@@ -60,30 +71,11 @@ def compare(
         metric,
         trials,
         baseline,
-        float(options.get("confidence", 0.95)),
-        options.get("interval", "normal"),
+        options,
         paired,
     )
-    return per_stratum(grouped, trials, comparison, schema)
-
-
-def _check_paired(metric: Metric, options: DecisionOptions) -> None:
-    """Refuse what the differences of questions cannot tell."""
-    if not metric.per_question:
-        raise ValueError(
-            f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
-            'so that target="population" cannot compare them; ps.geom_at_k has'
-        )
-    if options.get("prior") is not None:
-        raise ValueError(
-            'target="population" compares what the trials themselves say of each question: prior '
-            "trials have no say, leave prior= out"
-        )
-    if options.get("interval", "normal") != "normal":
-        raise ValueError(
-            'target="population" has an interval of Student\'s t distribution: leave '
-            f"interval={options.get('interval')!r} out"
-        )
+    pairs = per_stratum(grouped, trials, comparison, schema | {OUTWEIGHED: pl.Boolean()})
+    return checked(pairs, warn_of_prior).select(*trials.strata, *schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +85,7 @@ class _Comparison:
     metric: Metric
     trials: Trials
     baseline: Category | None
-    confidence: float
-    interval: Interval
+    options: DecisionOptions
     paired: bool
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -103,8 +94,6 @@ class _Comparison:
         a, b = self._pairs(models)
         pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
         rows = groups.explode(RESULTS).unnest(RESULTS)
-        if self.paired:
-            rows = rows.sort(self._model, self.trials.question.name)
         return pl.concat(
             self._verdicts(pl.DataFrame({**pairs, **self._numbers(rows, k, a, b)}), k)
             for k in self.metric.k
@@ -127,47 +116,51 @@ class _Comparison:
         others = np.delete(np.arange(len(names)), base)
         return others, np.full_like(others, base)
 
+    @property
+    def _confidence(self) -> float:
+        return float(self.options.get("confidence", 0.95))
+
     def _numbers(self, rows: pl.DataFrame, k: int | None, a: Ints, b: Ints) -> dict[str, pl.Series]:
-        """The numbers of all pairs for one draw size."""
-        of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+        """The numbers of all pairs for one draw size, and whether the prior decides them."""
         if self.paired:
-            estimates = of_k["estimate"].to_numpy().reshape(rows[self._model].n_unique(), -1)
-            numbers = self._of_questions(estimates, a, b)
+            numbers = self._of_questions(Sample.read(rows, self.trials, self.metric, k), a, b)
+            doubts = np.zeros(a.size, bool)
         else:
+            of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
             numbers = self._of_posteriors(of_k["mu"].to_numpy(), of_k["sigma"].to_numpy(), a, b)
+            estimates, fitted = of_k["estimate"].to_numpy(), self.options.get("pooling", "none")
+            doubts = outweighed(estimates[a] - estimates[b], numbers[-2], numbers[-1], self.metric)
+            doubts &= fitted == "none"
         # NaN says that there is no such number.
         series = (pl.Series(values).fill_nan(None) for values in numbers)
-        return dict(zip(_NUMBERS, series, strict=True))
+        return {**dict(zip(_NUMBERS, series, strict=True)), OUTWEIGHED: pl.Series(doubts)}
 
     def _of_posteriors(self, mu: Floats, sd: Floats, a: Ints, b: Ints) -> tuple[Floats, ...]:
         """The difference of independent posterior means."""
         diff, sigma = mu[a] - mu[b], np.hypot(sd[a], sd[b])
-        z, limits = standardized(diff, sigma), _reach(self.metric.bounds)
-        if self.interval == "beta" and self.metric.span[0] < self.metric.span[1]:
-            lo, hi = beta_interval(diff, sigma, self.confidence, _reach(self.metric.span))
+        z, limits = standardized(diff, sigma), reach(self.metric.bounds)
+        beta = self.options.get("interval", "normal") == "beta"
+        if beta and self.metric.span[0] < self.metric.span[1]:
+            lo, hi = beta_interval(diff, sigma, self._confidence, reach(self.metric.span))
             lo, hi = np.clip(lo, *limits), np.clip(hi, *limits)
         else:
-            lo, hi = normal_interval(diff, sigma, self.confidence, limits)
+            lo, hi = normal_interval(diff, sigma, self._confidence, limits)
         return diff, sigma, z, ndtr(z), lo, hi
 
-    def _of_questions(self, estimates: Floats, a: Ints, b: Ints) -> tuple[Floats, ...]:
+    def _of_questions(self, sample: Sample, a: Ints, b: Ints) -> tuple[Floats, ...]:
         """The mean difference over questions that are a sample: Student's t."""
-        size = estimates.shape[1]
-        if size == 1:
+        if not sample.freedom:
             return tuple(np.full((len(_NUMBERS), a.size), np.nan))
-        diff, sigma = np.empty((2, a.size))
-        for pair, (one, other) in enumerate(zip(a, b, strict=True)):
-            differences = estimates[one] - estimates[other]
-            diff[pair] = differences.mean()
-            sigma[pair] = differences.std(ddof=1) / np.sqrt(size)
-        z, limits = standardized(diff, sigma), _reach(self.metric.bounds)
-        reach = stdtrit(size - 1, (1 + self.confidence) / 2) * sigma
-        lo, hi = np.clip(diff - reach, *limits), np.clip(diff + reach, *limits)
-        return diff, sigma, z, stdtr(size - 1, z), lo, hi
+        diff, sigma = sample.differences(a, b)
+        z = standardized(diff, sigma)
+        far = sample.quantile((1 + self._confidence) / 2) * sigma
+        limits = reach(sample.limits(self.metric))
+        lo, hi = np.clip(diff - far, *limits), np.clip(diff + far, *limits)
+        return diff, sigma, z, stdtr(sample.freedom, z), lo, hi
 
     def _verdicts(self, pairs: pl.DataFrame, k: int | None) -> pl.DataFrame:
         """Add what was compared and which model is better, where that is sure."""
-        sure = (pl.col("prob") >= self.confidence) & (pl.col("diff") != 0)
+        sure = (pl.col("prob") >= self._confidence) & (pl.col("diff") != 0)
         winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
             pl.lit(self.metric.name).alias("metric"),
@@ -181,10 +174,3 @@ def standardized(diff: Floats, sigma: Floats) -> Floats:
     z = np.zeros_like(diff)
     with np.errstate(divide="ignore"):
         return np.divide(np.abs(diff), sigma, out=z, where=diff != 0)
-
-
-def _reach(bounds: Bounds | None) -> Bounds:
-    """The bounds of a difference of two numbers within bounds."""
-    if bounds is None:
-        return -np.inf, np.inf
-    return bounds[0] - bounds[1], bounds[1] - bounds[0]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+import polars.selectors as cs
 from scipy.special import ndtri
 
 from polars_scorio.arguments import (
@@ -16,16 +19,29 @@ from polars_scorio.arguments import (
     check_column,
     check_number,
 )
+from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.strata import aligned, named_model, single_k
+from polars_scorio.decisions.compare import standardized
+from polars_scorio.decisions.outweighed import warn_of_rows
+from polars_scorio.decisions.population import Sample, sample_options
+from polars_scorio.decisions.strata import (
+    aligned,
+    named_model,
+    per_stratum,
+    refuse_rewards,
+    single_k,
+)
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import RESULTS
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
+from polars_scorio.reporting.request import on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_NUMBERS = ("mu", "sigma", "lo", "hi")
 
 # How Polars names the ways to rank what is tied.
 _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "average": "average"}
@@ -41,15 +57,23 @@ def rank(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a ranking; see `Scorio.rank`."""
-    metric, trials = metric or bayes(), bind(frame, roles)
-    named_model(trials, "rank")
-    single_k(metric, "rank")
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
+    single_k(metric or bayes(), "rank")
+    trials = bind(frame, roles)
+    metric = on_levels(metric or bayes(), trials)
+    named_model(trials, "rank")
     strata = [*trials.strata]
-    refuse_repeats([*trials.keys, "rank", "rank_ci", "mu", "sigma", "lo", "hi", "z_next"])
+    refuse_repeats([*trials.keys, "rank", "rank_ci", *_NUMBERS, "z_next"])
+    if options.get("target") == "population":
+        ordered = _paired(trials, metric, ties, options)
+        return _placed(ordered, trials, strata, method)
+    refuse_rewards(metric, trials, "rank")
     grouped = results(trials, [metric], per="model", **aligned(options))
     tidy = grouped.explode(RESULTS).unnest(RESULTS)
+    if options.get("pooling", "none") == "none":
+        confidence = float(options.get("confidence", 0.95))
+        tidy = checked(tidy, warn_of_rows(metric, strata, confidence))
     return ranked(tidy, trials, strata, method=method, ties=ties, **options)
 
 
@@ -75,29 +99,92 @@ def ranked(
     method, ties, **options
         As in `Scorio.rank`.
     """
-    descending = [False] * len(strata) + [True] + [False]
 
-    def within(expr: pl.Expr) -> pl.Expr:
-        return expr.over(strata) if strata else expr
+    def before(column: str) -> pl.Expr:
+        return _within(pl.col(column).shift(1), strata)
 
-    mu, last = pl.col("mu"), pl.col("mu").shift(1)
-    gap = within(last) - mu
-    spread = (within(pl.col("sigma").shift(1)) ** 2 + pl.col("sigma") ** 2).sqrt()
+    gap = before("mu") - pl.col("mu")
+    spread = (before("sigma") ** 2 + pl.col("sigma") ** 2).sqrt()
     z = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
     if ties == "z":
         apart = z >= ndtri(float(options.get("confidence", 0.95)))
     else:
-        apart = pl.col("hi") < within(pl.col("lo").shift(1))
-    place = pl.when(mu.is_not_null()).then(pl.col("rank_ci").fill_null(value=False).cum_sum())
-    return (
-        tidy.sort(*strata, "mu", trials.keys[-1], descending=descending, nulls_last=True)
-        .with_columns(rank=within(rank_scores("mu", method=method)), z_next=z, rank_ci=apart)
-        .with_columns(
-            within(pl.col("z_next").shift(-1)),
-            rank_ci=within(_ranked(place, method)),
-        )
-        .select(*strata, "rank", "rank_ci", trials.keys[-1], "mu", "sigma", "lo", "hi", "z_next")
-    )
+        apart = pl.col("hi") < before("lo")
+    ordered = _sorted(tidy, trials, strata).with_columns(z_last=z, apart=apart)
+    return _placed(ordered, trials, strata, method)
+
+
+def _paired(
+    trials: Trials, metric: Metric, ties: RankTies, options: DecisionOptions
+) -> pl.LazyFrame:
+    """The models in their order on the population of questions, each against the one before."""
+    options = sample_options(metric, options)
+    grouped = results(trials, [metric], per="question", **aligned(options))
+    ranking = _Sampled(trials, metric, ties, float(options.get("confidence", 0.95)))
+    schema: dict[str, pl.DataType] = {
+        **trials.models,
+        **dict.fromkeys((*_NUMBERS, "z_last"), pl.Float64()),
+        "apart": pl.Boolean(),
+    }
+    return _sorted(per_stratum(grouped, trials, ranking, schema), trials, [*trials.strata])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sampled:
+    """The function from the questions of a stratum's models to their scores and gaps."""
+
+    trials: Trials
+    metric: Metric
+    ties: RankTies
+    confidence: float
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each model, the best first."""
+        rows = groups.explode(RESULTS).unnest(RESULTS)
+        sample = Sample.read(rows, self.trials, self.metric, self.metric.k[0])
+        mu, sigma = sample.scores()
+        far = sample.quantile((1 + self.confidence) / 2) * sigma
+        limits = sample.limits(self.metric)
+        lo, hi = np.clip(mu - far, *limits), np.clip(mu + far, *limits)
+        # Stable: of equal models the first by name is the first; NaN comes last.
+        order = np.argsort(-mu, kind="stable")
+        gap, spread = sample.differences(order[:-1], order[1:])
+        z = standardized(gap, spread)
+        apart = z >= sample.quantile(self.confidence)
+        if self.ties == "overlap":
+            apart = hi[order[1:]] < lo[order[:-1]]
+        numbers = dict(zip(_NUMBERS, (mu, sigma, lo, hi), strict=True))
+        return pl.DataFrame(
+            {
+                **{name: groups[name].gather(order) for name in self.trials.models},
+                **{name: values[order] for name, values in numbers.items()},
+                "z_last": np.r_[np.nan, z],
+                "apart": np.r_[False, apart],
+            }
+        ).with_columns(cs.float().fill_nan(None))
+
+
+def _sorted(rows: pl.LazyFrame, trials: Trials, strata: Sequence[str]) -> pl.LazyFrame:
+    """The best model of each stratum first."""
+    descending = [*(False for _ in strata), True, False]
+    return rows.sort(*strata, "mu", trials.keys[-1], descending=descending, nulls_last=True)
+
+
+def _placed(
+    ordered: pl.LazyFrame, trials: Trials, strata: Sequence[str], method: RankMethod
+) -> pl.LazyFrame:
+    """Add both ranks to models in their order, of which each knows its gap to the one before."""
+    place = pl.col("apart").fill_null(value=False).cum_sum()
+    places = pl.when(pl.col("mu").is_not_null()).then(place)
+    return ordered.with_columns(
+        rank=_within(rank_scores("mu", method=method), strata),
+        rank_ci=_within(_ranked(places, method), strata),
+        z_next=_within(pl.col("z_last").shift(-1), strata),
+    ).select(*strata, "rank", "rank_ci", trials.keys[-1], *_NUMBERS, "z_next")
+
+
+def _within(expr: pl.Expr, strata: Sequence[str]) -> pl.Expr:
+    return expr.over(strata) if strata else expr
 
 
 def rank_scores(

@@ -10,7 +10,7 @@ from polars_scorio.arguments import Compared, check_choice, fits, is_several, se
 from polars_scorio.counting.roles import EVERYTHING, Category, Trials, is_label
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import check_metrics
+from polars_scorio.reporting.request import check_metrics, view_of
 
 _GROUPS, _ROWS = ":groups", ":rows"
 
@@ -110,6 +110,21 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
         if isinstance(dtype, pl.Enum) and name not in dtype.categories:
             raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
     return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
+
+
+def refuse_rewards(metric: Metric, trials: Trials, method: str) -> None:
+    """Refuse rewards of any value, which have no posterior.
+
+    Raises
+    ------
+    ValueError
+        If the metric takes them as they are.
+    """
+    if view_of(metric, trials) == "rewards":
+        raise ValueError(
+            f"{method} needs a posterior, and {metric.name} of rewards of any value has none: say "
+            "which rewards there are with levels=, or pass w= with a weight for each category"
+        )
 
 
 def aligned(options: DecisionOptions) -> DecisionOptions:

@@ -96,7 +96,7 @@ def inquiry(
     check_choice("per", per, Per)
     _check_inference(metrics, interval, pooling, target, per)
     metrics = [on_levels(metric, trials) for metric in metrics]
-    views: list[View] = [_view(metric, trials) for metric in metrics]
+    views: list[View] = [view_of(metric, trials) for metric in metrics]
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
     kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
     return Inquiry(
@@ -114,8 +114,8 @@ def on_levels(metric: Metric, trials: Trials) -> Metric:
     return metric if levels is None else metric.weighing(tuple(zip(levels, levels, strict=True)))
 
 
-def _view(metric: Metric, trials: Trials) -> View:
-    """What a metric looks at: counts by category, by success, or the rewards themselves."""
+def view_of(metric: Metric, trials: Trials) -> View:
+    """What a metric of a log looks at: counts by category or by success, or the rewards."""
     if metric.w is not None:
         return "categories"
     real = trials.category.dtype.is_float() and trials.roles.success is None

@@ -145,6 +145,7 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed,
             assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 def test_an_order_that_is_clear_needs_nothing():
     log = pl.concat([outcomes({(9, 9): 9}, "a"), outcomes({(9, 1): 9}, "b")])
     row = log.scorio.trials_needed().row(0, named=True)

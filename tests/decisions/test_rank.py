@@ -8,10 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 from scorio.utils import rank_scores as reference
 
 import polars_scorio as ps
 from tests.made_logs import drawn, long, unreadable
+
+# The logs are small and ragged; what is said of that has tests of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 METHODS = ["competition", "competition_max", "dense", "average"]
 ROLES = {"by": "domain", "success": 2}
@@ -257,11 +261,26 @@ def test_without_uncertainty_models_that_are_equal_are_tied(log):
     assert rows["z_next"].to_list() == [0, 0, None] * 2
 
 
-def test_a_model_without_a_score_has_no_rank(log):
-    rewards = log.with_columns(pl.col("category") * 0.3)
-    rows = rewards.scorio(by="domain").rank(ps.max_at_k(2))
-    assert rows["model"].to_list() == ["a", "b", "c"] * 2
-    assert rows.select("rank", "rank_ci", "mu", "z_next").null_count().row(0) == (6,) * 4
+def test_a_model_without_a_score_has_no_rank():
+    # Of pass@2 on the population there is no estimate for what has one trial.
+    log = pl.concat(
+        [models({"a": [5, 6], "c": [2, 9]}), *(long([[1]] * 2, model) for model in "db")]
+    )
+    rows = log.scorio.rank(ps.pass_at_k(2), target="population")
+    assert rows["model"].to_list() == ["a", "c", "b", "d"]
+    assert rows["rank"].to_list() == [1, 2, None, None]
+    assert rows["rank_ci"].to_list() == [1, 1, None, None]
+    assert rows.select(*NUMBERS)[2:].null_count().row(0) == (2,) * 4
+    assert rows["z_next"].null_count() == 3
+
+
+def test_rewards_of_any_value_cannot_be_ranked(log):
+    rewards = log.lazy().with_columns(pl.col("category") * 0.3).scorio(by="domain")
+    message = r"^rank needs a posterior, and max_at_k of rewards .* levels=, or pass w= "
+    with pytest.raises(ValueError, match=message):
+        rewards.rank(ps.max_at_k(2))
+    levels = log.with_columns(pl.col("category") * 0.5).scorio(by="domain", levels=[0, 0.5, 1])
+    assert levels.rank(ps.max_at_k(2))["rank"].null_count() == 0
 
 
 def test_one_model_is_the_first(log):
@@ -274,7 +293,6 @@ def test_one_model_is_the_first(log):
     "options",
     [
         {"pooling": "partial"},
-        {"pooling": "partial", "target": "population"},
         {"interval": "beta"},
         {"prior": drawn(9, range(7), most=2)},
         {"confidence": 0.5},
@@ -289,6 +307,68 @@ def test_the_options_are_those_of_the_report(log, metric, options):
     report = accessor.report(metric, **options)
     assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
     assert not rows.equals(accessor.rank(metric).sort("domain", "model"))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg([0, 0.5, 3]), ps.geom_at_k(1)])
+def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
+    roles = ROLES if metric.w is None else {"by": "domain"}
+    frame = log.lazy() if lazy else log
+    options = {"target": "population", "confidence": 0.8}
+    rows = frame.scorio(**roles).rank(metric, **options).lazy().collect()
+    estimates = log.scorio(**roles).report(metric, per="question")
+    pairs = log.scorio(**roles).compare(metric, **options)
+    low, high = metric.span
+    for domain in ("air", "web"):
+        part = rows.filter(domain=domain)
+        expected_ci = [1]
+        for place, row in enumerate(part.iter_rows(named=True)):
+            values = estimates.filter(domain=domain, model=row["model"])["estimate"].to_numpy()
+            size = values.size
+            sigma = sqrt(values.var(ddof=1) / size + (high - low) ** 2 / (2 * size * (size + 1)))
+            reach = stats.t.ppf(0.9, size - 1) * sigma
+            mu = values.mean()
+            numbers = [mu, sigma, max(mu - reach, low), min(mu + reach, high)]
+            assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-11)
+            if place == 2:
+                assert row["z_next"] is None
+                continue
+            pair = sorted([row["model"], part["model"][place + 1]])
+            compared = pairs.filter(domain=domain, model_a=pair[0], model_b=pair[1])
+            assert row["z_next"] == pytest.approx(compared["z"].item(), rel=1e-11)
+            told_apart = compared["better"].item() is not None
+            expected_ci.append(place + 2 if told_apart else expected_ci[-1])
+        assert part["rank"].to_list() == [1, 2, 3]
+        assert part["rank_ci"].to_list() == expected_ci
+
+
+def test_on_the_population_intervals_may_overlap_too(log):
+    accessor = log.scorio(**ROLES)
+    rows = accessor.rank(target="population", ties="overlap", confidence=1e-9)
+    assert rows["rank_ci"].to_list() == rows["rank"].to_list()
+    assert accessor.rank(target="population", ties="overlap")["rank_ci"].to_list() == [1] * 6
+
+
+def test_one_question_tells_no_models_apart():
+    log = models({"a": [9], "b": [0]})
+    rows = log.scorio.rank(target="population")
+    assert rows.select("rank", "rank_ci", "model", "mu").rows() == [(1, 1, "a", 1), (2, 1, "b", 0)]
+    assert rows.select("sigma", "lo", "hi", "z_next").null_count().row(0) == (2,) * 4
+
+
+@pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
+def test_models_that_the_prior_ranks_are_named():
+    random = np.random.default_rng(3)
+    rates = random.beta(0.3, 2, 100)
+    log = pl.concat(
+        long((random.random((n, 100)) < rates).T.tolist(), model)
+        for model, n in {"a": 16, "b": 2, "c": 16}.items()
+    )
+    plan = log.lazy().scorio.rank()
+    with pytest.warns(ps.PriorWarning, match=r"^in 2 of 3 pairs ") as caught:
+        assert plan.collect()["model"][0] == "b"
+    assert len(caught) == 1
+    assert log.scorio.rank(pooling="partial")["rank_ci"].to_list() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -333,7 +413,9 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"method": "min"}, r'^method must be "competition" or .*, got \'min\''),
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
-        (None, {"target": "population"}, 'needs pooling="partial"'),
+        (None, {"target": "population", "pooling": "partial"}, "pooling has no say"),
+        (None, {"target": "population", "interval": "beta"}, "leave interval='beta' out"),
+        (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),
     ],
 )  # fmt: skip
