@@ -1,12 +1,22 @@
-"""A daily report that never rereads old trials. Run: python examples/incremental.py."""
+"""A daily report that never rereads old trials. Run: python examples/incremental.py.
 
+Any number of processes may add logs to the same counts, and any of them may be killed at any
+moment: a log is counted once, as long as no two logs have the same name.
+"""
+
+import json
+import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import polars_scorio as ps
+
+LOGS = "logs"  # in the metadata of the counts: the names of the logs that are in them
 
 
 def trials_of(day: int) -> pl.DataFrame:
@@ -19,14 +29,38 @@ def trials_of(day: int) -> pl.DataFrame:
 
 
 def add_counts(log: Path, counts: Path) -> None:
-    """Add the counts of a log to those of the days before."""
+    """Add the counts of a log to those of the days before, and remove it."""
+    with locked(counts):
+        done = logs_in(counts)
+        if log.name not in done:
+            _write(log, counts, [*done, log.name])
+        # Whoever is killed before this line leaves a log that the counts know by its name.
+        log.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(counts: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process, however that ends: one on an empty database."""
+    lock = counts.with_suffix(".lock")
+    with closing(sqlite3.connect(lock, timeout=600, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+def logs_in(counts: Path) -> list[str]:
+    """The names of the logs that are in the counts."""
+    return json.loads(pl.read_parquet_metadata(counts)[LOGS]) if counts.exists() else []
+
+
+def _write(log: Path, counts: Path, logs: list[str]) -> None:
+    """The counts with those of a log, and the names of all logs, in one step."""
     # Under its own name once it is whole: a sink that fails may leave a file without rows.
     unfinished = counts.with_suffix(".unfinished")
     try:
         plan = pl.scan_parquet(log).scorio.counts()
         if counts.exists():
             plan = pl.concat([pl.scan_parquet(counts), plan]).scorio(count="count").counts()
-        plan.sink_parquet(unfinished)
+        plan.sink_parquet(unfinished, metadata={LOGS: json.dumps(logs)})
     except Exception as error:
         unfinished.unlink(missing_ok=True)
         # Polars does not say which file it cannot read.
@@ -42,8 +76,6 @@ def main() -> None:
             log = Path(folder) / f"day-{day}.parquet"
             trials_of(day).write_parquet(log)
             add_counts(log, counts)
-            # Counts have no trial ids, so that nothing notices a log that is added twice.
-            log.unlink()
             report = pl.scan_parquet(counts).scorio(count="count").report(ps.avg(), ps.pass_at_k(4))
             print(f"day {day}", report.select("model", "metric", "trials", "mu").collect())
 

@@ -1,3 +1,4 @@
+import importlib
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 
@@ -131,6 +133,50 @@ def test_incremental_reports_on_all_trials_of_all_days_so_far():
     assert re.findall(r"day (\d)", printed) == ["0", "1", "2"]
     # Two models, 30 questions, four more trials a day, two rows for each model.
     assert re.findall(r"┆ (\d{3}) ", printed) == ["120"] * 4 + ["240"] * 4 + ["360"] * 4
+
+
+@pytest.fixture
+def incremental(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    return importlib.import_module("incremental")
+
+
+@pytest.mark.parametrize("last", ["sink_parquet", "replace", "unlink"])
+def test_incremental_counts_a_log_once_wherever_it_is_stopped(
+    incremental, tmp_path, monkeypatch, last
+):
+    counts = tmp_path / "counts.parquet"
+    for day in range(3):
+        log = tmp_path / f"day-{day}.parquet"
+        incremental.trials_of(day).write_parquet(log)
+
+        def stopped(*_: object, **_options: object) -> None:
+            raise KeyboardInterrupt  # as a kill, no `except Exception` sees it
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pl.LazyFrame if last == "sink_parquet" else Path, last, stopped)
+            with pytest.raises(KeyboardInterrupt):
+                incremental.add_counts(log, counts)
+        incremental.add_counts(log, counts)
+        incremental.add_counts(log, counts)  # nothing is left of it
+    expected = pl.concat(incremental.trials_of(day) for day in range(3)).scorio.counts()
+    assert_frame_equal(pl.read_parquet(counts), expected)
+    assert incremental.logs_in(counts) == [f"day-{day}.parquet" for day in range(3)]
+    assert not [*tmp_path.glob("day-*")]
+
+
+def test_incremental_says_which_log_it_cannot_read(incremental, tmp_path):
+    log = tmp_path / "day-0.parquet"
+    log.write_bytes(b"")
+    with pytest.raises(RuntimeError, match=r"day-0\.parquet was not counted: "):
+        incremental.add_counts(log, tmp_path / "counts.parquet")
+    assert log.exists()
+
+
+def test_incremental_survives_two_writers_that_are_killed():
+    command = [sys.executable, EXAMPLES.parent / "tests" / "benchmarks" / "kills.py", "--kills=2"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
+    assert "logs: each was counted once" in done.stdout, done.stderr
 
 
 def pictures_of(folder: Path) -> dict[str, int]:
