@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -10,12 +11,15 @@ from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
 from polars_scorio.metrics.base import DrawSizes, Metric, draw_sizes
 
+_OVERALL = "overall"  # the rows over all strata
+_AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
+_TAG = "(?i)<([!/]|script)"
 _SURE = 0.995  # above it two digits would say that it is certain
 
 
 def strata(trials: Trials) -> str:
     """What the strata are called."""
-    return " / ".join(trials.strata)
+    return inert_text(" / ".join(trials.strata))
 
 
 def panels(trials: Trials) -> str:
@@ -24,17 +28,52 @@ def panels(trials: Trials) -> str:
 
 
 def stratum(trials: Trials) -> pl.Expr:
-    """The values of all columns of a stratum as one label."""
+    """The values of all columns of a stratum as one label, another for each stratum.
+
+    A value stands in quotes where the label could be that of another stratum, or of all of them.
+    """
     if not trials.by:
         return pl.lit("").alias("stratum")
     values = [pl.col(part.name).cast(pl.String) for part in trials.by]
-    return pl.concat_str(values, separator=" / ").fill_null("overall").alias("stratum")
+    if len(values) == 1:
+        doubtful = [(values[0] == _OVERALL) | values[0].str.starts_with('"')]
+    else:
+        doubtful = [value.str.contains(_AMBIGUOUS) for value in values]
+    parts = [
+        pl.when(doubt).then(_quoted(value)).otherwise(value)
+        for value, doubt in zip(values, doubtful, strict=True)
+    ]
+    label = pl.concat_str(parts, separator=" / ").fill_null(_OVERALL)
+    return inert(label).alias("stratum")
+
+
+def _quoted(value: pl.Expr) -> pl.Expr:
+    escaped = value.str.replace_all("\\", r"\\", literal=True)
+    return pl.format('"{}"', escaped.str.replace_all('"', r"\"", literal=True))
+
+
+def inert(text: pl.Expr) -> pl.Expr:
+    """Texts that close no script, nor open one, where a page holds them as they are.
+
+    Altair writes what it is given into a script of its HTML. A word joiner, which is not seen,
+    parts the bracket from what would give it a meaning.
+    """
+    return text.str.replace_all(_TAG, "<\N{WORD JOINER}$1")
+
+
+def inert_text(text: str) -> str:
+    """The same for one text.
+
+    >>> inert_text("a < b, </script>") == "a < b, <\N{WORD JOINER}/script>"
+    True
+    """
+    return re.sub(_TAG, "<\N{WORD JOINER}\\1", text)
 
 
 def model(trials: Trials) -> pl.Expr:
     """The label of a model, nothing where it has no name."""
     name = pl.lit("") if trials.model is None else pl.col(trials.model.name).cast(pl.String)
-    return name.alias("model")
+    return inert(name).alias("model")
 
 
 def labels(trials: Trials) -> list[pl.Expr]:
@@ -46,7 +85,7 @@ def labels(trials: Trials) -> list[pl.Expr]:
 
 def named(metric: Metric, k: int | None) -> str:
     """A metric and its draw size."""
-    return metric.name if k is None else f"{metric.name}, k = {k:,}"
+    return inert_text(metric.name if k is None else f"{metric.name}, k = {k:,}")
 
 
 def sizes(k: DrawSizes) -> tuple[int, ...]:
@@ -141,7 +180,7 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     DataFrame
         stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
     """
-    a, b = (pl.col(name).cast(pl.String) for name in ("model_a", "model_b"))
+    a, b = (inert(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
     diff, size = pl.col("diff"), pl.col("prob")
     prob = pl.when(diff >= 0).then(size).otherwise(1 - size)
     sure = pl.col("better").is_not_null().alias("sure")

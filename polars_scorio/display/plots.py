@@ -15,6 +15,7 @@ from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
     both_ways,
     by_difficulty,
+    inert,
     labels,
     model,
     named,
@@ -168,9 +169,10 @@ class Plots:
             )
         rows = self._tidy(metric, overall=overall, **options)
         points = "; points: unbiased estimate" if rows["estimate"].is_not_null().any() else ""
-        heading = charts.Heading(metric.name, _interval(options) + points, panels(trials))
+        name = named(metric, None)
+        heading = charts.Heading(name, _interval(options) + points, panels(trials))
         labelled = rows.select(*labels(trials), "k", "estimate", "mu", "lo", "hi")
-        return charts.lines(labelled, heading, charts.draw_sizes_axis(drawn), metric.name)
+        return charts.lines(labelled, heading, charts.draw_sizes_axis(drawn), name)
 
     @takes(InferenceOptions)
     def questions(
@@ -210,7 +212,7 @@ class Plots:
         metric, trials = metric or bayes(), self._trials()
         name = named(metric, single_k(metric, "questions"))
         rows = self._tidy(metric, per="question", **options)
-        question = pl.col(trials.question.name).cast(pl.String).alias("question")
+        question = inert(pl.col(trials.question.name).cast(pl.String)).alias("question")
         cells, each = by_difficulty(
             rows.select(stratum(trials), model(trials), question, "mu"), _CELLS
         )
@@ -244,10 +246,12 @@ class Plots:
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada", "bob"] * 2, "question": 1, "category": [1, 1, 1, 0]}
+        ... )
         >>> chart = trials.scorio(trial=None).plot.comparison()
         >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
-        [('ada', 'bob', '.84'), ('bob', 'ada', '.16')]
+        [('ada', 'bob', '.80'), ('bob', 'ada', '.20')]
         """
         metric, trials = metric or bayes(), self._trials()
         name = named(metric, single_k(metric, "comparison"))

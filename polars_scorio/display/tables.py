@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import floor, log10
 from statistics import median
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 _MISSING = "\N{EN DASH}"
 _USUAL_SIGMA = 0.01  # where all are zero
 _LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
-_MARKDOWN = re.compile(r"[\\|*`<\[\]]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+_MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
+# Where Markdown makes links of bare addresses, whatever stands before them.
+_LINKS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+# What turns the direction of a text around, and other characters that are not seen but do things.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -170,7 +176,7 @@ def to_latex(leaderboard: pl.DataFrame, *, percent: bool | None = None) -> str:
         [_latex(column.label), *map(_latex_number if column.number else _latex, column.texts)]
         for column in table.columns
     ]
-    labels, *rows = (" & ".join(row) + r" \\" for row in zip(*cells, strict=True))
+    labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
     lines = [
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
@@ -210,6 +216,11 @@ class _Column:
     number: bool = False
     colours: tuple[str, ...] = ()
 
+    def visible(self) -> _Column:
+        """The same where every character is seen."""
+        texts = tuple(map(_visible, self.texts))
+        return replace(self, group=_visible(self.group), label=_visible(self.label), texts=texts)
+
 
 @dataclass(frozen=True, slots=True)
 class _Table:
@@ -245,7 +256,8 @@ class _Table:
             board.select((~pl.col(name).is_between(f"{name}_lo", f"{name}_hi")).sum()).item()
             for name in numbers
         )
-        return cls(columns, _note(board, outside) if board.height else "")
+        shown = tuple(column.visible() for column in columns)
+        return cls(shown, _note(board, outside) if board.height else "")
 
 
 def _words(board: pl.DataFrame, name: str) -> _Column:
@@ -358,14 +370,37 @@ def _spanners(columns: Sequence[_Column]) -> list[str]:
     return [" & ".join(heads) + r" \\", "".join(rules)]
 
 
+def _visible(text: str) -> str:
+    r"""Text with the names of characters that would change how the others are read.
+
+    >>> _visible("safe\u202e5-tpg")
+    'safe(U+202E)5-tpg'
+    """
+    return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
+
+
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is; a hyphen in front is no list inside a cell."""
-    return _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    """Text that Markdown shows as it is; a hyphen in front is no list inside a cell.
+
+    No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.
+    """
+    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    return _LINKS.sub("\N{WORD JOINER}", escaped)
 
 
 def _latex(text: str) -> str:
     """Text that LaTeX shows as it is."""
     return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """A row that does not begin with what the line break or the rule before would take for its own.
+
+    >>> _latex_row(["[x]", "1"])[:9]
+    '{}[x] & 1'
+    """
+    row = " & ".join(cells) + r" \\"
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def _latex_number(text: str) -> str:

@@ -1,5 +1,6 @@
 """Pictures: the numbers are those of the report, and the chart shows them as it says."""
 
+import json
 import subprocess
 import sys
 
@@ -347,3 +348,51 @@ def test_without_altair_there_is_a_way_out():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
     message = 'ImportError: pictures need Altair: pip install "polars-scorio[plot]"'
     assert done.stderr.splitlines()[-1] == message
+
+
+# --- hostile names
+
+
+@every_kind
+def test_names_do_not_leave_the_script_of_a_page(log, kind):
+    evil = "</script><script>alert(1)</script><!--"
+    log = log.with_columns(
+        pl.col("domain").replace({"web": evil}),
+        pl.col("model").replace({"a": evil}),
+        question=pl.format("{}" + evil, "question"),
+    ).rename({"domain": evil})
+    html = KINDS[kind](plot_of(log, by=evil)).to_html()
+    (data,) = [line for line in html.splitlines() if "alert(1)" in line]
+    for text in ("</script", "<script", "<!--"):
+        assert text not in data
+    shown = "<\N{WORD JOINER}/script>"
+    assert shown in data or json.dumps(shown)[1:-1] in data
+
+
+def test_metric_names_do_not_leave_the_script_of_a_page(log):
+    html = plot_of(log).intervals(ps.bayes(name="</script>")).to_html()
+    assert html.count("</script>") == plot_of(log).intervals().to_html().count("</script>")
+
+
+def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
+    named = log.with_columns(pl.col("domain").replace({"air": "overall"}))
+    chart = plot_of(named).intervals(overall="macro")
+    assert chart.to_dict()["facet"]["sort"] == ['"overall"', "web", "overall"]
+    rows = data_of(chart)
+    assert rows.group_by("stratum").len()["len"].to_list() == [3, 3, 3]
+    mean = named.scorio(by="domain", success=[1, 2]).report(ps.bayes(), overall="macro")
+    mean = mean.filter(pl.col("domain").is_null()).sort("model")["mu"].to_list()
+    assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)
+
+
+@every_kind
+def test_strata_whose_labels_join_to_the_same_text_have_panels_of_their_own(log, kind):
+    pairs = [("a / b", "c"), ("a", "b / c"), ("a /", "b"), ("a", "/ b"), ('a"', "b"), ("a", '"b')]
+    parts = [
+        log.filter(domain="web").with_columns(one=pl.lit(one), two=pl.lit(two))
+        for one, two in pairs
+    ]
+    chart = KINDS[kind](plot_of(pl.concat(parts), by=("one", "two")))
+    assert sorted(chart.to_dict()["facet"]["sort"]) == sorted(
+        ['"a / b" / c', 'a / "b / c"', '"a /" / b', 'a / "/ b"', r'"a\"" / b', r'a / "\"b"']
+    )

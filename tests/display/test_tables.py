@@ -124,9 +124,15 @@ def test_a_markdown_table_has_a_column_for_each_stratum(strata):
         ("_x_ *y*", r"\_x\_ \*y\*", r"\_x\_ *y*"),
         ("<b>", r"\<b>", r"\textless{}b\textgreater{}"),
         ("[x](y)", r"\[x\](y)", "[x](y)"),
-        ("5% & $2 #1 {~^\\}", "5% & $2 #1 {~^\\\\}",
+        ("5% & $2 #1 {~^\\}", "5% & $2 #1 {\\~^\\\\}",
          r"5\% \& \$2 \#1 \{\textasciitilde{}\textasciicircum{}\textbackslash{}\}"),
         ("two\nlines", "two lines", "two lines"),
+        ("~~x~", r"\~\~x\~", r"\textasciitilde{}\textasciitilde{}x\textasciitilde{}"),
+        ("a&lt;b &#60; R&D", r"a\&lt;b \&#60; R\&D", r"a\&lt;b \&\#60; R\&D"),
+        ("HTTPS://x.y", "HTTPS:\u2060//x.y", "HTTPS://x.y"),
+        ("WWW.x.y", "WWW\u2060.x.y", "WWW.x.y"),
+        ("me@x.y", "me\u2060@x.y", "me@x.y"),
+        ("x\u2066\x1b", "x(U+2066)(U+001B)", "x(U+2066)(U+001B)"),
     ],
 )  # fmt: skip
 def test_names_of_models_are_escaped(r1, name, markdown, latex):
@@ -142,7 +148,24 @@ def test_names_of_models_are_no_html(r1):
     assert "<script>" not in html
 
 
+def test_no_table_is_turned_around(r1):
+    board = r1.with_columns(model=pl.lit("safe\u202e5-tpg\u202c")).scorio.leaderboard(ps.bayes())
+    named = board.rename({"rank": "\u200frank"})
+    for table in (ps.to_markdown(named), ps.to_latex(named), ps.style(named).as_raw_html()):
+        assert "safe(U+202E)5-tpg(U+202C)" in table
+        assert "(U+200F)rank" in table
+        assert not set(table) & set("\u200f\u202c\u202e")
+
+
 # --- LaTeX
+
+
+@pytest.mark.parametrize("name", ["[2ex] of memory", "*", "[\n]"])
+def test_latex_rows_do_not_begin_with_an_option(r1, name):
+    board = r1.with_columns(model=pl.lit(name)).scorio.leaderboard(ps.bayes()).drop("rank")
+    latex = ps.to_latex(board.rename({"model": name}))
+    starts = [line[:3] for line in latex.splitlines() if " & " in line]
+    assert starts == [f"{{}}{name[0]}"] * 2
 
 
 def test_latex_has_the_strata_above_their_columns(strata):
