@@ -12,7 +12,6 @@ from polars_scorio.counting.roles import Trials
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.samples import population_mean
 from polars_scorio.metrics.base import Bounds, Metric
-from polars_scorio.metrics.blends import BlendMetric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import view_of
 
@@ -25,7 +24,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
     ValueError
         If something is asked for that has no say in them.
     """
-    if isinstance(metric, BlendMetric) and metric.formula.level == "dataset":
+    if not metric.per_question:
         raise ValueError(
             f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
             'so that target="population" cannot compare them; ps.geom_at_k has'
