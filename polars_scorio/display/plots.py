@@ -156,8 +156,8 @@ class Plots:
         >>> import polars_scorio
         >>> trials = pl.DataFrame({"model": "ada", "question": 1, "category": [0, 1, 0]})
         >>> chart = trials.scorio(trial=None).plot.curve(2)
-        >>> [(row["k"], row["mu"], round(row["estimate"], 3)) for row in chart.data.values]
-        [(1, 0.4, 0.333), (2, 0.6, 0.667)]
+        >>> [(row["k"], round(row["mu"], 3)) for row in chart.data.values]
+        [(1, 0.4), (2, 0.6)]
         """
         trials = self._trials()
         metric = metric if isinstance(metric, Metric) else pass_at_k(sizes(metric))

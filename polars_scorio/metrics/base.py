@@ -189,7 +189,7 @@ class Metric(ABC):
         >>> import polars as pl
         >>> import polars_scorio as ps
         >>> counts = pl.DataFrame({"n": [5, 5, 1], "c": [3, 4, 1]})
-        >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c")).to_series().to_list()
+        >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c").round(4)).to_series().to_list()
         [0.9, 1.0, None]
         """
         return of_counts(Answer(self, posterior=False), n, successes)
@@ -229,8 +229,9 @@ class Metric(ABC):
         >>> import polars_scorio as ps
         >>> counts = pl.DataFrame({"n": [5], "c": [3]})
         >>> posterior = ps.bayes().posterior_expr(n="n", successes="c")
-        >>> counts.select(posterior).unnest("bayes").select("estimate", "mu").row(0)
-        (0.6, 0.5714285714285714)
+        >>> numbers = counts.select(posterior).unnest("bayes")
+        >>> numbers.select(pl.col("estimate", "mu").round(4)).row(0)
+        (0.6, 0.5714)
         """
         return of_counts(Answer(self, confidence, interval), n, successes)
 

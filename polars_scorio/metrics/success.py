@@ -42,7 +42,7 @@ def pass_at_k(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> report = trials.scorio(model=None, trial=None).report(ps.pass_at_k([1, 2]))
-    >>> report.select("k", "estimate").rows()
+    >>> report.select("k", pl.col("estimate").round(4)).rows()
     [(1, 0.75), (2, 1.0)]
     """
     return draw_metric("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
@@ -80,7 +80,7 @@ def pass_hat_k(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> report = trials.scorio(model=None, trial=None).report(ps.pass_hat_k([1, 2]))
-    >>> report.select("k", "estimate").rows()
+    >>> report.select("k", pl.col("estimate").round(4)).rows()
     [(1, 0.75), (2, 0.5)]
     """
     return draw_metric("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)

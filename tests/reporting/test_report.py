@@ -153,10 +153,13 @@ def test_missing_prior_outcomes_mean_what_missing_says(log, prior, missing, cate
 
 def test_only_avg_ignores_prior_trials(log, prior):
     plain, informed = report(log), report(log, prior=prior)
-    same = [plain.row(i) == informed.row(i) for i in range(plain.height)]
-    assert same == plain["metric"].str.starts_with("avg").to_list()
+    # Prior trials tell questions apart that have the same counts, so sums take another order.
+    average = pl.col("metric").str.starts_with("avg")
+    assert_frame_equal(plain.filter(average), informed.filter(average), rel_tol=1e-12)
+    moved = (plain["mu"] / informed["mu"] - 1).abs() > 1e-9
+    assert moved.to_list() == plain.select(~average).to_series().to_list()
     counted = ["metric", "k", "questions", "trials", "dropped", "estimate"]
-    assert_frame_equal(plain.select(counted), informed.select(counted), check_exact=True)
+    assert_frame_equal(plain.select(counted), informed.select(counted), rel_tol=1e-12)
 
 
 # --- confidence, bounds, name
