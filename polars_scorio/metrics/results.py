@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,8 @@ class Intervals:
             The `NUMBERS`, `CENTER` and `REACH`, a value for each group. What is infinite is left
             for others to refuse, who know its place.
         """
-        with np.errstate(all="ignore" if metric.poles else None):
+        # No errstate that changes nothing: in NumPy 1 it takes away what other threads ignore.
+        with np.errstate(all="ignore") if metric.poles else nullcontext():
             summary = metric.summary(posterior, k)
             center, reach = self.around(summary, posterior)
             lo, hi = self.ends(metric, center, reach, posterior)
