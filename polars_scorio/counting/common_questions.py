@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
 
 # Whether models of a stratum may have different questions, must have the same, or only the common
@@ -60,7 +61,7 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
 def missing_questions(groups: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     """The groups that lack questions, and in `PARTIAL` which, ascending."""
     strata = [*trials.strata]
-    having = groups.select(*trials.keys, PARTIAL).explode(PARTIAL).drop_nulls(PARTIAL)
+    having = groups.select(*trials.keys, PARTIAL).explode(PARTIAL, **AS_ROWS).drop_nulls(PARTIAL)
     asked = having.select(*strata, PARTIAL).unique()
     keys = groups.select(trials.keys)
     expected = keys.join(asked, on=strata) if strata else keys.join(asked, how="cross")

@@ -36,6 +36,7 @@ from polars_scorio.counting.duplicates import (
     identities,
     in_blocks,
 )
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import (
     CATEGORY,
     COUNT,
@@ -128,7 +129,7 @@ def states(
 
     def check(whole: pl.DataFrame) -> pl.DataFrame:
         bad = whole.drop(STATES, *partial).filter(pl.col(_PROBLEMS).list.len() > 0)
-        raise_first(bad.explode(_PROBLEMS).unnest(_PROBLEMS), trials, broken)
+        raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, broken)
         seen = whole.filter(pl.col(STATES).is_not_null())
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
@@ -181,11 +182,11 @@ def tallies(trials: Trials) -> pl.LazyFrame:
             .agg(states, totals, bits)
             .with_columns(*block_identities())
             .group_by(*keys)
-            .agg(pl.col(STATES).explode(), totals, pl.col(IDS, NO_ID).sum())
+            .agg(pl.col(STATES).explode(**AS_ROWS), totals, pl.col(IDS, NO_ID).sum())
         )
     ids = [pl.col(TRIAL)] if trials.identified else []
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids)
-    distinct = identities(pl.col(TRIAL).explode(), trials)
+    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials)
     return parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
 
 
@@ -194,7 +195,7 @@ def settled(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     question, broken = trials.question.name, rules(trials)
     keys = [*trials.groups, question]
     kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND)
-    cells = checked(kept, refuse_bad(trials, broken)).explode(STATES).unnest(STATES)
+    cells = checked(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
     if in_blocks(trials):
         cells = cells.group_by(*keys, CATEGORY).agg(pl.col(COUNT).sum())
     return cells.sort(*keys, CATEGORY).select(
@@ -313,7 +314,7 @@ def _rewards(trials: Trials) -> pl.Expr:
     """The categories of a question themselves, one for each trial that has one."""
     if trials.count is None:
         return pl.col(CATEGORY).drop_nulls().alias(REWARDS)
-    repeated = pl.col(CATEGORY).repeat_by(pl.col(COUNT).clip(0)).explode()
+    repeated = pl.col(CATEGORY).repeat_by(pl.col(COUNT).clip(0)).explode(**AS_ROWS)
     return repeated.drop_nulls().alias(REWARDS)
 
 

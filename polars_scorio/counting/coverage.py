@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.arguments import Per, check_choice
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
 
 _ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"
@@ -36,7 +37,7 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
-            pl.col(_SEEN).explode().unique().drop_nulls().sort().alias("categories"),
+            pl.col(_SEEN).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)

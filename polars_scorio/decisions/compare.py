@@ -11,6 +11,7 @@ from scipy.special import ndtr, stdtr
 
 from polars_scorio.arguments import Per
 from polars_scorio.counting.checks import checked
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.outweighed import OUTWEIGHED, outweighed, reach, warn_of_prior
 from polars_scorio.decisions.population import Sample, sample_options
@@ -93,7 +94,7 @@ class _Comparison:
         models = groups[self._model]
         a, b = self._pairs(models)
         pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
-        rows = groups.explode(RESULTS).unnest(RESULTS)
+        rows = groups.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
         return pl.concat(
             self._verdicts(pl.DataFrame({**pairs, **self._numbers(rows, k, a, b)}), k)
             for k in self.metric.k

@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, Pooling, check_choice, check_count, check_flag
 from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Classes, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
@@ -108,10 +109,12 @@ def _outcomes(groups: pl.DataFrame, asked: Inquiry) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
     question, kinds = asked.trials.question.name, asked.inference.kinds
     ((_, view),) = asked.asked
-    states = groups.select(STATES).with_row_index(":group").explode(STATES).unnest(STATES)
+    states = (
+        groups.select(STATES).with_row_index(":group").explode(STATES, **AS_ROWS).unnest(STATES)
+    )
     flat = states.sort(":group", question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
-    codes, prior = flat[SEQUENCE].explode().to_numpy(), class_columns(kinds, ":d")
+    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(kinds, ":d")
     before = matrix(flat, prior) if asked.prior else np.zeros((flat.height, kinds.size), np.int64)
     if view == "success":
         codes = np.isin(codes, kinds.successful).astype(np.int64)

@@ -20,6 +20,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import checked
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.compare import standardized
 from polars_scorio.decisions.outweighed import warn_of_rows
@@ -70,7 +71,7 @@ def rank(
         return _placed(ordered, trials, strata, method)
     refuse_rewards(metric, trials, "rank")
     grouped = results(trials, [metric], per="model", **aligned(options))
-    tidy = grouped.explode(RESULTS).unnest(RESULTS)
+    tidy = grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
     if options.get("pooling", "none") == "none":
         confidence = float(options.get("confidence", 0.95))
         tidy = checked(tidy, warn_of_rows(metric, strata, confidence))

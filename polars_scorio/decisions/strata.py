@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from polars_scorio.arguments import Compared, check_choice, fits, is_several, several, shown
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Category, Trials, is_label
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
@@ -71,7 +72,7 @@ def per_stratum(
     return (
         done.filter(pl.col(_ROWS).list.len() > 0)
         .select(*strata, _ROWS)
-        .explode(_ROWS)
+        .explode(_ROWS, **AS_ROWS)
         .unnest(_ROWS)
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import ranked
 from polars_scorio.decisions.strata import aligned, named_model
@@ -44,7 +45,7 @@ def leaderboard(
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
     plan = results(trials, metrics, overall=overall, **aligned(options))
-    tidy = plan.select(*trials.keys, RESULTS).explode(RESULTS).unnest(RESULTS)
+    tidy = plan.select(*trials.keys, RESULTS).explode(RESULTS, **AS_ROWS).unnest(RESULTS)
     rows = tidy.collect(engine="streaming")
     wide = rows.group_by(*trials.keys).agg(columns)
     # The rows over all strata, which are all rows where there are none.

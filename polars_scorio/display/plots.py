@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Compared, Overall, Per
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import settling, trajectory
@@ -382,7 +383,7 @@ class Plots:
         """The rows of a report."""
         trials = self._trials()
         grouped = results(trials, [metric], per=per, **options)
-        plan = grouped.select(*trials.keys, RESULTS).explode(RESULTS).unnest(RESULTS)
+        plan = grouped.select(*trials.keys, RESULTS).explode(RESULTS, **AS_ROWS).unnest(RESULTS)
         rows = plan.collect(engine="streaming")
         if rows.height and rows["mu"].null_count() == rows.height:
             missing = "rewards of any value have no posterior to draw"

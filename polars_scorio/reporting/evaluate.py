@@ -11,6 +11,7 @@ import polars as pl
 from polars_scorio.arguments import View
 from polars_scorio.counting.checks import QUESTIONS
 from polars_scorio.counting.counts import DROPPED, REWARDS, class_columns
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Classes
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Questions
@@ -65,7 +66,7 @@ class Cells:
         cls, groups: pl.Series, kinds: Classes, *, with_prior: bool, per_question: bool = False
     ) -> Cells:
         """Read the list of states of each group."""
-        flat = groups.explode().struct.unnest()
+        flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = matrix(flat, class_columns(kinds))
         prior = matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
@@ -103,7 +104,7 @@ class Cells:
         """The rewards of each question, which is a row."""
         rewards = self.flat[REWARDS]
         offsets = np.concatenate([[0], np.cumsum(rewards.list.len().to_numpy())]).astype(np.int64)
-        values = rewards.explode().cast(pl.Float64).to_numpy()
+        values = rewards.explode(**AS_ROWS).cast(pl.Float64).to_numpy()
         return Rewards(values, offsets, self.cell, self.states.groups)
 
     def facts(self) -> pl.DataFrame:

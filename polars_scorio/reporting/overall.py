@@ -9,6 +9,7 @@ from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import Overall, Per, check_choice
 from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, REACH
@@ -38,7 +39,7 @@ def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the states of all its strata."""
 
     def pooled(strata: pl.DataFrame) -> pl.DataFrame:
-        return _per_model(strata, trials).agg(pl.col(STATES).explode())
+        return _per_model(strata, trials).agg(pl.col(STATES).explode(**AS_ROWS))
 
     return _with_overall(groups, trials, pooled)
 
@@ -48,7 +49,7 @@ def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
     trials = asked.trials
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
-        rows = strata.explode(RESULTS).unnest(RESULTS)
+        rows = strata.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
         means = pl.concat(
             _means(rows, trials, asked.inference, metric, k)
             for metric, _ in asked.asked

@@ -12,6 +12,7 @@ from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
@@ -40,7 +41,7 @@ def report(
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
     columns = wide_columns(metrics, keys) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
-    tidy = grouped.explode(RESULTS).unnest(RESULTS).select(*keys, *COLUMNS)
+    tidy = grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS).select(*keys, *COLUMNS)
     if wide:
         everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
         groups = keys or [EVERYTHING]
@@ -145,7 +146,9 @@ def plain_name(metric: Metric, k: int | None) -> str:
 
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
-    rows = grouped.explode(RESULTS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
+    rows = (
+        grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
+    )
     bad = rows.filter(INFINITE)
     if bad.height:
         keys = [name for name in bad.columns if name not in COLUMNS]
