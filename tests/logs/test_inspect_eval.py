@@ -126,7 +126,7 @@ def evaluated(tmp_path_factory):
     """The log of an evaluation that inspect_ai has run, as inspect_ai reads it."""
     for package in ("inspect_ai", "pandas"):
         pytest.importorskip(package, reason=f"{package} is not installed: see the extra `inspect`")
-    from tests.recipes.inspect_run import evaluation  # noqa: PLC0415 - it imports inspect_ai
+    from tests.logs.inspect_run import evaluation  # noqa: PLC0415 - it imports inspect_ai
 
     log = evaluation(tmp_path_factory.mktemp("logs"))
     gc.collect()  # what inspect leaves open warns here, and not in another test

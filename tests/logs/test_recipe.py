@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from tests.made_logs import long
-from tests.recipes.conftest import LOGS, loaded
+from tests.logs.conftest import LOGS, loaded
 
 RECIPES = sorted(path.stem for path in LOGS.glob("*.py") if path.stem != "recipe")
 
