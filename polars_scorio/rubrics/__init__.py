@@ -2,7 +2,7 @@
 
 `rubric` makes your own; the others are the twelve schemata of M. Hariri et al. (2026), Don't
 Pass@k, arXiv:2510.04265, appendix on categorical evaluation, tables 4 and 5. `Reading` says how we
-read those tables.
+read those tables. `scorio_schemata` are the five of the Python package scorio.
 
 Several schemata compare a signal with a percentile of it. Such thresholds belong to the data that
 they were taken from: to compare two runs whose thresholds differ is an error of method, since the
@@ -34,6 +34,14 @@ from polars_scorio.rubrics.schemata import (
     verifier_only,
     verifier_prob,
 )
+from polars_scorio.rubrics.scorio import (
+    confident_and_correct,
+    difficulty_adjusted,
+    format_compliance,
+    io_ratio_profile,
+    scorio_schemata,
+    token_surprise,
+)
 
 __all__ = [
     "Reading",
@@ -41,16 +49,22 @@ __all__ = [
     "concision_high_conf",
     "conf_calibrated",
     "conf_wrong_penalty",
+    "confident_and_correct",
+    "difficulty_adjusted",
     "efficiency_adjusted",
     "exact_match",
     "format_aware",
+    "format_compliance",
     "format_confidence",
+    "io_ratio_profile",
     "length_robust",
     "ood_robustness",
     "rubric",
     "schemata",
+    "scorio_schemata",
     "strict_compliance",
     "thresholds",
+    "token_surprise",
     "verifier_only",
     "verifier_prob",
 ]
