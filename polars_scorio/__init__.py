@@ -7,13 +7,14 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 
 from typing import TYPE_CHECKING
 
-from polars_scorio import rubrics, sql
+from polars_scorio import logs, rubrics, sql
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.engines import count_trials
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.display.tables import style, to_latex, to_markdown
+from polars_scorio.logs.arrays import from_array
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -44,6 +45,7 @@ __all__ = [
     "avg",
     "bayes",
     "count_trials",
+    "from_array",
     "from_successes",
     "g_pass_at_k",
     "g_pass_at_k_tau",
@@ -51,6 +53,7 @@ __all__ = [
     "geo_spectrum_star_at_k",
     "geom_at_k",
     "geom_ds_at_k",
+    "logs",
     "maj_at_k",
     "max_at_k",
     "mg_pass_at_k",

@@ -41,6 +41,11 @@ class Accessor(Generic[FrameT]):
         self._release()
         return f"scorio of a {type(self._frame).__name__}"
 
+    @property
+    def frame(self) -> FrameT:
+        """The log."""
+        return self._frame
+
     @takes(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
         """Any number of metrics from one pass over the log.

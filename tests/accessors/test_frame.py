@@ -100,8 +100,12 @@ ASKS: dict[str, Ask] = {
 
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
-    methods = {name for name in dir(ps.Scorio) if not name.startswith("_")}
-    assert {*METHODS, *OTHERS, *READERS} == methods
+    public = {name for name in dir(ps.Scorio) if not name.startswith("_")}
+    assert {*METHODS, *OTHERS, *READERS} == public - {"frame"}
+
+
+def test_the_frame_of_an_accessor_is_the_log(r1):
+    assert r1.scorio(trial=None).frame is r1
 
 
 # --- frames in, frames out

@@ -1,48 +1,45 @@
-"""A test module test_<name>.py gets the recipe examples/logs/<name>.py."""
+"""A test module test_<name>.py gets the reader ps.logs.<name>."""
 
-import importlib.util
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
+import polars as pl
 import pytest
+
+import polars_scorio as ps
 
 # It imports inspect_ai, which only one test needs.
 collect_ignore = ["inspect_run.py"]
 
-LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
-
-def loaded(name: str) -> ModuleType:
-    """The recipe of a name."""
-    specification = importlib.util.spec_from_file_location(f"recipes.{name}", LOGS / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    # What a script finds beside itself; no longer than needed, for trl.py and the like are there.
-    sys.path.insert(0, str(LOGS))
-    try:
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(LOGS))
-    return module
+@pytest.fixture
+def reader(request: pytest.FixtureRequest) -> Callable[..., ps.Scorio]:
+    """The reader that a test module is about."""
+    return getattr(ps.logs, request.module.__name__.rpartition(".test_")[2])
 
 
 @pytest.fixture
-def recipe(request: pytest.FixtureRequest) -> ModuleType:
-    """The recipe that a test module is about."""
-    return loaded(request.module.__name__.rpartition(".test_")[2])
+def table(reader):
+    """The table that a reader makes of files."""
+
+    def collected(*arguments: object, **options: object) -> pl.DataFrame:
+        return reader(*arguments, **options).frame.lazy().collect()
+
+    return collected
 
 
 @pytest.fixture
-def printed(recipe, monkeypatch, capsys):
-    """What a recipe prints for the arguments of its command line."""
+def summary(reader):
+    """Trials, dropped trials and estimate of each row of a report."""
 
-    def run(*arguments: str | Path) -> str:
-        monkeypatch.setattr(sys, "argv", ["recipe", *map(str, arguments)])
-        recipe.main()
-        return capsys.readouterr().out
+    def reported(
+        metric: ps.Metric, /, *arguments: object, **options: object
+    ) -> list[tuple[int, int, float]]:
+        report = reader(*arguments, **options).report(metric).lazy().collect()
+        return report.select("trials", "dropped", pl.col("estimate").round(3)).rows()
 
-    return run
+    return reported
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 import pytest
 
+import polars_scorio as ps
+
 
 def program(task, base, plus):
     """One program of <samples>_eval_results.json."""
@@ -24,30 +26,46 @@ def results(write):
     return write("ada_temp_0.8_eval_results.json", {**content, "eval": tasks})
 
 
-def test_a_program_succeeds_where_both_kinds_of_tests_pass(recipe, results):
-    log = recipe.trials(results)
+def test_a_program_succeeds_where_both_kinds_of_tests_pass(table, results):
+    log = table(results)
     assert log.columns == ["model", "question", "trial", "category", "base", "plus"]
     assert log["model"].unique().to_list() == ["ada_temp_0.8"]
     assert log["trial"].to_list() == [0, 1, 2, 3] * 2
     assert log["category"].to_list() == [True, False, False, False, True, True, False, False]
 
 
-def test_base_tests_alone_can_be_asked_for(recipe, results):
-    assert recipe.trials(results, "base")["category"].sum() == 5
+def test_base_tests_alone_can_be_asked_for(table, results):
+    assert table(results, tests="base")["category"].sum() == 5
 
 
-def test_tests_that_did_not_run_leave_no_outcome(recipe, write):
+def test_tests_that_did_not_run_leave_no_outcome(table, write):
     content = {"HumanEval/0": [program("HumanEval/0", base, None) for base in ("pass", "fail")]}
     path = write("bob.eval_results.json", {"date": "", "hash": "", "eval": content})
-    assert recipe.trials(path)["category"].to_list() == [None, None]
-    assert recipe.trials(path, "base")["category"].to_list() == [True, False]
-    assert recipe.trials(path)["model"].to_list() == ["bob", "bob"]
+    assert table(path)["category"].to_list() == [None, None]
+    assert table(path, tests="base")["category"].to_list() == [True, False]
+    assert table(path)["model"].to_list() == ["bob", "bob"]
 
 
-def test_the_report_has_pass_at_k(printed, results):
+def test_the_report_has_pass_at_k(results, summary):
     # 1 and 2 of 4 programs pass: pass@1 = 3/8, pass@2 = (1/2 + 5/6) / 2.
-    report = printed(results.parent)
-    assert "pass_at_k" in report
-    assert "┆ 0.375" in report
-    assert "┆ 0.667" in report
-    assert "┆ 0.625" in printed(results, "--tests", "base", "--k", "1")
+    assert summary(ps.pass_at_k([1, 2]), results.parent) == [(8, 0, 0.375), (8, 0, 0.667)]
+    assert summary(ps.pass_at_k(1), results, tests="base") == [(8, 0, 0.625)]
+
+
+def test_the_lists_of_2023_are_read(write, table):
+    old = {"nfiles": 3, "base": [["success", [1]], ["failed", [0]], ["timed out", []]]}
+    plus = [["success", [1]], ["success", [1]], ["timed out", []]]
+    tasks = {"HumanEval/0": {**old, "plus": plus}, "HumanEval/1": {**old, "plus": None}}
+    log = table(write("ada_eval_results.json", {"date": "", "hash": "", "eval": tasks}))
+    assert log["base"].to_list() == ["pass", "fail", "timeout"] * 2
+    assert log["category"].to_list() == [True, False, False, None, None, None]
+
+
+def test_default_names_are_told_apart_by_their_folders(write, table):
+    content = {"eval": {"HumanEval/0": [program("HumanEval/0", "pass", "pass")]}}
+    for folder in ("ada", "bob"):
+        path = write(f"{folder}/samples_eval_results.json", content)
+    assert table(path.parents[1])["model"].to_list() == ["ada", "bob"]
+    write("bob/eval_results.json", content)
+    with pytest.raises(ValueError, match=r"eval_results\.json and .*model 'bob': .*model="):
+        table(path.parents[1])

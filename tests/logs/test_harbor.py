@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 TIMEOUT, CRASH = "AgentTimeoutError", "RuntimeError"
 
 
@@ -52,9 +54,18 @@ def jobs(write, tmp_path):
     return tmp_path / "jobs"
 
 
-def test_a_trial_that_was_not_verified_has_no_outcome(recipe, jobs):
-    log = recipe.trials(jobs).sort("trial")
-    assert log.columns == ["agent", "model", "question", "trial", "category", "exception"]
+def test_a_trial_that_was_not_verified_has_no_outcome(table, jobs):
+    log = table(jobs).sort("trial")
+    assert log.columns == [
+        "model",
+        "agent",
+        "llm",
+        "question",
+        "trial",
+        "category",
+        "reward",
+        "exception",
+    ]
     assert log.select("trial", "category", "exception").rows() == [
         ("chess__aB3", 1.0, None),
         ("chess__xY7", 1.0, TIMEOUT),  # the verifier ran after the timeout
@@ -64,29 +75,44 @@ def test_a_trial_that_was_not_verified_has_no_outcome(recipe, jobs):
         ("regex__k2M", 0.0, None),
         ("regex__p9Q", 1.0, None),
     ]
-    assert log.select("agent", "model").unique().rows() == [("terminus-2", "gpt-5")]
+    assert log.select("model", "agent", "llm").unique().rows() == [
+        ("terminus-2 / gpt-5", "terminus-2", "gpt-5")
+    ]
 
 
-def test_the_rule_of_the_leaderboard_is_a_filter(recipe, jobs):
+def test_the_rule_of_the_leaderboard_is_a_filter(table, jobs):
     kept = pl.col("exception").is_null() | (pl.col("exception") == TIMEOUT)
-    report = recipe.trials(jobs).filter(kept).scorio(by="agent", missing=0).avg()
+    report = table(jobs).filter(kept).scorio(missing=0).avg()
     # The questions chess, kernel and regex: (1 + 0 + 1/2) / 3.
     assert report.select("questions", "trials", "estimate").rows() == [(3, 6, 0.5)]
 
 
-def test_a_threshold_makes_fractions_a_success(recipe, write):
+def test_a_threshold_makes_fractions_a_success(table, write):
     write("job/a__1/result.json", result("a", "1", 0.7))
-    log = recipe.trials(write("job/a__2/result.json", result("a", "2", None)).parents[1])
+    log = table(write("job/a__2/result.json", result("a", "2", None)).parents[1])
     assert log["category"].to_list() == [0.7, None]
-    log = recipe.trials(
-        write("job/a__2/result.json", result("a", "2", None)).parents[1], threshold=0.5
-    )
+    log = table(write("job/a__2/result.json", result("a", "2", None)).parents[1], threshold=0.5)
     assert log["category"].to_list() == [True, None]
 
 
-def test_the_report_counts_what_was_dropped(jobs, printed):
-    with pytest.raises(SystemExit, match="question='kernel': 2 trials"):
-        printed(jobs)
+def test_the_report_counts_what_was_dropped(jobs, reader, summary):
+    with pytest.raises(ValueError, match="question='kernel': 2 trials"):
+        reader(jobs).avg()
     # (1 + 1/2 + 0) / 3, and (1 + 1/2 + 0) / 3 with the crashes as failures.
-    assert "┆ 5      ┆ 2       ┆ 0.500" in printed(jobs, "--missing", "drop")
-    assert "┆ 7      ┆ 0       ┆ 0.500" in printed(jobs, "--missing", "0")
+    assert summary(ps.avg(), jobs, missing="drop") == [(5, 2, 0.5)]
+    assert summary(ps.avg(), jobs, missing=0) == [(7, 0, 0.5)]
+
+
+def test_an_agent_without_a_model_goes_by_its_job(table, write):
+    oracle = result("a", "1", 1.0)
+    oracle["agent_info"]["model_info"] = None
+    for job in ("monday", "tuesday"):
+        path = write(f"jobs/{job}/a__1/result.json", oracle)
+    log = table(path.parents[2])
+    assert log["model"].to_list() == ["terminus-2 / monday", "terminus-2 / tuesday"]
+    assert log["llm"].to_list() == [None, None]
+
+
+def test_a_reward_that_no_trial_has_is_named(table, jobs):
+    with pytest.raises(ValueError, match=r"lacks .*quality among the rewards \['reward'\]"):
+        table(jobs, reward="quality")

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 
 @pytest.fixture
 def results(write):
@@ -16,8 +18,8 @@ def results(write):
     return write("gpt-4.1.jsonl_results.jsonl", *lines)
 
 
-def test_one_row_per_program_lazily(recipe, results):
-    log = recipe.trials(results)
+def test_one_row_per_program_lazily(reader, results):
+    log = reader(results).frame
     assert isinstance(log, pl.LazyFrame)
     assert log.collect_schema().names() == ["model", "question", "category", "result"]
     log = log.collect()
@@ -33,25 +35,32 @@ def test_one_row_per_program_lazily(recipe, results):
     ]
 
 
-def test_a_program_without_verdict_has_no_outcome(recipe, write, printed):
+def test_a_program_without_verdict_has_no_outcome(table, write, reader):
     line = {"task_id": "HumanEval/0", "completion": "x", "result": "passed", "passed": True}
     path = write("m.jsonl_results.jsonl", line, {**line, "result": None, "passed": None})
-    assert recipe.trials(path).collect()["category"].to_list() == [True, None]
-    with pytest.raises(SystemExit, match=r"1 question has a missing category.*--missing drop"):
-        printed(path)
+    assert table(path)["category"].to_list() == [True, None]
+    with pytest.raises(ValueError, match=r"1 question has a missing category"):
+        reader(path).avg().collect()
 
 
-def test_a_copy_of_the_log_is_found_where_n_is_given(results, printed):
-    again = results.read_text(encoding="utf-8")
-    (results.parent / "copy").mkdir()
-    (results.parent / "copy" / results.name).write_text(again, encoding="utf-8")
-    with pytest.raises(SystemExit, match="2 questions have not the n=3 trials"):
-        printed(results.parent, "--n", "3")
-    assert "┆ 0.500" in printed(results, "--n", "3")
+def test_a_copy_of_the_log_is_a_model_of_its_own(results, table, write):
+    lines = results.read_text(encoding="utf-8")
+    copy = write("copy/gpt-4.1.jsonl_results.jsonl")
+    copy.write_text(lines, encoding="utf-8")
+    counts = table(results.parent)["model"].value_counts().sort("model")
+    assert counts.rows() == [("copy/gpt-4.1", 6), (f"{results.parent.name}/gpt-4.1", 6)]
 
 
-def test_the_report_has_pass_at_k(printed, results):
+def test_the_default_name_leaves_the_folder_to_tell_models_apart(results, write, summary):
+    line = {"task_id": "HumanEval/0", "completion": "x"}
+    good, bad = {"result": "passed", "passed": True}, {"result": "timed out", "passed": False}
+    write("ada/samples.jsonl_results.jsonl", {**line, **good}, {**line, **good})
+    path = write("bob/samples.jsonl_results.jsonl", {**line, **good}, {**line, **bad})
+    results.unlink()
+    assert summary(ps.pass_at_k(1), path.parents[1]) == [(2, 0, 1.0), (2, 0, 0.5)]
+
+
+def test_the_report_has_pass_at_k(results, summary):
     # 1 and 2 of 3 programs pass: pass@1 = 1/2, pass@2 = (2/3 + 1) / 2.
-    report = printed(results.parent)
-    assert "┆ 0.500" in report
-    assert "┆ 0.833" in report
+    passed = ps.pass_at_k([1, 2])
+    assert summary(passed, results.parent, n=3) == [(6, 0, 0.5), (6, 0, 0.833)]

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 METRIC = "pass@k:k=1&n=4"
 
 
@@ -27,28 +29,50 @@ def details(tmp_path):
     return written
 
 
-def test_means_become_counts_and_lost_answers_are_missing(recipe, details):
-    log = recipe.trials(details("2026-01-01T12-00-00"), METRIC)
+def test_means_become_trials_and_lost_answers_are_missing(reader, details):
+    log = reader(details("2026-01-01T12-00-00"), metric=METRIC).frame
     assert isinstance(log, pl.LazyFrame)
-    names = ["model", "benchmark", "run", "question", "category", "count"]
+    names = ["model", "benchmark", "question", "trial", "category"]
     assert log.collect_schema().names() == names
     log = log.collect()
-    assert log.row(0) == ("org/ada", "aime24", "2026-01-01T12-00-00", "a", 0, 3)
-    assert log["category"].to_list() == [0, 1, None] * 4
-    assert log["count"].to_list() == [3, 1, 0, 0, 4, 0, 1, 2, 1, 0, 0, 4]
+    assert log.row(0) == ("org/ada", "aime24", "a", "2026-01-01T12-00-00/0", 1.0)
+    outcomes = log.group_by("question").agg("category").sort("question")["category"].to_list()
+    assert outcomes == [[1, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, None], [None] * 4]
 
 
-def test_missing_answers_are_an_error_unless_they_are_failures(details, printed):
+def test_missing_answers_are_an_error_unless_they_are_failures(details, reader, summary):
     file = details("2026-01-01T12-00-00")
-    with pytest.raises(SystemExit, match=r"2 questions have a missing category.*--missing drop"):
-        printed(file, "--metric", METRIC)
+    with pytest.raises(ValueError, match=r"2 questions have a missing category"):
+        reader(file, metric=METRIC).avg().collect()
     # As lighteval counts: (1 + 4 + 2 + 0) / 16.
-    assert "┆ 0.438" in printed(file, "--metric", METRIC, "--missing", "0")
+    assert summary(ps.avg(), file, metric=METRIC, missing=0) == [(16, 0, 0.438)]
 
 
-def test_a_second_run_adds_its_trials(recipe, details):
+def test_a_second_run_adds_its_trials(details, summary):
     for run in ("2026-01-01T12-00-00", "2026-01-02T12-00-00"):
         folder = details(run, (0.25, 1.0, 0.5, 0.0), (4,) * 4).parents[1]
-    log = recipe.trials(folder, METRIC)
-    assert log.scorio(count="count", by="benchmark").avg().collect()["trials"].to_list() == [32]
-    assert log.scorio(count="count", by="run").avg().collect()["trials"].to_list() == [16, 16]
+    assert summary(ps.avg(), folder, metric=METRIC) == [(32, 0, 0.438)]
+
+
+def test_one_of_several_metrics_has_to_be_named(details, table):
+    file = details("2026-01-01T12-00-00")
+    with pytest.raises(ValueError, match=r"parquet has the metrics \['pass@k:k=1.*metric="):
+        table(file)
+    with pytest.raises(ValueError, match=r"and not 'acc': name one with metric="):
+        table(file, metric="acc")
+
+
+def test_a_file_that_is_broken_off_is_refused(details, table):
+    file = details("2026-01-01T12-00-00")
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"details_aime24.*parquet: expected .*no whole Parquet"):
+        table(file)
+
+
+def test_two_trees_of_details_are_two_models(details, table, tmp_path):
+    file = details("2026-01-01T12-00-00")
+    copy = tmp_path / "later" / file.relative_to(tmp_path)
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(file.read_bytes())
+    models = table(tmp_path, metric=METRIC)["model"].unique().sort().to_list()
+    assert models == ["later/details/org/ada", f"{tmp_path.name}/details/org/ada"]

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 RUN = "2026-01-01T12-00-00.123456"
 
 
@@ -12,7 +14,7 @@ def line(document, score, name="exact_match", repeats=1, **fields):
         "target": "2",
         "arguments": {"gen_args_0": {"arg_0": "Q: 1 + 1", "arg_1": {"until": ["Q:"]}}},
         "resps": [["2"] * repeats],
-        "filtered_resps": ["2"],
+        "filtered_resps": [["2"] * repeats] if repeats > 1 else ["2"],
         "filter": "none",
         "metrics": [name],
         "doc_hash": "d1",
@@ -40,8 +42,8 @@ def humaneval(write):
     return write(f"out/org__ada/samples_humaneval_64_{RUN}.jsonl", *lines)
 
 
-def test_model_task_and_run_come_from_the_path(recipe, gsm8k):
-    log = recipe.trials(gsm8k)
+def test_model_task_and_run_come_from_the_path(reader, gsm8k):
+    log = reader(gsm8k).frame
     assert isinstance(log, pl.LazyFrame)
     row = log.collect().row(0, named=True)
     assert row == {
@@ -50,52 +52,92 @@ def test_model_task_and_run_come_from_the_path(recipe, gsm8k):
         "filter": "strict-match",
         "question": 0,
         "trial": RUN,
+        "metric": "exact_match",
         "category": 1.0,
     }
 
 
-def test_two_filters_are_two_strata_and_never_two_trials(recipe, gsm8k, printed):
-    report = recipe.trials(gsm8k).scorio(by=("benchmark", "filter")).avg().collect()
+def test_the_results_beside_the_samples_know_the_model(table, gsm8k, write):
+    write(f"out/org__ada/results_{RUN}.json", {"model_name": "org/ada", "results": {}})
+    assert table(gsm8k)["model"].unique().to_list() == ["org/ada"]
+    assert table(gsm8k, model="(org__[a-z]+)/")["model"].unique().to_list() == ["org__ada"]
+
+
+def test_two_filters_are_two_strata_and_never_two_trials(reader, gsm8k):
+    report = reader(gsm8k).avg().collect()
     assert report.select("filter", "questions", "trials", pl.col("mu").round(3)).rows() == [
         ("flexible-extract", 3, 3, 0.667),
         ("strict-match", 3, 3, 0.333),
     ]
     with pytest.raises(ValueError, match="3 questions have the same trial twice"):
-        recipe.trials(gsm8k).scorio(by="benchmark").avg().collect()
-    assert "flexible" not in printed(gsm8k.parents[1], "--filter", "strict-match")
+        reader(gsm8k, by="benchmark").avg().collect()
 
 
-def test_a_second_run_adds_trials(recipe, gsm8k, write):
+def test_a_second_run_adds_trials(reader, gsm8k, write):
     again = [line(document, 1.0, filter="strict-match") for document in range(3)]
     write("out/org__ada/samples_gsm8k_2026-01-02T12-00-00.5.jsonl", *again)
-    log = recipe.trials(gsm8k.parents[1]).filter(filter="strict-match")
+    log = reader(gsm8k.parents[1]).frame.filter(filter="strict-match")
     report = log.scorio(n=2).avg().collect()
     assert report.select("questions", "trials", pl.col("mu").round(3)).rows() == [(3, 6, 0.667)]
 
 
-def test_truth_values_and_missing_scores_are_read(recipe, write):
+def test_truth_values_and_missing_scores_are_read(table, write):
     scores = [True, False, None]
     lines = [line(i, score, "prompt_level_strict_acc") for i, score in enumerate(scores)]
     path = write(f"m/samples_ifeval_{RUN}.jsonl", *lines)
-    log = recipe.trials(path, "prompt_level_strict_acc").collect()
-    assert log["category"].to_list() == [1.0, 0.0, None]
+    assert table(path)["category"].to_list() == [1.0, 0.0, None]
 
 
-def test_repeats_become_counts(recipe, humaneval, printed):
-    log = recipe.repeats(humaneval).collect().sort("question", "category", nulls_last=True)
-    assert log["count"].to_list() == [3, 1, 0, 0, 4, 0, 2, 1, 0]
-    assert log["category"].to_list() == [0, 1, None] * 3
+def test_repeats_become_trials(table, summary, humaneval):
+    log = table(humaneval)
+    outcomes = log.group_by("question").agg("category").sort("question")["category"].to_list()
+    assert outcomes == [[1, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0]]
     # (1/4 + 1 + 1/3) / 3, the mean that lm-eval prints.
-    assert "┆ 0.528" in printed(humaneval, "--repeats", "--metric", "pass@1")
+    assert summary(ps.avg(), humaneval) == [(11, 0, 0.528)]
 
 
-def test_a_document_that_was_not_scored_has_missing_trials(recipe, write):
+def test_what_a_filter_left_out_is_no_trial(table, write):
+    first = line(0, 1.0, repeats=4, filter="first") | {"filtered_resps": ["2"]}
+    two = line(0, 0.5, repeats=4, filter="two") | {"filtered_resps": [["2", "3"]]}
+    log = table(write(f"m/samples_t_{RUN}.jsonl", first, two))
+    assert log.select("filter", "category").rows() == [("first", 1.0), ("two", 1.0), ("two", 0.0)]
+
+
+def test_the_choices_of_a_question_are_no_repeats(table, write):
+    choices = [["-0.1", "False"], ["-0.5", "False"]]
+    scored = {"resps": [[choice] for choice in choices], "filtered_resps": choices}
+    log = table(write(f"m/samples_t_{RUN}.jsonl", line(0, 1.0, "acc") | scored))
+    assert log["category"].to_list() == [1.0]
+
+
+def test_a_document_that_was_not_scored_has_missing_trials(summary, write):
     path = write(f"m/samples_t_{RUN}.jsonl", line(0, None, "pass@1", 2), line(1, 0.5, "pass@1", 2))
-    log = recipe.repeats(path).scorio(count="count", by="benchmark", missing=0)
-    assert log.avg().collect().select("trials", "estimate").rows() == [(4, 0.25)]
+    assert summary(ps.avg(), path, missing=0) == [(4, 0, 0.25)]
 
 
-def test_a_mean_that_is_no_share_of_the_repeats_is_refused(recipe, write):
+def test_a_mean_that_is_no_share_of_the_repeats_is_refused(table, write):
     path = write(f"m/samples_t_{RUN}.jsonl", line(0, 0.6, "pass@1", 4))
-    with pytest.raises(ValueError, match="null or negative counts"):
-        recipe.repeats(path).scorio(count="count").avg().collect()
+    with pytest.raises(ValueError, match="'pass@1' is no mean over the answers"):
+        table(path)
+
+
+def test_tasks_with_other_metrics_have_them_named(table, gsm8k, write):
+    both = line(0, 1.0, "acc") | {"metrics": ["acc", "acc_norm"], "acc_norm": 0.0}
+    write(f"out/org__ada/samples_arc_{RUN}.jsonl", both)
+    with pytest.raises(
+        ValueError, match=r"tasks have several metrics: \{'arc': \['acc', 'acc_norm"
+    ):
+        table(gsm8k.parent)
+    with pytest.raises(
+        ValueError, match=r"tasks lack the metric 'acc': \{'gsm8k': \['exact_match'"
+    ):
+        table(gsm8k.parent, metric="acc")
+    log = table(gsm8k.parent, metric={"arc": "acc_norm"}).filter(benchmark="arc")
+    assert log.select("metric", "category").rows() == [("acc_norm", 0.0)]
+
+
+def test_a_file_of_another_name_is_refused(table, write):
+    with pytest.raises(
+        ValueError, match=r"expected samples_<task>_<date>.*found the name 's.jsonl'"
+    ):
+        table(write("m/s.jsonl", line(0, 1.0)))

@@ -1,5 +1,7 @@
 import pytest
 
+import polars_scorio as ps
+
 
 def report(resolved, unresolved, empty=(), error=(), incomplete=(), completed=()):
     """The report of a run."""
@@ -25,8 +27,8 @@ def reports(write, tmp_path):
     return tmp_path
 
 
-def test_a_run_is_a_trial_of_every_instance(recipe, reports):
-    log = recipe.trials(reports)
+def test_a_run_is_a_trial_of_every_instance(table, reports):
+    log = table(reports)
     assert log.columns == ["model", "question", "trial", "category", "outcome"]
     assert log.filter(trial="run1").drop("trial").rows() == [
         ("gpt-4.1", "a", True, "resolved"),
@@ -38,10 +40,28 @@ def test_a_run_is_a_trial_of_every_instance(recipe, reports):
     assert log.filter(trial="run2", question="e")["outcome"].to_list() == ["incomplete"]
 
 
-def test_instances_without_verdict_are_failures_only_if_asked(reports, printed):
-    with pytest.raises(SystemExit, match=r"1 question has a missing category.*'e': 2 trials"):
-        printed(reports)
+def test_instances_without_verdict_are_failures_only_if_asked(reports, reader, summary):
+    with pytest.raises(ValueError, match=r"1 question has a missing category.*'e': 2 trials"):
+        reader(reports).avg()
     # 5 of 10, as SWE-bench divides.
-    assert "┆ 10     ┆ 0       ┆ 0.500" in printed(reports, "--missing", "0")
-    with pytest.raises(SystemExit, match="1 question has no trial with a category"):
-        printed(reports, "--missing", "drop")
+    assert summary(ps.avg(), reports, missing=0) == [(10, 0, 0.5)]
+
+
+def test_other_reports_are_refused_by_name_and_passed_over_in_folders(reports, table, write):
+    other = {"django__django-1": {"resolved": True, "patch_exists": True}}
+    with pytest.raises(ValueError, match=r"report\.json: expected a report of swebench.*'django__"):
+        table(write("logs/run1/report.json", other))
+    write("logs/run1/a.b.json", other)
+    assert table(reports).height == 10
+
+
+def test_a_partial_run_lists_what_was_submitted(table, write):
+    part = {key: of for key, of in report("a", "b").items() if key != "incomplete_ids"}
+    assert table(write("ada.r1.json", part))["question"].to_list() == ["a", "b"]
+
+
+def test_reports_of_two_folders_are_two_models(table, write):
+    for folder in ("monday", "tuesday"):
+        path = write(f"{folder}/ada.run1.json", report("a", "b"))
+    log = table(path.parents[1])
+    assert log["model"].unique().sort().to_list() == ["monday/ada", "tuesday/ada"]

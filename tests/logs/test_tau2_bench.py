@@ -1,5 +1,7 @@
 import pytest
 
+import polars_scorio as ps
+
 
 def simulation(task, trial, reward, termination="user_stop"):
     """One simulation of results.json."""
@@ -47,9 +49,9 @@ def run(write):
     return write("data/results.json", results(simulations=SIMULATIONS))
 
 
-def test_infrastructure_errors_have_no_outcome(recipe, run):
-    log = recipe.trials(run)
-    assert log.row(0)[:4] == ("gpt-4.1", "retail", "0", 0)
+def test_infrastructure_errors_have_no_outcome(table, run):
+    log = table(run)
+    assert log.row(0)[:4] == ("llm_agent / gpt-4.1", "llm_agent", "gpt-4.1", "retail")
     assert log["category"].to_list() == [True, True, False, False, True, None]
     assert log["termination"].to_list()[2:] == [
         "max_steps",
@@ -59,37 +61,49 @@ def test_infrastructure_errors_have_no_outcome(recipe, run):
     ]
 
 
-def test_a_reward_that_an_infrastructure_error_left_is_not_counted(recipe, write):
+def test_a_reward_that_an_infrastructure_error_left_is_not_counted(table, write):
     crash = simulation("0", 0, 0.0, "infrastructure_error")
     del crash["reward_info"]["db_check"]
     absent = simulation("0", 1, None, "infrastructure_error")
     del absent["reward_info"]
     path = write("results.json", results(simulations=[crash, absent]))
-    assert recipe.trials(path)["category"].to_list() == [None, None]
+    assert table(path)["category"].to_list() == [None, None]
 
 
-def test_a_reward_of_nan_is_no_outcome(recipe, write):
+def test_a_reward_of_nan_is_no_outcome(table, write):
     path = write("results.json", results(simulations=[simulation("0", 0, float("nan"))]))
     assert "NaN" in path.read_text(encoding="utf-8")
-    assert recipe.trials(path)["category"].to_list() == [None]
+    assert table(path)["category"].to_list() == [None]
 
 
-def test_simulations_in_files_of_their_own_are_read(recipe, run, write):
+def test_simulations_in_files_of_their_own_are_read(table, run, write):
     index = [{"id": s["id"], "task_id": s["task_id"], "trial": s["trial"]} for s in SIMULATIONS]
     write("parts/results.json", results(simulation_index=index))
     for one in SIMULATIONS:
         path = write(f"parts/simulations/{one['id']}.json", one)
-    assert recipe.trials(path.parents[1]).equals(recipe.trials(run))
+    assert table(path.parents[1]).equals(table(run))
 
 
-def test_a_file_with_all_its_simulations_has_no_parts(recipe, run, write):
+def test_a_file_with_all_its_simulations_has_no_parts(table, run, write):
     write("data/simulations/other.json", results(simulations=[]))
-    assert recipe.trials(run).height == len(SIMULATIONS)
+    assert table(run).height == len(SIMULATIONS)
 
 
-def test_dropping_gives_the_numbers_of_tau2(printed, run):
+def test_dropping_gives_the_numbers_of_tau2(reader, summary, run):
     # tau2 leaves the infrastructure error out: pass^1 = (1 + 0 + 1) / 3.
-    report = printed(run, "--missing", "drop")
-    assert "┆ 5      ┆ 1       ┆ 0.667" in report
-    with pytest.raises(SystemExit, match="1 question has a missing category"):
-        printed(run)
+    assert summary(ps.pass_hat_k(1), run, missing="drop") == [(5, 1, 0.667)]
+    with pytest.raises(ValueError, match="1 question has a missing category"):
+        reader(run).avg()
+
+
+def test_a_folder_of_runs_with_names_of_their_own_tells_agents_apart(table, write):
+    for agent in ("llm_agent", "llm_agent_solo", "llm_agent_gt"):
+        content = results(simulations=SIMULATIONS)
+        content["info"]["agent_info"]["implementation"] = agent
+        path = write(f"runs/2026_retail_{agent}.json", content)
+    write("runs/tasks.json", [{"id": "0"}])  # no run
+    log = table(path.parent)
+    assert log.height == 3 * len(SIMULATIONS)
+    assert log["model"].unique().sort().to_list() == [
+        "llm_agent / gpt-4.1", "llm_agent_gt / gpt-4.1", "llm_agent_solo / gpt-4.1"
+    ]  # fmt: skip

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 # The messages of an exception: tau-bench writes reward 0.0 and no trajectory.
 CRASH = {"error": "RateLimitError: slow down", "traceback": "Traceback ..."}
 
@@ -31,30 +33,36 @@ def trajectories(write):
     return write("gpt-4o-airline.json", runs)
 
 
-def test_a_crash_is_told_from_a_failure(recipe, trajectories):
-    log = recipe.trials(trajectories)
+def test_a_crash_is_told_from_a_failure(table, trajectories):
+    log = table(trajectories)
     assert log.columns == ["model", "question", "trial", "category", "reward", "error"]
     assert log["model"].unique().to_list() == ["gpt-4o-airline"]
     assert log["category"].to_list() == [True, True, True, False, False, None]
     assert log.filter(pl.col("category").is_null())["error"].to_list() == [CRASH["error"]]
 
 
-def test_missing_says_what_a_crash_means(trajectories, printed):
-    with pytest.raises(SystemExit, match=r"the first at model='gpt-4o-airline', question=2"):
-        printed(trajectories)
-    # tau-bench: pass^1 = (1 + 1/2 + 0) / 3, pass^2 = 1/3.
-    failed = printed(trajectories, "--missing", "0")
-    assert "┆ 6      ┆ 0       ┆ 0.500" in failed
-    assert "┆ 0.333" in failed
-    assert "┆ 5      ┆ 1       ┆ 0.500" in printed(trajectories, "--missing", "drop")
-
-
-def test_a_file_that_was_resumed_twice_is_found(recipe, trajectories, write):
+def test_a_file_that_was_resumed_twice_is_found(reader, trajectories, write):
     write("gpt-4o-airline.json", [run(0, 0, 1.0), run(0, 0, 0.0)])
     with pytest.raises(ValueError, match="1 question has the same trial twice"):
-        recipe.trials(trajectories).scorio.avg()
+        reader(trajectories).avg()
 
 
-def test_a_folder_without_logs_is_refused(recipe, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file matches '\*.json' in"):
-        recipe.trials(tmp_path)
+def test_a_folder_without_logs_is_refused(table, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file in .* is called \*\.json"):
+        table(tmp_path)
+
+
+def test_missing_says_what_a_crash_means(trajectories, reader, summary):
+    with pytest.raises(ValueError, match=r"the first at model='gpt-4o-airline', question=2"):
+        reader(trajectories).avg()
+    # tau-bench: pass^1 = (1 + 1/2 + 0) / 3, pass^2 = 1/3.
+    passed = ps.pass_hat_k([1, 2])
+    assert summary(passed, trajectories, missing=0) == [(6, 0, 0.5), (6, 0, 0.333)]
+    assert summary(ps.avg(), trajectories, missing="drop") == [(5, 1, 0.5)]
+
+
+def test_each_file_is_a_model_also_where_names_are_the_same(write, table):
+    for folder in ("ada", "bob"):
+        path = write(f"{folder}/run.json", [run(0, 0, 1.0)])
+    assert table(path.parents[1])["model"].to_list() == ["ada/run", "bob/run"]
+    assert table(path.parents[1], model=r"(\w+)/run")["model"].to_list() == ["ada", "bob"]

@@ -1,5 +1,7 @@
 import pytest
 
+import polars_scorio as ps
+
 
 def trial(task, i, resolved, failure="unset"):
     """One entry of results in results.json."""
@@ -31,20 +33,47 @@ def run(write):
     return write("runs/r/results.json", {"id": "r", "results": results, **totals})
 
 
-def test_agent_and_model_come_from_the_metadata(recipe, run):
-    log = recipe.trials(run)
+def test_agent_and_model_come_from_the_metadata(table, run):
+    log = table(run)
     name = "chess.1-of-2.2026-01-01__12-00-00"
-    assert log.row(0) == ("terminus", "openai/gpt-5", "chess", name, True, "unset")
+    assert log.row(0) == ("terminus / openai/gpt-5", "chess", name, True, "unset")
 
 
-def test_a_trial_without_verdict_has_no_outcome(recipe, run):
-    log = recipe.trials(run)
+def test_a_trial_without_verdict_has_no_outcome(table, run):
+    log = table(run)
     assert log["category"].to_list() == [True, False, True, None, None, False]
     assert log["failure"].to_list()[3:5] == ["test_timeout", "unknown_agent_error"]
 
 
-def test_counting_them_as_failures_gives_the_accuracy_of_the_run(printed, run):
-    with pytest.raises(SystemExit, match="2 questions have a missing category"):
-        printed(run)
-    assert "┆ 6      ┆ 0       ┆ 0.333" in printed(run.parents[1], "--missing", "0")
-    assert "┆ 4      ┆ 2       ┆ 0.500" in printed(run, "--missing", "drop")
+def test_counting_them_as_failures_gives_the_accuracy_of_the_run(reader, summary, run):
+    with pytest.raises(ValueError, match="2 questions have a missing category"):
+        reader(run).avg()
+    assert summary(ps.avg(), run.parents[1], missing=0) == [(6, 0, 0.333)]
+    assert summary(ps.avg(), run, missing="drop") == [(4, 2, 0.5)]
+
+
+def test_the_results_of_single_trials_are_passed_over(table, write, run):
+    write("runs/r/chess/chess.1-of-2/results.json", trial("chess", 1, True))
+    assert table(run.parents[1]).equals(table(run))
+    with pytest.raises(
+        ValueError, match=r"results\.json: expected results\.json of a run of .*keys"
+    ):
+        table(write("chess.1-of-2/results.json", trial("chess", 1, True)))
+
+
+@pytest.mark.parametrize("known", [{"agent_name": "mine", "model_name": None}, None])
+def test_submissions_that_do_not_name_themselves_go_by_their_folder(table, write, known):
+    for folder in ("20260101_mine", "20260102_mine"):
+        path = write(
+            f"results/{folder}/2026-01-01_results.json", {"results": [trial("a", 1, True)]}
+        )
+        if known:
+            write(f"results/{folder}/run_metadata.json", known)
+    log = table(path.parents[1])
+    assert log["model"].to_list() == ["20260101_mine", "20260102_mine"]
+
+
+def test_folders_of_one_name_are_told_apart_by_their_parents(table, write):
+    for submission in ("ada", "bob"):
+        path = write(f"{submission}/run/results.json", {"results": [trial("a", 1, True)]})
+    assert table(path.parents[2])["model"].to_list() == ["ada/run", "bob/run"]

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 FAILED = {"error": "TimeoutError", "error_chain_repr": "...", "error_chain_str": "..."}
 
 
@@ -37,24 +39,35 @@ def results(write):
     return write(f"{folder}/results.jsonl", *lines)
 
 
-def test_a_rollout_with_an_error_has_no_outcome(recipe, results):
-    log = recipe.trials(results)
-    assert isinstance(log, pl.LazyFrame)
-    log = log.collect()
-    assert log.row(0) == ("org/ada", "gsm8k", "0", True, 1.0, None)
+def test_a_rollout_with_an_error_has_no_outcome(reader, table, results):
+    assert isinstance(reader(results).frame, pl.LazyFrame)
+    log = table(results)
+    assert log.row(0) == ("org/ada", "gsm8k", "0", 1.0, None, True)
     assert log["category"].to_list() == [True, True, False, False, True, None]
     assert log["error"].null_count() == 5
     assert "TimeoutError" in log["error"][5]
 
 
-def test_without_a_threshold_the_category_is_the_reward(recipe, results):
-    log = recipe.trials(results, threshold=None).collect()
+def test_without_a_threshold_the_category_is_the_reward(table, results):
+    log = table(results, threshold=None)
     assert log["category"].to_list() == [1.0, 0.5, 0.4, 0.0, 1.0, None]
 
 
-def test_the_report_says_what_became_of_the_error(results, printed):
+def test_the_report_says_what_became_of_the_error(results, reader, summary):
     folder = results.parents[4]
-    with pytest.raises(SystemExit, match="benchmark='gsm8k', model='org/ada', question='2'"):
-        printed(folder)
-    assert "┆ 5      ┆ 1       ┆ 0.667" in printed(folder, "--missing", "drop")
-    assert "┆ 6      ┆ 0       ┆ 0.500" in printed(folder, "--missing", "0")
+    with pytest.raises(ValueError, match="benchmark='gsm8k', model='org/ada', question='2'"):
+        reader(folder).avg().collect()
+    assert summary(ps.avg(), folder, missing="drop") == [(5, 1, 0.667)]
+    assert summary(ps.avg(), folder, missing=0) == [(6, 0, 0.5)]
+
+
+def test_the_side_file_is_needed(results, table):
+    results.with_name("metadata.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"metadata\.json is missing, which tells whose"):
+        table(results)
+
+
+def test_two_versions_are_read_apart(results, table, write):
+    write("outputs/e--m/1/traces.jsonl", {})
+    with pytest.raises(ValueError, match=r"traces\.jsonl and .*results\.jsonl are of two versions"):
+        table(results.parents[4])

@@ -1,5 +1,13 @@
 import pytest
 
+import polars_scorio as ps
+
+
+@pytest.fixture
+def reader():
+    """The reader of both formats."""
+    return ps.logs.verifiers
+
 
 def trace(agent="agent", **rewards):
     """One trace of an episode; every reward has the weight 1, style has 1/4."""
@@ -45,35 +53,42 @@ def traces(write):
     return write("outputs/gsm8k--ada/3f0e/traces.jsonl", *episodes)
 
 
-def test_an_episode_that_failed_or_was_not_scored_has_no_outcome(recipe, traces):
-    log = recipe.trials(traces)
-    assert log.row(0) == ("ada", "gsm8k", "0", "0-0", True, None)
+def test_an_episode_that_failed_or_was_not_scored_has_no_outcome(table, traces):
+    log = table(traces)
+    assert log.row(0) == ("ada", "gsm8k", "0", "0-0", 1.0, None, True)
     assert log["category"].to_list() == [True, True, False, None, None, None, True]
     assert log["error"].to_list()[3:] == [None, "TimeoutError", "SandboxError", None]
 
 
-def test_without_a_threshold_the_category_is_the_weighted_reward(recipe, traces):
-    log = recipe.trials(traces, threshold=None)
+def test_without_a_threshold_the_category_is_the_weighted_reward(table, traces):
+    log = table(traces, threshold=None)
     assert log["category"].to_list() == [1.0, 0.525, 0.25, None, None, None, 1.25]
-    assert recipe.trials(traces, None, "judge")["category"].to_list()[:2] == [None, 0.0]
+    assert table(traces, threshold=None, agent="judge")["category"].to_list()[:2] == [None, 0.0]
 
 
-def test_a_task_without_index_goes_by_its_key(recipe, write):
+def test_a_task_without_index_goes_by_its_key(table, write):
     other = episode(3, 0, trace(correct=1.0))
     del other["task"]["data"]["idx"]
-    assert recipe.trials(write("e--m/traces.jsonl", other))["question"].to_list() == ["k3"]
+    assert table(write("e--m/traces.jsonl", other))["question"].to_list() == ["k3"]
 
 
-def test_an_episode_that_is_read_twice_is_found(recipe, traces, write):
+def test_an_episode_that_is_read_twice_is_found(reader, traces, write):
     write("outputs/gsm8k--ada/copy/traces.jsonl", episode(0, 0, trace(correct=1.0)))
-    log = recipe.trials(traces.parents[1])
+    log = reader(traces.parents[1], missing="drop")
     with pytest.raises(ValueError, match="1 question has the same trial twice"):
-        log.scorio(missing="drop").avg()
+        log.avg().collect()
 
 
-def test_the_report_says_what_became_of_the_errors(traces, printed):
-    with pytest.raises(SystemExit, match="2 questions have a missing category"):
-        printed(traces)
+def test_the_report_says_what_became_of_the_errors(traces, reader, summary):
+    with pytest.raises(ValueError, match="2 questions have a missing category"):
+        reader(traces).avg().collect()
     # (1 + 0 + 1) / 3, and (1 + 0 + 1/3) / 3 with what is missing as failures.
-    assert "┆ 4      ┆ 3       ┆ 0.667" in printed(traces, "--missing", "drop")
-    assert "┆ 7      ┆ 0       ┆ 0.444" in printed(traces, "--missing", "0")
+    assert summary(ps.avg(), traces, missing="drop") == [(4, 3, 0.667)]
+    assert summary(ps.avg(), traces, missing=0) == [(7, 0, 0.444)]
+
+
+def test_a_reward_that_was_not_computed_leaves_no_outcome(table, write):
+    part = episode(0, 0, trace(correct=None, style=1.0))
+    none = episode(0, 1, trace(correct=1.0))
+    none["traces"][0]["rewards"] = {"correct": None}
+    assert table(write("e--m/traces.jsonl", part, none))["category"].to_list() == [None, None]

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
+
 NAN = float("nan")
 
 
@@ -25,50 +27,57 @@ def validation(write):
     return path.parent
 
 
-def test_the_uid_holds_question_and_trial(recipe, validation):
-    log = recipe.trials(validation / "10.jsonl")
-    assert log.columns == ["step", "question", "trial", "category", "score"]
+def test_the_uid_holds_question_and_trial(table, validation):
+    log = table(validation / "10.jsonl")
+    assert log.columns == ["step", "question", "trial", "reward", "score", "category"]
     assert log.select("question", "trial").rows() == [
         (sample, f"{i}_0") for sample in ("a", "b_1", "c") for i in (0, 1)
     ]
 
 
-def test_a_reward_of_nan_is_no_outcome(recipe, validation):
+def test_a_reward_of_nan_is_no_outcome(table, validation):
     assert "NaN" in (validation / "10.jsonl").read_text(encoding="utf-8")
     with pytest.raises(pl.exceptions.ComputeError, match="'N'"):
         pl.read_ndjson(validation / "10.jsonl")
-    log = recipe.trials(validation / "10.jsonl")
+    log = table(validation / "10.jsonl")
     assert log["category"].to_list() == [1.0, 0.0, 1.0, 1.0, 0.0, None]
 
 
-def test_each_step_is_a_stratum(printed, validation):
-    with pytest.raises(SystemExit, match=r"2 questions have a missing category.*step=10"):
-        printed(validation)
-    # Questions a, b and c: (1/2 + 1 + 0) / 3.
-    report = printed(validation, "--missing", "drop")
-    assert report.count("┆ 5      ┆ 1       ┆ 0.500") == 6  # avg and k = 1, twice, of two steps
-    assert "model" not in report
-
-
-def test_without_a_uid_the_input_is_the_question(recipe, write, printed):
+def test_without_a_uid_the_input_is_the_question(table, write, summary):
     lines = [rollout(None, acc, input=text) for text, acc in [("p", 1), ("p", 0), ("q", 1)]]
     path = write("5.jsonl", *lines)
-    assert recipe.trials(path)["question"].to_list() == ["p", "p", "q"]
-    assert recipe.trials(path)["trial"].null_count() == 3
-    assert "┆ 0.750" in printed(path)
+    assert table(path)["question"].to_list() == ["p", "p", "q"]
+    assert table(path)["trial"].null_count() == 3
+    assert summary(ps.avg(), path) == [(3, 0, 0.75)]
 
 
-def test_truth_values_are_rewards_and_words_are_not(recipe, write):
+def test_truth_values_are_rewards_and_words_are_not(table, write):
     path = write("5.jsonl", rollout("a_0_0", True), rollout("a_1_0", None))
-    assert recipe.trials(path)["category"].to_list() == [1.0, None]
+    assert table(path)["category"].to_list() == [1.0, None]
     with pytest.raises(ValueError, match="could not convert string to float: 'none'"):
-        recipe.trials(write("6.jsonl", rollout("a_0_0", "none")))
+        table(write("6.jsonl", rollout("a_0_0", "none")))
 
 
-def test_any_reward_can_be_read_with_a_threshold(recipe, validation, write):
-    log = recipe.trials(validation / "10.jsonl", "score", threshold=0)
+def test_any_reward_can_be_read_with_a_threshold(table, validation, write):
+    log = table(validation / "10.jsonl", reward="score", threshold=0)
     assert log["category"].to_list() == [True, False, True, True, False, False]
     # A reward function that returns a plain number leaves no acc.
     plain = {key: value for key, value in rollout(None, 1.0).items() if key != "acc"}
-    with pytest.raises(ValueError, match=r"no rollout has 'acc', the first has .*'score'"):
-        recipe.trials(write("7.jsonl", plain))
+    with pytest.raises(ValueError, match=r"7\.jsonl: expected .*without the reward 'acc'.*'score'"):
+        table(write("7.jsonl", plain))
+
+
+def test_each_step_is_a_stratum(reader, summary, validation):
+    with pytest.raises(ValueError, match=r"2 questions have a missing category.*step=10"):
+        reader(validation).avg()
+    # Questions a, b and c: (1/2 + 1 + 0) / 3.
+    assert summary(ps.avg(), validation, missing="drop") == [(5, 1, 0.5), (5, 1, 0.5)]
+    assert "model" not in reader(validation, missing="drop").avg().columns
+
+
+def test_two_runs_have_to_be_named(table, validation, write):
+    write("other/10.jsonl", rollout("a_0_0", 1.0))
+    with pytest.raises(ValueError, match=r"lie in two folders.*model="):
+        table(validation.parent)
+    log = table(validation.parent, model=r"(\w+)/\d+\.jsonl")
+    assert log["model"].unique().sort().to_list() == ["other", "val"]

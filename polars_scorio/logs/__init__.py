@@ -1,0 +1,47 @@
+"""The logs of evaluation tools, one function a tool: from its files to an accessor with its roles.
+
+``ps.logs.tau2_bench("results.json").report(ps.pass_hat_k([1, 4]))`` is a report; ``.frame`` is the
+table. Every reader takes files, folders and globs, and ``model=``; its other keywords are roles,
+such as ``missing=``. What a reader's docstring calls null is a trial without an outcome, one that
+crashed or was not scored.
+"""
+
+from polars_scorio.logs.evalplus import evalplus
+from polars_scorio.logs.every_eval_ever import every_eval_ever
+from polars_scorio.logs.harbor import harbor
+from polars_scorio.logs.helm import helm
+from polars_scorio.logs.human_eval import human_eval
+from polars_scorio.logs.inspect_ai import inspect_ai
+from polars_scorio.logs.lighteval import lighteval
+from polars_scorio.logs.lm_eval import lm_eval
+from polars_scorio.logs.opencompass import opencompass
+from polars_scorio.logs.promptfoo import promptfoo
+from polars_scorio.logs.scorio import scorio
+from polars_scorio.logs.swe_bench import swe_bench
+from polars_scorio.logs.tau2_bench import tau2_bench
+from polars_scorio.logs.tau_bench import tau_bench
+from polars_scorio.logs.terminal_bench import terminal_bench
+from polars_scorio.logs.trl import trl
+from polars_scorio.logs.verifiers import verifiers
+from polars_scorio.logs.verl import verl
+
+__all__ = [
+    "evalplus",
+    "every_eval_ever",
+    "harbor",
+    "helm",
+    "human_eval",
+    "inspect_ai",
+    "lighteval",
+    "lm_eval",
+    "opencompass",
+    "promptfoo",
+    "scorio",
+    "swe_bench",
+    "tau2_bench",
+    "tau_bench",
+    "terminal_bench",
+    "trl",
+    "verifiers",
+    "verl",
+]

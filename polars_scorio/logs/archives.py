@@ -1,0 +1,74 @@
+"""The members of a zip archive, with a limit on what they unpack to."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+from polars_scorio.logs.json_files import unlike
+
+GIGABYTE = 10**9
+_NATIVE = (3, 14)  # since then the standard library reads zstd
+
+
+class Archive:
+    """A zip archive of which members are read whole.
+
+    Parameters
+    ----------
+    file : Path
+        The archive.
+    expected : str
+        What the file is to be, for errors.
+    limit : int
+        The bytes that its members may unpack to.
+    """
+
+    def __init__(self, file: Path, expected: str, limit: int) -> None:
+        self._file, self._expected, self._limit = file, expected, limit
+        try:
+            with zipfile.ZipFile(file) as archive:
+                self._sizes = {member.filename: member.file_size for member in archive.infolist()}
+        except zipfile.BadZipFile as error:
+            found = (
+                "an empty file" if not file.stat().st_size else f"no whole zip archive ({error})"
+            )
+            raise unlike(file, expected, found) from None
+
+    def members(self, start: str) -> list[str]:
+        """The names that begin so, ascending."""
+        return sorted(name for name in self._sizes if name.startswith(start))
+
+    def read(self, *members: str) -> list[bytes]:
+        """What members hold.
+
+        Raises
+        ------
+        NotImplementedError
+            If they are compressed with zstd, and nothing that is installed reads it.
+        ValueError
+            If they would unpack to more than the limit, or are damaged.
+        """
+        size = sum(self._sizes[member] for member in members)
+        if size > self._limit:
+            raise ValueError(
+                f"{self._file} would unpack to {size:,} bytes, more than unpack_limit="
+                f"{self._limit:,}: raise the limit if you trust the file"
+            )
+        if sys.version_info < _NATIVE:
+            with suppress(ImportError):
+                importlib.import_module("zipfile_zstd")  # teaches zipfile zstd
+        try:
+            with zipfile.ZipFile(self._file) as archive:
+                return [archive.read(member) for member in members]
+        except NotImplementedError as error:
+            message = (
+                f'{self._file} is compressed with zstd: pip install "polars-scorio[zstd]", or use '
+                "Python 3.14"
+            )
+            raise NotImplementedError(message) from error
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise unlike(self._file, self._expected, f"a damaged archive ({error})") from error

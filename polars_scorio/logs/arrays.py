@@ -1,0 +1,110 @@
+"""Arrays of outcomes, as the Python package scorio takes them, as a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+
+_ONE, _SEVERAL = 2, 3  # dimensions of an array of one model, and of several
+
+
+def from_array(
+    R: npt.ArrayLike,  # noqa: N803 - scorio's name
+    w: Sequence[float] | None = None,
+    models: str | Sequence[str] | None = None,
+) -> Scorio[pl.DataFrame]:
+    """The log of an array of outcomes, questions by trials.
+
+    Parameters
+    ----------
+    R : array of int, shape (M, N) or (L, M, N)
+        The category 0..C of each trial, of one model or of several.
+    w : sequence of float, optional
+        The weight of each category. Then the category of the log is that weight, and `w` its
+        `levels`: `bayes`, `avg` and `max_at_k` need no `w` of their own.
+    models : str or sequence of str, optional
+        The name of each model. Default: 0..L-1; for an array of one model, no name.
+
+    Returns
+    -------
+    Scorio
+        The accessor of a table with the columns model (unless there is no name), question, trial
+        (both from 0) and category.
+
+    Raises
+    ------
+    TypeError
+        If `R` holds no integers.
+    ValueError
+        If `R` has another shape or no trial, categories outside 0..C, or not one name a model; if
+        two categories have the same weight, which the table could not tell apart.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+    >>> ps.from_array(R, w=[0, 0.5, 1]).bayes()["mu"].item()
+    0.5625
+
+    And back:
+
+    >>> log = ps.from_array(R).frame.sort("question", "trial")
+    >>> log["category"].to_numpy().reshape(log["question"].n_unique(), -1).tolist()
+    [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+    """
+    outcomes = _outcomes(np.asarray(R), None if w is None else len(w))
+    names = _names(models, outcomes)
+    by_model = outcomes.reshape(-1, *outcomes.shape[-2:])
+    model, question, trial = (place.ravel() for place in np.indices(by_model.shape))
+    frame = pl.DataFrame({"question": question, "trial": trial, "category": by_model.ravel()})
+    if names is not None:
+        frame.insert_column(0, pl.Series("model", names).gather(model))
+    if w is not None:
+        weights = pl.Series([float(weight) for weight in w])
+        if weights.n_unique() < len(weights):
+            raise ValueError(
+                f"two categories have the same weight, w={[*w]}, so that a table of weights does "
+                "not tell them apart: leave w out here, and pass it to the metrics"
+            )
+        frame = frame.with_columns(category=weights.gather(frame["category"]))
+    return Scorio(frame)(
+        model=None if names is None else "model", levels=None if w is None else [*w]
+    )
+
+
+def _outcomes(array: npt.NDArray[np.generic], categories: int | None) -> npt.NDArray[np.int64]:
+    """The array as categories, which they must be."""
+    if array.ndim not in (_ONE, _SEVERAL) or not array.size:
+        raise ValueError(
+            f"R must be questions x trials, or models x questions x trials, got shape {array.shape}"
+        )
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"R must hold the integer codes of categories, got {array.dtype}")
+    codes = array.astype(np.int64)
+    outside = (codes < 0) | (False if categories is None else codes >= categories)
+    if outside.any():
+        first = tuple(int(i) for i in np.argwhere(outside)[0])
+        top = "" if categories is None else f"..{categories - 1}, one for each of w"
+        raise ValueError(
+            f"{outside.sum():,} entries of R are no categories 0{top or ', 1, ...'}; the first is "
+            f"R{list(first)} = {codes[first]}"
+        )
+    return codes
+
+
+def _names(
+    models: str | Sequence[str] | None, outcomes: npt.NDArray[np.int64]
+) -> list[str] | list[int] | None:
+    several = outcomes.ndim == _SEVERAL
+    number = len(outcomes) if several else 1
+    if models is None:
+        return [*range(number)] if several else None
+    names = [models] if isinstance(models, str) else [*models]
+    if len(names) != number or len({*names}) != number:
+        raise ValueError(f"models must be {number} different name(s), one a model, got {names}")
+    return names

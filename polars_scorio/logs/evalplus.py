@@ -1,0 +1,107 @@
+"""The logs of EvalPlus."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_rows, table
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
+_COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
+# The words of 2023.
+_WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
+
+
+def evalplus(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    tests: Literal["plus", "base"] = "plus",
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """EvalPlus (HumanEval+, MBPP+): the *eval_results.json of evalplus.evaluate, those of 2023 too.
+
+    A program succeeds on plus if it passes both kinds of tests. One that runs out of time has
+    failed, as EvalPlus says. The outcome is null where the tests did not run. Columns: model,
+    question, trial (place in the list), category, base, plus.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: the file without `_eval_results.json`; the folder, where that is `samples`.
+    tests : "plus" or "base"
+        Which tests a program has to pass.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.evalplus("results").pass_at_k([1, 10])  # doctest: +SKIP
+    """
+    if tests not in ("plus", "base"):
+        raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
+    runs = json_rows(paths, ("*eval_results.json",), _EXPECTED, _rows)
+    models = names({file: _place(file) for file in runs}, model, alone=True)
+    # Without the null check a run with --base-only would be wrong where base fails, else missing.
+    statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
+    passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
+        pl.all_horizontal(statuses == "pass")
+    )
+    frame = table(runs, models, _COLUMNS).with_columns(category=passed)
+    return read(frame.select("model", "question", "trial", "category", "base", "plus"), roles)
+
+
+def _place(file: Path) -> Path:
+    stem = re.sub(r"[._]?eval_results\.json$", "", file.name)
+    return file.parent if stem in ("", "samples") else file.with_name(stem)
+
+
+def _rows(_: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(content, dict) or "eval" not in content:
+        return None
+    return [
+        (task, trial, base, plus)
+        for task, programs in content["eval"].items()
+        for trial, (base, plus) in enumerate(_statuses(programs))
+    ]
+
+
+def _statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON
+    """Of each program how it fared on base and plus."""
+    if isinstance(programs, list):
+        return [(program["base_status"], program["plus_status"]) for program in programs]
+    number = programs["nfiles"]
+    base, plus = (_words(programs[tests], number) for tests in ("base", "plus"))
+    return [*zip(base, plus, strict=True)]
+
+
+def _words(results: list[list[Any]] | None, number: int) -> list[str | None]:
+    """The statuses that 2023 wrote in a list of pairs; null where these tests did not run."""
+    found = [_WORDS.get(status, status) for status, _ in results or ()]
+    return [*found, *[None] * (number - len(found))]

@@ -1,0 +1,96 @@
+"""The logs of Every Eval Ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.ndjson import Schema, first_line, number, scan
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, find, told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id and evaluation"
+_NEEDS = "model_id", "evaluation_name", "sample_id", "evaluation"
+_SCHEMA: Schema = {
+    "model_id": pl.String,
+    "evaluation_name": pl.String,
+    "evaluation_result_id": pl.String,
+    "sample_id": pl.String,
+    "evaluation": pl.Struct({"score": pl.String, "is_correct": pl.String}),
+    "error": pl.String,
+}
+
+
+def every_eval_ever(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """Every Eval Ever: the instance-level files <id>_samples.jsonl.
+
+    The outcome is null where a sample has an error. A sample that several metrics score has a line
+    for each of them, told apart by its evaluation_result_id: `measure`, "" where there is none.
+    Samples carry no trial id. Columns: model, benchmark (evaluation_name) and measure (which are
+    `by`), question, category, score, error.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: as the lines say.
+    threshold : float, optional
+        A score from here on is a success. Default: what is_correct says; with ``levels=`` the
+        category is the score.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
+    """
+    files = [*find(paths, "*_samples.jsonl")]
+    for file in files:
+        first_line(file, _EXPECTED, _NEEDS)
+    lines = []
+    for file in files:
+        name = told(file, model)
+        rows = scan(file, _SCHEMA)
+        lines.append(rows if name is None else rows.with_columns(model_id=pl.lit(name)))
+    graded = threshold is not None or roles.get("levels") is not None
+    evaluation = pl.col("evaluation").struct
+    frame = pl.concat(lines).select(
+        model="model_id",
+        benchmark="evaluation_name",
+        measure=pl.col("evaluation_result_id").fill_null(""),
+        question="sample_id",
+        is_correct=number(evaluation.field("is_correct")),
+        score=number(evaluation.field("score")),
+        error="error",
+    )
+    outcome = scored(threshold, "score") if graded else pl.col("is_correct")
+    category = pl.when(pl.col("error").is_null()).then(outcome)
+    keys = ["model", "benchmark", "measure", "question"]
+    log = frame.select(*keys, category.alias("category"), "score", "error")
+    return read(log, roles, by=("benchmark", "measure"), trial=None)

@@ -1,0 +1,110 @@
+"""The logs of harbor, which runs Terminal-Bench 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_rows, table
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
+_COLUMNS = {
+    "agent": pl.String,
+    "llm": pl.String,
+    "question": pl.String,
+    "trial": pl.String,
+    "reward": pl.Float64,
+    "exception": pl.String,
+}
+
+
+def harbor(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    reward: str = "reward",
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """Harbor (Terminal-Bench 2): <jobs>/<job>/<trial>/result.json, one a trial.
+
+    The outcome is null where the verifier did not judge. An exception does not tell: after a
+    timeout of the agent the verifier may run all the same. The rule of the Terminal-Bench
+    leaderboard, timeouts fail and every other exception is left out, is a filter on `exception` and
+    ``missing=0``. Columns: model, agent, llm, question, trial, category, reward, exception.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: "agent / model"; where the log knows no model, "agent / job", the job being a
+        folder.
+    reward : str
+        Which of the rewards.
+    threshold : float, optional
+        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
+        which there are.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or no trial has that reward.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("result.json",), _EXPECTED, lambda _, trial: _rows(trial, reward))
+    players = {file: (part[0][0], part[0][1]) for file, part in runs.items()}
+    models = names({file: file.parent.parent for file in runs}, model)
+    if model is None:
+        models = {
+            file: f"{agent} / {llm or models[file]}" for file, (agent, llm) in players.items()
+        }
+    frame = table(runs, models, _COLUMNS)
+    return read(
+        frame.select(
+            "model", "agent", "llm", "question", "trial",
+            scored(threshold).alias("category"), "reward", "exception",
+        ),
+        roles,
+    )  # fmt: skip
+
+
+def _rows(trial: Any, reward: str) -> list[Row] | None:  # noqa: ANN401 - JSON
+    # The result.json of the whole job lies one folder above; it has no task_name.
+    if not isinstance(trial, dict) or "task_name" not in trial:
+        return None
+    agent = trial["agent_info"]
+    rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
+    if rewards and reward not in rewards:
+        raise KeyError(f"{reward} among the rewards {sorted(rewards)}, see reward=")
+    return [
+        (
+            agent["name"],
+            (agent.get("model_info") or {}).get("name"),
+            trial["task_name"],
+            trial["trial_name"],
+            rewards.get(reward),
+            (trial.get("exception_info") or {}).get("exception_type"),
+        )
+    ]

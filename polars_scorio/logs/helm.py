@@ -1,0 +1,141 @@
+"""The logs of HELM."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "per_instance_stats.json of HELM: a list of objects with instance_id and stats"
+_SIDE = "run_spec.json of HELM: an object with adapter_spec"
+_COLUMNS = {
+    "benchmark": pl.String,
+    "perturbation": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "score": pl.Float64,
+}
+
+
+def helm(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    metric: str = "exact_match",
+    split: str | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """HELM: <suite>/<run>/per_instance_stats.json.
+
+    The category is the mean of one stat. It is null for an instance that lacks it. Columns: model,
+    benchmark (the run's folder without the model) and perturbation ("" for none), which are `by`;
+    question, trial (train_trial_index), category, score.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: that of the run_spec.json beside the stats; without it, ``model=`` in the folder's
+        name, or the folder.
+    metric : str
+        The name of the stat.
+    split : str, optional
+        Which split, "test" or "valid". Default: the only one in which the stat is.
+    threshold : float, optional
+        A score from here on is a success. Default: the category is the score; ``levels=`` says
+        which there are.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or has no such stat, or it in
+        several splits.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.helm("benchmark_output/runs/latest").avg()  # doctest: +SKIP
+    """
+    runs = json_rows(
+        paths,
+        ("per_instance_stats.json",),
+        _EXPECTED,
+        lambda file, of: _rows(file, of, metric, split),
+    )
+    models = names({file: file.parent for file in runs}, model)
+    if model is None:
+        models = {file: _model(file) or name for file, name in models.items()}
+    frame = table(runs, models, _COLUMNS)
+    keys = ["model", "benchmark", "perturbation", "question", "trial"]
+    log = frame.select(*keys, scored(threshold, "score").alias("category"), "score")
+    return read(log, roles, by=("benchmark", "perturbation"))
+
+
+def _model(file: Path) -> str | None:
+    side = file.with_name("run_spec.json")
+    if side.exists():
+        with shaped(side, _SIDE):
+            return str(json_file(side, _SIDE)["adapter_spec"]["model"])
+    found = re.search(r"\bmodel=([^,]+)", file.parent.name)
+    return found and found[1]
+
+
+def _rows(file: Path, content: Any, metric: str, split: str | None) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(content, list) or (content and "stats" not in content[0]):
+        return None
+    _refuse_unclear(file, content, metric, split)
+    benchmark = re.sub(r"[,:]?\bmodel(_deployment)?=[^,]+", "", file.parent.name)
+    return [
+        (
+            benchmark,
+            (instance.get("perturbation") or {}).get("name", ""),
+            str(instance["instance_id"]),
+            instance["train_trial_index"],
+            _mean(instance["stats"], metric, split),
+        )
+        for instance in content
+    ]
+
+
+def _refuse_unclear(file: Path, content: list[Any], metric: str, split: str | None) -> None:
+    stats = {
+        (stat["name"]["name"], stat["name"].get("split")) for i in content for stat in i["stats"]
+    }
+    splits = sorted({str(of) for name, of in stats if name == metric and split in (None, of)})
+    if not splits:
+        found = sorted({name for name, _ in stats})
+        where = "" if split is None else f" in split={split!r}"
+        raise ValueError(f"{file} has no stat {metric!r}{where}: name one with metric=, of {found}")
+    if len(splits) > 1:
+        raise ValueError(f"{file} has {metric!r} in the splits {splits}: name one with split=")
+
+
+def _mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:
+    found = [
+        stat.get("mean")
+        for stat in stats
+        if stat["name"]["name"] == metric and split in (None, stat["name"].get("split"))
+    ]
+    return found[0] if found else None

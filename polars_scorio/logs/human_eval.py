@@ -1,0 +1,80 @@
+"""The logs of human-eval."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.ndjson import first_line, scan
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, find, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "lines of evaluate_functional_correctness with task_id, result and passed"
+_SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
+
+
+def human_eval(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.LazyFrame]:
+    """human-eval: the <samples>.jsonl_results.jsonl of evaluate_functional_correctness.
+
+    A program that runs out of time has failed, as human-eval says; `result` ("passed", "timed out",
+    "failed") tells them apart. No outcome is null. Programs carry no id: ``n=`` finds files that
+    hold some twice. Columns: model, question, category, result.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: the file without `.jsonl_results.jsonl`; the folder, where that is `samples`, as
+        it is by default.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
+    """
+    files = [*find(paths, "*_results.jsonl")]
+    for file in files:
+        first_line(file, _EXPECTED, _SCHEMA)
+    models = names({file: _place(file) for file in files}, model, alone=True)
+    programs = pl.concat([_programs(file, models[file]) for file in files])
+    return read(programs, roles, trial=None)
+
+
+def _place(file: Path) -> Path:
+    stem = re.sub(r"(\.jsonl)?_results\.jsonl$", "", file.name)
+    return file.parent if stem == "samples" else file.with_name(stem)
+
+
+def _programs(file: Path, model: str) -> pl.LazyFrame:
+    return scan(file, _SCHEMA).select(
+        model=pl.lit(model),
+        question="task_id",
+        category="passed",
+        # The text of an exception follows.
+        result=pl.col("result").str.extract(r"^(passed|timed out|failed)"),
+    )

@@ -1,0 +1,198 @@
+"""The logs of inspect_ai."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.archives import GIGABYTE, Archive
+from polars_scorio.logs.json_files import Row, json_file, kind, parsed, shaped, unlike
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, find, told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
+# What inspect's value_to_float makes of the letters.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_KEYS = {
+    "model": pl.String,
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "error": pl.String,
+}
+
+
+def inspect_ai(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    scorer: str | None = None,
+    threshold: float | None = None,
+    unpack_limit: int = GIGABYTE,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """inspect_ai: its .eval and .json logs; in folders those that begin with a date.
+
+    The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
+    (incorrect) or "N" (no answer), else a number. It is null where a sample failed or was not
+    scored. A task that was retried has two logs with the same samples, which the check for
+    duplicate trials finds: keep the later one. Columns: model, benchmark (the task, which is `by`),
+    question, trial (the epoch), category, error.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: as the log says.
+    scorer : str, optional
+        Whose score to read, where there are several; ``scorer.key`` where a score is a dict.
+    threshold : float, optional
+        A score from here on is a success; "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
+    unpack_limit : int
+        Archives whose samples would unpack to more bytes are refused.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``. With ``levels=`` the
+        letters are numbers, as above.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    NotImplementedError
+        If an archive is compressed with zstd, and the extra ``zstd`` is not installed.
+    ValueError
+        If a file is empty, broken off, or of another tool or version; if it has a header alone; if
+        it has several scores and none is named, or letters and numbers are mixed.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.inspect_ai("logs", missing="drop").pass_at_k([1, 4])  # doctest: +SKIP
+    """
+    rows = [
+        row
+        for file in find(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
+        for row in _rows(file, told(file, model), scorer, unpack_limit)
+    ]
+    numbers = threshold is not None or roles.get("levels") is not None
+    scores = _scores([row[-1] for row in rows], numbers=numbers)
+    letters = scores.dtype == pl.String
+    frame = pl.DataFrame([row[:-1] for row in rows], schema=_KEYS, orient="row")
+    frame.insert_column(4, scores if threshold is None else scores >= threshold)
+    return read(frame, roles, by="benchmark", success="C" if letters else None)
+
+
+def _rows(file: Path, model: str | None, scorer: str | None, limit: int) -> list[Row]:
+    log = _unpacked(file, limit) if zipfile.is_zipfile(file) else _whole(file)
+    with shaped(file, _EXPECTED):
+        run, samples = log["eval"], log.get("samples") or []
+        if not samples:
+            status = f"status {log.get('status')!r}"
+            raise unlike(file, _EXPECTED, f"a header alone ({status}): no sample was logged")
+        scores = [dict(_values(sample.get("scores") or {})) for sample in samples]
+        name = _chosen(file, sorted({name for score in scores for name in score}), scorer)
+        return [
+            (
+                model or run["model"],
+                run["task"],
+                str(sample["id"]),
+                sample["epoch"],
+                _message(sample.get("error")),
+                score.get(name),
+            )
+            for sample, score in zip(samples, scores, strict=True)
+        ]
+
+
+def _whole(file: Path) -> dict[str, Any]:
+    if file.suffix == ".eval":
+        Archive(file, _EXPECTED, 0)  # says what is wrong with it
+    log = json_file(file, _EXPECTED)
+    if not isinstance(log, dict) or "eval" not in log:
+        raise unlike(file, _EXPECTED, kind(log))
+    return log
+
+
+def _unpacked(file: Path, limit: int) -> dict[str, Any]:
+    """Header and samples of an archive; of a run that was cut short what its journal has."""
+    archive = Archive(file, _EXPECTED, limit)
+    header = archive.members("header.json") or archive.members("_journal/start.json")
+    if not header:
+        raise unlike(file, _EXPECTED, "an archive without header.json")
+    members = archive.members("summaries.json") or archive.members("_journal/summaries/")
+    head, *parts = archive.read(*header, *members)
+    samples = [sample for part in parts for sample in parsed(file, part, _EXPECTED)]
+    return {**parsed(file, head, _EXPECTED), "samples": samples}
+
+
+def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """The value of each scorer, and each value of those that give several."""
+    for name, score in scores.items():
+        value = score["value"]
+        if isinstance(value, dict):
+            yield from ((f"{name}.{key}", part) for key, part in value.items())
+        else:
+            yield name, value
+
+
+def _chosen(file: Path, names: list[str], scorer: str | None) -> str:
+    """The score to read, of those that a log has; a log without any has no outcomes."""
+    if names and scorer not in (None, *names):
+        raise ValueError(f"{file} has no score {scorer!r}: name one with scorer=, of {names}")
+    if scorer is None and len(names) > 1:
+        raise ValueError(
+            f"{file} has several scores, {names}: say which one with scorer={names[0]!r}"
+        )
+    return scorer or next(iter(names), "")
+
+
+def _message(error: object) -> str | None:
+    # In .json logs it is an object with message and traceback.
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message) if message else None
+
+
+def _scores(values: list[object], *, numbers: bool) -> pl.Series:
+    """One column of what scorers gave: letters, or floats."""
+    scores = [_number(value, letters=numbers) for value in values]
+    kinds = {type(score) for score in scores if score is not None}
+    if kinds - {str, float}:
+        example = next(score for score in scores if not isinstance(score, str | float | None))
+        raise ValueError(
+            f"a score is neither a word nor a number: {example!r}. Name another scorer="
+        )
+    word = next((score for score in scores if isinstance(score, str)), None)
+    if word is not None and numbers:
+        raise ValueError(f"the score {word!r} is no number, which threshold= and levels= need")
+    if len(kinds) > 1:
+        raise ValueError(
+            f"some scores are words ({word!r}) and others numbers: read the logs apart, or make "
+            "all of them numbers with threshold= or levels= (C = 1, P = 0.5, I = N = 0)"
+        )
+    # Labels where nothing says otherwise: a column of nulls alone has no dtype.
+    return pl.Series("category", scores, pl.Float64 if float in kinds else pl.String)
+
+
+def _number(value: object, *, letters: bool) -> object:
+    if letters and isinstance(value, str):
+        return _LETTERS.get(value, value)
+    if isinstance(value, bool | int | float):
+        # One dtype for all of them: a scorer may give 1 and 0.5, or true and NaN.
+        return None if math.isnan(value) else float(value)
+    return value

@@ -1,0 +1,111 @@
+"""The logs of lighteval."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from polars.exceptions import ComputeError
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import unlike
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, find, names
+from polars_scorio.logs.repeats import trials_of_means
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
+
+
+def lighteval(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    metric: str | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """lighteval: details/<model>/<date>/details_<task>_<date>.parquet of ``--save-details``.
+
+    Of a metric over n answers, such as "pass@k:k=1&n=16" or "avg@n:n=16", only the mean is kept: it
+    becomes n trials. The outcome is null for answers that a short list lacks, which lighteval
+    counts as wrong. Columns: model, benchmark (the task, which is `by`), question, trial (the run's
+    date), category.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: the folders below `details`.
+    metric : str, optional
+        Which metric, as in ``metric="pass@k:k=1&n=16"``. Default: the only one there is.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or has no such metric, or
+        several.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.lighteval("details", metric="pass@k:k=1&n=16").pass_at_k([1, 8])  # doctest: +SKIP
+    """
+    files = [*find(paths, "details_*.parquet")]
+    chosen = {file: _chosen(file, metric) for file in files}
+    places = {file: file.parent.parent for file in files}
+    models = names(places, model, parts={place: _below_details(place) for place in places.values()})
+    answers = [_answers(file, models[file], chosen[file]) for file in files]
+    return read(pl.concat(answers), roles, by="benchmark")
+
+
+def _below_details(place: Path) -> int:
+    """How many folders name the model: those below `details`, for names have slashes."""
+    folders = place.parts[::-1]
+    return folders.index("details") if "details" in folders else 1
+
+
+def _chosen(file: Path, metric: str | None) -> str:
+    """The metric, which the file must have."""
+    try:
+        schema = pl.scan_parquet(file).collect_schema()
+    except (ComputeError, OSError) as error:
+        raise unlike(file, _EXPECTED, f"no whole Parquet file ({error})") from error
+    found = schema.get("metric")
+    if not isinstance(found, pl.Struct) or not {"doc", "model_response"} <= {*schema}:
+        raise unlike(file, _EXPECTED, f"the columns {schema.names()}")
+    metrics = [field.name for field in found.fields]
+    if metric not in metrics and (metric is not None or len(metrics) > 1):
+        asked = "" if metric is None else f" and not {metric!r}"
+        raise ValueError(f"{file} has the metrics {metrics}{asked}: name one with metric=")
+    return metric or metrics[0]
+
+
+def _answers(file: Path, model: str, metric: str) -> pl.LazyFrame:
+    samples = re.search(r"\bn=(\d+)", metric)
+    asked = int(samples[1]) if samples else 1
+    texts = pl.col("model_response").struct.field("text").list.len().cast(pl.Int64)
+    answers = pl.scan_parquet(file).select(
+        model=pl.lit(model),
+        benchmark=pl.col("doc").struct.field("task_name"),
+        question=pl.col("doc").struct.field("id").cast(pl.String),
+        trial=pl.lit(file.parent.name),
+        asked=pl.lit(asked, pl.Int64),
+        answered=pl.min_horizontal(texts, asked) if samples else pl.lit(1, pl.Int64),
+        mean=pl.col("metric").struct.field(metric).cast(pl.Float64),
+    )
+    return trials_of_means(answers, metric)

@@ -1,0 +1,149 @@
+"""The logs of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import json_file, shaped, unlike
+from polars_scorio.logs.ndjson import first_line, number, scan
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, find, names
+from polars_scorio.logs.repeats import trials_of_means
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
+_SIDE = "results_<date>.json of lm_eval: an object"
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$")
+_SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
+
+
+def lm_eval(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    metric: str | Mapping[str, str] | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """lm-evaluation-harness: samples_<task>_<date>.jsonl, written by ``lm_eval --log_samples``.
+
+    One line per document and filter. A filter is a way to read the answer, so that gsm8k has two
+    rows for each document: it is a stratum. Where a task has `repeats` of which all are scored,
+    only their mean is kept (pass@1 = c / n): it becomes n trials, c of them successes; what a
+    filter left out is no trial. The outcome is null where the metric is. Columns: model, benchmark
+    (the task) and filter (which are `by`), question, trial (the run's date), category, metric.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: `model_name` of the results_<date>.json beside the samples; without it, the folder.
+    metric : str or dict of str, optional
+        Which metric, for all tasks or by task. Default: the only one of each task.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or a task has no such metric,
+        or several.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
+    """
+    files = [*find(paths, "samples_*.jsonl")]
+    heads = {file: first_line(file, _EXPECTED, ("doc_id", "filter", "resps")) for file in files}
+    models = names({file: file.parent for file in files}, model)
+    if model is None:
+        models.update({file: name for file in files if (name := _model(file)) is not None})
+    chosen = _chosen(heads, metric)
+    samples = [
+        _samples(file, models[file], chosen[file], texts=_are_texts(heads[file])) for file in files
+    ]
+    return read(pl.concat(samples), roles, by=("benchmark", "filter"))
+
+
+def _parts(file: Path) -> tuple[str, str]:
+    """Task and date of a file."""
+    found = _NAME.search(file.name)
+    if found is None:
+        raise unlike(file, _EXPECTED, f"the name {file.name!r}")
+    return found["task"], found["run"]
+
+
+def _model(file: Path) -> str | None:
+    side = file.with_name(f"results_{_parts(file)[1]}.json")
+    if not side.exists():
+        return None
+    with shaped(side, _SIDE):
+        name = json_file(side, _SIDE).get("model_name")
+    return str(name) if name else None
+
+
+def _chosen(
+    heads: Mapping[Path, Mapping[str, Any]], metric: str | Mapping[str, str] | None
+) -> dict[Path, str]:
+    """The metric of each file."""
+    chosen, tasks = {}, {}
+    for file, head in heads.items():
+        task = _parts(file)[0]
+        found = head.get("metrics") or sorted(
+            name for name, value in head.items()
+            if isinstance(value, bool | int | float) and name != "doc_id"
+        )  # fmt: skip
+        named = metric.get(task) if isinstance(metric, Mapping) else metric
+        chosen[file] = named or found[0]
+        if (named is None and len(found) != 1) or chosen[file] not in found:
+            tasks[task] = found
+    if tasks:
+        example = {task: found[0] for task, found in tasks.items() if found}
+        asked = "have several metrics" if metric is None else f"lack the metric {metric!r}"
+        raise ValueError(f"tasks {asked}: {tasks}. Name one for each, as in metric={example}")
+    return chosen
+
+
+def _are_texts(head: Mapping[str, Any]) -> bool:
+    """Whether the responses are texts; those of a multiple choice are pairs of numbers."""
+    first = head["resps"][0][0] if head["resps"] and head["resps"][0] else ""
+    return isinstance(first, str)
+
+
+def _samples(file: Path, model: str, metric: str, *, texts: bool) -> pl.LazyFrame:
+    task, run = _parts(file)
+    answers = pl.col("filtered_resps")
+    several = answers.str.contains(_SEVERAL) & pl.lit(texts)
+    scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
+    trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
+    schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
+    lines = scan(file, {**schema, metric: pl.String})
+    samples = lines.select(
+        model=pl.lit(model),
+        benchmark=pl.lit(task),
+        filter="filter",
+        question="doc_id",
+        trial=pl.lit(run),
+        asked=trials,
+        answered=trials,
+        mean=number(pl.col(metric)),
+        metric=pl.lit(metric),
+    )
+    return trials_of_means(samples, metric)

@@ -1,0 +1,92 @@
+"""The logs of OpenCompass and AISBench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_rows, table, unlike
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "results/<model>/<dataset>.json of OpenCompass or AISBench: an object with 'details'"
+_COLUMNS = {
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "category": pl.Boolean,
+}
+_VERDICTS = "correct", "is_correct", "cascade_correct"
+
+
+def opencompass(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """OpenCompass and AISBench: results/<model>/<dataset>.json with details.
+
+    AISBench writes them with --dump-eval-details alone. The trial is the place in the lists. The
+    outcome is null where the answer of a run was not judged. Columns: model, benchmark (which is
+    `by`), question, trial, category.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: the folder.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or has no details.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
+    models = names({file: file.parent for file in runs}, model)
+    return read(table(runs, models, _COLUMNS), roles, by="benchmark")
+
+
+def _rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(results, dict) or "details" not in results:
+        if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):
+            raise unlike(file, _EXPECTED, "scores alone: evaluate with --dump-eval-details")
+        return None
+    details = results["details"]
+    plain = isinstance(details, dict)
+    named = details.items() if plain else enumerate(details)
+    return [
+        (file.stem, str(question.get("example_abbr", name)), trial, verdict)
+        for name, question in named
+        if isinstance(question, dict)  # beside the questions, a dict has their "type"
+        for trial, verdict in enumerate(_verdicts(question, plain=plain))
+    ]
+
+
+def _verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | None]:
+    given = [question[key] for key in _VERDICTS if key in question]
+    if plain:
+        return [given[0] if given else None]
+    verdicts: list[bool | None] = given[0] if given else []
+    # A run whose answer was not judged is left out of the list: the other lists say how many ran.
+    runs = max((len(value) for value in question.values() if isinstance(value, list)), default=0)
+    return [*verdicts, *[None] * (runs - len(verdicts))]

@@ -1,0 +1,177 @@
+"""Which files a reader reads, and which model each of them is about."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from os import PathLike
+from os.path import abspath
+from pathlib import Path
+from typing import TypeAlias
+
+Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
+
+
+def find(paths: Paths, *patterns: str) -> dict[Path, bool]:
+    """The files that are given, those in folders that match a pattern, and those of globs.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders (searched at any depth), or globs such as ``runs/*/results.json``.
+    *patterns : str
+        What the tool calls its files.
+
+    Returns
+    -------
+    dict of Path to bool
+        The absolute path of each file, ascending, and whether it was named itself (and not found in
+        a folder). A file that is reached in several ways, by links too, is there once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path does not exist, or nothing is found.
+    """
+    several = [paths] if isinstance(paths, str | PathLike) else [*paths]
+    found: dict[Path, tuple[Path, bool]] = {}
+    for path in several:
+        for file, named in sorted(_files(Path(path).expanduser(), patterns)):
+            # Links keep the name under which they are known: what they lead to may be a hash.
+            known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
+            _, before = found.setdefault(file.resolve(), (known, named))
+            found[file.resolve()] = (found[file.resolve()][0], named or before)
+    if not found:
+        given = [str(path) for path in several]
+        raise FileNotFoundError(f"no file in {given} is called {' or '.join(patterns)}")
+    return dict(sorted(found.values()))
+
+
+def _files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
+    if path.is_dir():
+        for pattern in patterns:
+            yield from ((file, False) for file in path.rglob(pattern) if file.is_file())
+    elif path.exists():
+        yield path, True
+    else:
+        # A glob of pathlib cannot start at the root.
+        matches = [Path(match) for match in glob.glob(str(path), recursive=True)]  # noqa: PTH207
+        if not matches:
+            what = "file that matches" if glob.has_magic(str(path)) else "file or folder"
+            raise FileNotFoundError(f"there is no {what} {path}")
+        for match in matches:
+            yield from _files(match, patterns)
+
+
+def told(file: Path, model: str | None) -> str | None:
+    """The model of a file that `model` tells: a name, or a pattern that is searched in the path.
+
+    Raises
+    ------
+    ValueError
+        If a pattern is not found in the path.
+
+    Examples
+    --------
+    >>> told(Path("/runs/ada/results.json"), "runs/([^/]+)/")
+    'ada'
+    >>> told(Path("/runs/ada/results.json"), "gpt-4.1")
+    'gpt-4.1'
+    """
+    if model is None or not _is_pattern(model):
+        return model
+    found = re.search(model, file.as_posix())
+    if found is None or found[1] is None:
+        raise ValueError(f"the pattern model={model!r} is not found in the path {file}")
+    return found[1]
+
+
+def _is_pattern(model: str) -> bool:
+    try:
+        return re.compile(model).groups == 1
+    except re.error:
+        return False
+
+
+def names(
+    places: Mapping[Path, Path],
+    model: str | None = None,
+    *,
+    alone: bool = False,
+    parts: Mapping[Path, int] | None = None,
+) -> dict[Path, str]:
+    """The model of each file, where the log does not say it.
+
+    Parameters
+    ----------
+    places : mapping of Path to Path
+        For each file what the tool (or its user) calls after the model: a folder, or the file's
+        path without what the tool appends to it. Files with the same place are about one model.
+    model : str, optional
+        What the user says instead, as in `told`.
+    alone : bool
+        A file is a whole run: two of them with one place cannot be told apart.
+    parts : mapping of Path to int, optional
+        How many parts of a place the tool itself made of the model's name, as in org/model.
+
+    Returns
+    -------
+    dict of Path to str
+        The last part of each place, or several; where those of two places are the same, with as
+        many parent folders as it takes to tell them apart.
+
+    Raises
+    ------
+    ValueError
+        If two files cannot be told apart.
+
+    Examples
+    --------
+    >>> runs = [Path("/ada/samples.jsonl"), Path("/bob/samples.jsonl")]
+    >>> sorted(names({run: run.with_suffix("") for run in runs}).values())
+    ['ada/samples', 'bob/samples']
+    """
+    if model is not None:
+        return {file: str(told(file, model)) for file in places}
+    if alone:
+        _refuse_twins(places)
+    depth = {place: (parts or {}).get(place, 1) for place in places.values()}
+    while shared := _shared(depth):
+        depth = {place: parts + (place in shared) for place, parts in depth.items()}
+    return {file: _tail(place, depth[place]) for file, place in places.items()}
+
+
+def _shared(depth: Mapping[Path, int]) -> set[Path]:
+    """The places whose names are not theirs alone."""
+    count = Counter(_tail(place, parts) for place, parts in depth.items())
+    return {place for place, parts in depth.items() if count[_tail(place, parts)] > 1}
+
+
+def _tail(place: Path, parts: int) -> str:
+    return "/".join(place.parts[-parts:])
+
+
+def _refuse_twins(places: Mapping[Path, Path]) -> None:
+    files = defaultdict(list)
+    for file, place in places.items():
+        files[place].append(file)
+    for place, several in files.items():
+        if len(several) > 1:
+            raise ValueError(
+                f"{several[0]} and {several[1]} would both be the model {place.name!r}: read them "
+                "apart with model= a name each, or pass a pattern with one group that finds the "
+                "model in their paths"
+            )
+
+
+def refuse_unnamed(files: Collection[Path], model: str | None) -> None:
+    """Refuse files of several runs where nothing says whose they are."""
+    folders = sorted({file.parent: file for file in files}.values())
+    if model is None and len(folders) > 1:
+        raise ValueError(
+            f"{folders[0]} and {folders[1]} lie in two folders, so that they may be of two runs, "
+            "and the files do not say of which: name the model with model=, or pass a pattern with "
+            "one group that finds it in their paths"
+        )

@@ -1,0 +1,106 @@
+"""The logs that scorio's `categorical` module reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.ndjson import Schema, first_line, number, scan
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, find, told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "lines with seed, data_id, model and processed_results, as scorio reads them"
+_SCHEMA: Schema = {
+    "seed": pl.String,
+    "data_id": pl.String,
+    "model": pl.String,
+    "output": pl.Struct({"finish_reason": pl.String, "num_completion_tokens": pl.Float64}),
+    "tokens": pl.Struct(
+        {
+            "completion_avg_logprob": pl.Float64,
+            "completion_sum_logprob": pl.Float64,
+            "completion_ppl": pl.Float64,
+            "prompt_sum_logprob": pl.Float64,
+            "prompt_ppl": pl.Float64,
+            "completion_logprob_list": pl.List(pl.Float64),
+        }
+    ),
+    "processed_results": pl.Struct({"is_correct": pl.String, "has_box": pl.String}),
+}
+
+
+def scorio(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.LazyFrame]:
+    """JSON lines of the scorio project: one trial each, with its signals.
+
+    seed is the trial, data_id the question, processed_results.is_correct the category; it is null
+    where it is missing. The signals have scorio's names, which the rubrics of
+    `ps.rubrics.scorio_schemata` use: is_correct, has_box, hit_max_len, completion_length,
+    completion_perplexity, prompt_perplexity, completion_avg_logprob, completion_sum_logprob,
+    prompt_sum_logprob, logprob_min.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: as the lines say.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
+    """
+    files = [*find(paths, "*.jsonl", "*.jsonl.gz")]
+    for file in files:
+        first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results"))
+    lines = []
+    for file in files:
+        name = told(file, model)
+        rows = scan(file, _SCHEMA)
+        lines.append(rows if name is None else rows.with_columns(model=pl.lit(name)))
+    return read(pl.concat(lines).select(**_columns()), roles)
+
+
+def _columns() -> dict[str, pl.Expr]:
+    output, tokens, results = (
+        pl.col(part).struct for part in ("output", "tokens", "processed_results")
+    )
+    correct = number(results.field("is_correct"))
+    return {
+        "model": pl.col("model"),
+        "question": pl.col("data_id"),
+        "trial": pl.col("seed"),
+        "category": correct,
+        "is_correct": correct,
+        "has_box": number(results.field("has_box")),
+        "hit_max_len": (output.field("finish_reason") == "length").cast(pl.Float64),
+        "completion_length": output.field("num_completion_tokens"),
+        "completion_perplexity": tokens.field("completion_ppl"),
+        "prompt_perplexity": tokens.field("prompt_ppl"),
+        "completion_avg_logprob": tokens.field("completion_avg_logprob"),
+        "completion_sum_logprob": tokens.field("completion_sum_logprob"),
+        "prompt_sum_logprob": tokens.field("prompt_sum_logprob"),
+        "logprob_min": tokens.field("completion_logprob_list").list.min(),
+    }

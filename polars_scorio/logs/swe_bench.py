@@ -1,0 +1,83 @@
+"""The logs of SWE-bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_rows, table
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "a report of swebench.harness.run_evaluation: an object with 'resolved_ids'"
+_COLUMNS = {"question": pl.String, "trial": pl.String, "outcome": pl.String}
+# The first list that has an instance counts: one whose report is empty is completed and an error.
+_OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
+_VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
+
+
+def swe_bench(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """SWE-bench: the reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
+
+    An empty patch resolves nothing. The outcome is null where the evaluation failed, or the
+    instance was not submitted (a partial run): SWE-bench divides by all instances, so that
+    ``missing=0`` gives its numbers. Columns: model, question, trial (the run), category, outcome.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: what precedes the last dot of the file's name, with its folders where reports of
+        several folders share it.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("*.*.json",), _EXPECTED, _rows)
+    # Names of models have dots (gpt-4.1), so the run is what follows the last one.
+    models = names({file: file.with_name(_parts(file)[0]) for file in runs}, model)
+    category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
+    frame = table(runs, models, _COLUMNS).with_columns(category=category)
+    return read(frame.select("model", "question", "trial", "category", "outcome"), roles)
+
+
+def _parts(file: Path) -> tuple[str, str]:
+    """Model and run of a file name; one without a dot is a model's only run."""
+    name, dot, run = file.stem.rpartition(".")
+    return (name, run) if dot else (run, "")
+
+
+def _rows(file: Path, report: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(report, dict) or "resolved_ids" not in report:
+        return None
+    outcomes: dict[str, str] = {}
+    for outcome in _OUTCOMES:
+        for instance in report.get(f"{outcome}_ids", ()):
+            outcomes.setdefault(instance, outcome)
+    return [(instance, _parts(file)[1], outcome) for instance, outcome in outcomes.items()]

@@ -1,0 +1,111 @@
+"""The logs of tau2-bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "a run of tau2-bench: an object with 'info', 'tasks' and 'simulations'"
+_NEAR = 1e-6  # as in tau2
+_COLUMNS = {
+    "agent": pl.String,
+    "llm": pl.String,
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "reward": pl.Float64,
+    "termination": pl.String,
+}
+
+
+def tau2_bench(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """tau2-bench: the JSON file of a run, or its results.json with a folder of simulations.
+
+    A reward within 1e-6 of 1 is a success. The outcome is null where an infrastructure error ended
+    the simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other
+    end (max_steps, agent_error, ...) has a reward. Columns: model, agent, llm, benchmark (the
+    domain, which is `by`), question, trial, category, reward, termination.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: "agent / llm", for several agents may play with one.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
+    models = names({file: file.with_suffix("") for file in runs}, model)
+    if model is None:
+        models = {
+            file: f"{part[0][0]} / {part[0][1] or models[file]}" for file, part in runs.items()
+        }
+    success = (pl.col("reward").fill_nan(None) - 1).abs() <= _NEAR
+    ran = pl.col("termination") != "infrastructure_error"
+    frame = table(runs, models, _COLUMNS).with_columns(category=pl.when(ran).then(success))
+    columns = ["model", "agent", "llm", "benchmark", "question", "trial"]
+    return read(frame.select(*columns, "category", "reward", "termination"), roles, by="benchmark")
+
+
+def _rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(run, dict) or "info" not in run or "tasks" not in run:
+        return None
+    agent = run["info"]["agent_info"]
+    keys = (
+        agent.get("implementation", "agent"),
+        agent["llm"],
+        run["info"]["environment_info"]["domain_name"],
+    )
+    return [
+        (
+            *keys,
+            str(simulation["task_id"]),
+            simulation["trial"],
+            (simulation.get("reward_info") or {}).get("reward"),
+            simulation["termination_reason"],
+        )
+        for simulation in _simulations(file, run)
+    ]
+
+
+def _simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
+    if "simulations" in run:
+        return list(run["simulations"])
+    # Not the index in results.json, though it has the rewards: a run that was stopped has none.
+    parts = sorted((file.parent / "simulations").glob("*.json"))
+    simulations = []
+    for part in parts:
+        with shaped(part, "a simulation of tau2-bench"):
+            simulations.append(json_file(part, "a simulation of tau2-bench"))
+    return simulations

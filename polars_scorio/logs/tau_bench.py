@@ -1,0 +1,82 @@
+"""The logs of tau-bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_rows, table
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "a file of tau-bench's run.py: a JSON list of objects with task_id, trial and reward"
+_NEAR = 1e-6  # as in tau-bench
+_COLUMNS = {
+    "question": pl.Int64,
+    "trial": pl.Int64,
+    "reward": pl.Float64,
+    "error": pl.String,
+}
+
+
+def tau_bench(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """tau-bench: the files of its run.py, and those in its folder historical_trajectories.
+
+    JSON lists of objects with task_id, trial, reward and info. A reward within 1e-6 of 1 is a
+    success. The outcome is null where the trial crashed (info.error): tau-bench counts it as a
+    failure, so that ``missing=0`` gives its numbers. Columns: model, question, trial, category,
+    reward, error.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: the name of the file, or of its folders where files share theirs.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
+    models = names({file: file.with_suffix("") for file in runs}, model, alone=True)
+    success = (pl.col("reward") - 1).abs() <= _NEAR
+    # The reward of a crash is written as 0.0, like that of a failure: only the error tells.
+    category = pl.when(pl.col("error").is_null()).then(success)
+    frame = table(runs, models, _COLUMNS).with_columns(category=category)
+    return read(frame.select("model", "question", "trial", "category", "reward", "error"), roles)
+
+
+def _rows(_: Path, runs: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not (isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
+        return None
+    if runs and "task_id" not in runs[0]:
+        return None
+    return [
+        (run["task_id"], run["trial"], run["reward"], (run.get("info") or {}).get("error"))
+        for run in runs
+    ]

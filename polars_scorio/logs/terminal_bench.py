@@ -1,0 +1,90 @@
+"""The logs of Terminal-Bench 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
+from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.paths import Paths, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
+_SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and model_name"
+_COLUMNS = {
+    "question": pl.String,
+    "trial": pl.String,
+    "category": pl.Boolean,
+    "failure": pl.String,
+}
+
+
+def terminal_bench(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
+
+    The results.json of single trials, which lie below that of the run, are passed over. The outcome
+    is null where the tests gave no verdict: Terminal-Bench counts it as unresolved, so that
+    ``missing=0`` gives its numbers. Columns: model, question, trial, category, failure. For
+    Terminal-Bench 2 see `harbor`.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: "agent / model" of the run_metadata.json beside it; where that is missing, or
+        leaves one of them open, the folder.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.terminal_bench("runs", missing=0).pass_at_k([1, 5])  # doctest: +SKIP
+    """
+    runs = json_rows(paths, ("results.json", "*_results.json"), _EXPECTED, _rows)
+    models = names({file: file.parent for file in runs}, model)
+    if model is None:
+        models.update({file: name for file in runs if (name := _player(file)) is not None})
+    return read(table(runs, models, _COLUMNS), roles)
+
+
+def _player(file: Path) -> str | None:
+    """Agent and model, where the side file knows both."""
+    side = file.with_name("run_metadata.json")
+    if not side.exists():
+        return None
+    with shaped(side, _SIDE):
+        run = json_file(side, _SIDE)
+        player = run.get("agent_name"), run.get("model_name")
+    return " / ".join(player) if all(player) else None
+
+
+def _rows(_: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+    if not isinstance(run, dict) or not isinstance(run.get("results"), list):
+        return None
+    return [
+        (trial["task_id"], trial["trial_name"], trial["is_resolved"], trial.get("failure_mode"))
+        for trial in run["results"]
+    ]

@@ -1,0 +1,94 @@
+"""The logs of TRL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from polars.exceptions import ComputeError
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import unlike
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "completions_<step>.parquet of TRL's GRPOTrainer, with step and prompt"
+_OTHERS = "step", "prompt", "completion", "advantage", "image", "images"
+
+
+def trl(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    reward: str | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """TRL (GRPO): <output_dir>/completions/completions_<step>.parquet (log_completions=True).
+
+    The outcome is null where the reward function returned None. The model is not in the file, and
+    completions carry no id. Columns: model (if it is named), step (which is `by`), question (the
+    prompt), category, reward.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: none; files of several folders need it.
+    reward : str, optional
+        The reward function, a column of the file. Default: the only one there is.
+    threshold : float, optional
+        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
+        which there are.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or has no such reward, or
+        several.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.trl("completions", reward="accuracy_reward", threshold=1).avg()  # doctest: +SKIP
+    """
+    files = [*find(paths, "completions_*.parquet")]
+    refuse_unnamed(files, model)
+    frames = [_completions(file, _chosen(file, reward), told(file, model)) for file in files]
+    log = pl.concat(frames).with_columns(category=scored(threshold))
+    return read(log, roles, model="model" if model else None, by="step", trial=None)
+
+
+def _chosen(file: Path, reward: str | None) -> str:
+    """The column of the reward, which the file must have."""
+    try:
+        columns = pl.scan_parquet(file).collect_schema().names()
+    except (ComputeError, OSError) as error:
+        raise unlike(file, _EXPECTED, f"no whole Parquet file ({error})") from error
+    if not {"step", "prompt"} <= {*columns}:
+        raise unlike(file, _EXPECTED, f"the columns {columns}")
+    rewards = [name for name in columns if name not in _OTHERS]
+    if reward not in rewards and (reward is not None or len(rewards) != 1):
+        asked = "" if reward is None else f" and not {reward!r}"
+        raise ValueError(f"{file} has the rewards {rewards}{asked}: name one with reward=")
+    return reward or rewards[0]
+
+
+def _completions(file: Path, reward: str, model: str | None) -> pl.LazyFrame:
+    rows = pl.scan_parquet(file).select("step", question="prompt", reward=reward)
+    return rows if model is None else rows.select(pl.lit(model).alias("model"), pl.all())

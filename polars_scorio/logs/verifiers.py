@@ -1,0 +1,155 @@
+"""The logs of verifiers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import Row, json_file, json_lines, shaped, table, unlike
+from polars_scorio.logs.ndjson import first_line, scan
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, find, names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "results.jsonl of verifiers, with example_id and reward"
+_TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
+_SIDE = "metadata.json of verifiers, with model and env_id"
+_SCHEMA = {"example_id": pl.String, "reward": pl.Float64, "error": pl.String}
+_COLUMNS = {
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.String,
+    "reward": pl.Float64,
+    "error": pl.String,
+}
+
+
+def verifiers(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    threshold: float | None = 0.5,
+    agent: str = "agent",
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """verifiers: outputs/evals/<env>--<model>/<id>/results.jsonl, or traces.jsonl since 0.2.
+
+    The outcome is null where a rollout failed (its reward is written all the same, as 0), where an
+    episode is not ok, and where a reward was not computed. Columns: model, benchmark (the
+    environment, which is `by`), question, trial (the episode; results.jsonl has none), category,
+    reward (of traces.jsonl the weighted sum), error.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: that of the metadata.json beside the results; of traces.jsonl, the folder after
+        `--`.
+    threshold : float, optional
+        A reward from here on is a success, as in verifiers. With None the category is the reward.
+    agent : str
+        Whose rewards, where several agents took part in an episode.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or both kinds are mixed.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.verifiers("outputs/evals").pass_at_k([1, 4])  # doctest: +SKIP
+    """
+    files = [*find(paths, "results.jsonl", "traces.jsonl")]
+    traces = [file for file in files if "traces" in file.name]
+    if traces and len(traces) < len(files):
+        other = next(file for file in files if file not in traces)
+        raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
+    if traces:
+        log, trial = _episodes(traces, model, agent), "trial"
+    else:
+        log, trial = _rollouts(files, model), None
+    frame = log.with_columns(category=scored(threshold))
+    return read(frame, roles, by="benchmark", trial=trial)
+
+
+def _rollouts(files: list[Path], model: str | None) -> pl.LazyFrame:
+    chosen = names({file: file.parent for file in files}, model) if model else {}
+    runs = []
+    for file in files:
+        first_line(file, _EXPECTED, ("example_id", "reward"))
+        side = file.with_name("metadata.json")
+        if not side.exists():
+            raise FileNotFoundError(f"{side} is missing, which tells whose results {file} holds")
+        with shaped(side, _SIDE):
+            run = json_file(side, _SIDE)
+            keys = chosen.get(file, run["model"]), run["env_id"]
+        runs.append(_results(file, *keys))
+    return pl.concat(runs)
+
+
+def _results(file: Path, model: str, environment: str) -> pl.LazyFrame:
+    return scan(file, _SCHEMA).select(
+        model=pl.lit(model),
+        benchmark=pl.lit(environment),
+        question="example_id",
+        # The reward of a rollout that failed is written all the same, as 0.
+        reward=pl.when(pl.col("error").is_null()).then("reward"),
+        error="error",
+    )
+
+
+def _episodes(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
+    runs: dict[Path, list[Row]] = {}
+    for file in files:
+        with shaped(file, _TRACES):
+            runs[file] = [_row(file, episode, agent) for episode in json_lines(file, _TRACES)]
+    models = names({file: file.parent for file in files}, model)
+    if model is None:
+        models = {file: _folder(file) or name for file, name in models.items()}
+    return table(runs, models, _COLUMNS).lazy()
+
+
+def _folder(file: Path) -> str | None:
+    found = re.search(r"--([^/]+)/", file.as_posix())
+    return found and found[1]
+
+
+def _row(file: Path, episode: dict[str, Any], agent: str) -> Row:
+    if "traces" not in episode:
+        raise unlike(file, _TRACES, f"lines without 'traces': {[*episode]}")
+    task = episode["task"]
+    return (
+        episode["env"]["id"],
+        str(task["data"].get("idx", task.get("key"))),
+        episode["id"],
+        _reward(episode, agent),
+        next((error["type"] for error in episode["errors"][::-1]), None),
+    )
+
+
+def _reward(episode: dict[str, Any], agent: str) -> float | None:
+    traces = [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
+    rewards = [reward for trace in traces for reward in trace["rewards"].values()]
+    # A reward that was not computed is null, or left out of the file.
+    known = [r for r in rewards if r is not None and r["score"] is not None]
+    if not episode["ok"] or not rewards or len(known) < len(rewards):
+        return None
+    return float(sum(reward["score"] * reward["weight"] for reward in known))

@@ -1,0 +1,116 @@
+"""The logs of verl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import json_lines, shaped, unlike
+from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "<step>.jsonl of verl, with input, score and step"
+_COLUMNS = {
+    "step": pl.Int64,
+    "question": pl.String,
+    "trial": pl.String,
+    "reward": pl.Float64,
+    "score": pl.Float64,
+}
+_CHUNK = 10_000
+
+
+def verl(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    reward: str = "acc",
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """verl: the <step>.jsonl of trainer.validation_data_dir or rollout_data_dir.
+
+    A question is the sample of the uid that the v1 trainer writes, else the text of the input; then
+    there is no trial id. The outcome is null where the reward is missing or NaN. The model is not
+    in the file. Columns: model (if it is named), step (which is `by`), question, trial, category,
+    reward, score.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    model : str, optional
+        The model of all files, or a pattern with one group that is searched in their paths.
+        Default: none; files of several folders need it.
+    reward : str
+        What the reward function returns: a key of the lines.
+    threshold : float, optional
+        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
+        which there are.
+    **roles
+        Roles that are not to be those of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        The accessor of the table, which is its `frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is empty, broken off, or of another tool or version, or has no such reward.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.verl("validation").avg()  # doctest: +SKIP
+    """
+    files = [*find(paths, "*.jsonl")]
+    refuse_unnamed(files, model)
+    log = pl.concat([_rollouts(file, reward, told(file, model)) for file in files])
+    frame = log.with_columns(category=scored(threshold))
+    trial = "trial" if frame["trial"].count() else None
+    return read(frame, roles, model="model" if model else None, by="step", trial=trial)
+
+
+def _rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
+    lines = json_lines(file, _EXPECTED)
+    chunks: list[pl.DataFrame] = []
+    # In parts, for the texts of a file are larger than what is kept of them. Not scan_ndjson: a
+    # reward that is NaN stands in the file as NaN, which Polars does not read.
+    while part := [*islice(lines, _CHUNK)]:
+        if not chunks and not any(reward in line for line in part):
+            found = f"lines without the reward {reward!r}: {[*part[0]]}, see reward="
+            raise unlike(file, _EXPECTED, found)
+        with shaped(file, _EXPECTED):
+            rows = [*_rows(part, reward)]
+        chunks.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
+    frame = pl.concat(chunks)
+    return frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
+
+
+def _rows(lines: list[dict[str, Any]], reward: str) -> Iterator[tuple[object, ...]]:
+    for line in lines:
+        yield line["step"], *_ids(line), _number(line.get(reward)), _number(line["score"])
+
+
+def _ids(line: dict[str, str]) -> tuple[str, str | None]:
+    if "uid" not in line:
+        return line["input"], None
+    sample, rollout, output = line["uid"].rsplit("_", 2)
+    return sample, f"{rollout}_{output}"
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+    # A reward function may return truth values, or what is written as text.
+    return None if value is None else float(value)

@@ -1,0 +1,66 @@
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+
+def sample(name, correct, score=None, error=None, **fields):
+    """One line of <id>_samples.jsonl."""
+    return {
+        "schema_version": "0.2.1",
+        "evaluation_id": "e",
+        "model_id": "openai/gpt2",
+        "evaluation_name": "mmlu",
+        "sample_id": name,
+        "sample_hash": "b4b3",
+        "interaction_type": "single_turn",
+        "input": {"raw": "Q", "formatted": None, "reference": ["A"], "choices": ["A", "B"]},
+        "output": {"raw": [" D"], "reasoning_trace": []},
+        "messages": None,
+        "answer_attribution": [{"turn_idx": 0, "source": "output.raw", "is_terminal": True}],
+        "evaluation": {
+            "score": float(correct) if score is None else score,
+            "is_correct": correct,
+            "num_turns": None,
+        },
+        "error": error,
+        "metadata": None,
+        **fields,
+    }
+
+
+@pytest.fixture
+def samples(write):
+    lines = [
+        sample("q1", correct=True),
+        sample("q1", correct=False, score=0.5),
+        sample("q2", correct=False),
+        sample("q2", correct=False, error="APIError: 529"),
+    ]
+    return write("data/mmlu/openai/gpt2/5f0e_samples.jsonl", *lines)
+
+
+def test_a_sample_with_an_error_has_no_outcome(reader, samples):
+    log = reader(samples).frame
+    assert isinstance(log, pl.LazyFrame)
+    log = log.collect()
+    assert log.row(0) == ("openai/gpt2", "mmlu", "", "q1", 1.0, 1.0, None)
+    assert log["category"].to_list() == [1.0, 0.0, 0.0, None]
+
+
+def test_the_score_can_be_the_category(table, samples):
+    assert table(samples, threshold=0.5)["category"].to_list() == [True, True, False, None]
+    assert table(samples, levels=[0, 0.5, 1])["category"].to_list() == [1.0, 0.5, 0.0, None]
+
+
+def test_a_line_for_each_metric_is_a_stratum_and_no_trial(summary, write):
+    lines = [
+        sample("q1", correct=correct, evaluation_result_id=measure)
+        for measure, correct in {"exact": False, "judge": True}.items()
+    ]
+    path = write("a_samples.jsonl", *lines)
+    assert summary(ps.avg(), path) == [(1, 0, 0.0), (1, 0, 1.0)]
+
+
+def test_the_report_says_what_became_of_the_error(samples, summary):
+    assert summary(ps.avg(), samples.parents[4], missing="drop") == [(3, 1, 0.25)]

@@ -1,0 +1,152 @@
+"""Files that are empty, broken off, or of another tool: every reader says which file it was."""
+
+import json
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+# A file name that each reader of JSON looks for.
+WHOLE = {
+    "evalplus": "a_eval_results.json",
+    "harbor": "job/t/result.json",
+    "helm": "run/per_instance_stats.json",
+    "inspect_ai": "2026-01-01T00-00-00_a.json",
+    "opencompass": "m/d.json",
+    "promptfoo": "output.json",
+    "swe_bench": "m.r.json",
+    "tau2_bench": "results.json",
+    "tau_bench": "a.json",
+    "terminal_bench": "run/results.json",
+}
+LINES = {
+    "every_eval_ever": "a_samples.jsonl",
+    "human_eval": "a.jsonl_results.jsonl",
+    "lm_eval": "m/samples_t_2026-01-01T00-00-00.0.jsonl",
+    "scorio": "a.jsonl",
+    "verifiers": "e--m/1/results.jsonl",
+    "verl": "1.jsonl",
+}
+# A line that each reader of lines accepts.
+GOOD = {
+    "every_eval_ever": {
+        "model_id": "m",
+        "evaluation_name": "b",
+        "sample_id": "s",
+        "evaluation": {},
+    },
+    "human_eval": {"task_id": "t", "passed": True, "result": "passed"},
+    "lm_eval": {"doc_id": 1, "filter": "none", "resps": [["x"]], "metrics": ["acc"], "acc": 1.0},
+    "scorio": {"seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1}},
+    "verifiers": {"example_id": 1, "reward": 1.0},
+    "verl": {"input": "x", "score": 1.0, "step": 1, "acc": 1.0},
+}
+BOTH = {**WHOLE, **LINES}
+
+
+def put(folder, name, text):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def read(tool, path):
+    return getattr(ps.logs, tool)(path).frame.lazy().collect()
+
+
+def test_all_readers_are_tried():
+    assert {*BOTH, "lighteval", "trl"} == {*ps.logs.__all__}
+
+
+@pytest.mark.parametrize("tool", BOTH)
+def test_a_folder_without_logs_is_refused(tool, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file in .* is called"):
+        read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", BOTH)
+@pytest.mark.parametrize("named", [True, False])
+def test_an_empty_file_is_refused(tool, named, tmp_path):
+    path = put(tmp_path, BOTH[tool], "")
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found an empty file"):
+        read(tool, path if named else tmp_path)
+
+
+@pytest.mark.parametrize("tool", WHOLE)
+def test_a_file_that_is_broken_off_is_refused(tool, tmp_path):
+    path = put(tmp_path, WHOLE[tool], '{"results": [{"task_id": 1, "tr')
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*no JSON at line 1.*truncated"):
+        read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", LINES)
+def test_lines_that_are_broken_off_are_refused(tool, tmp_path):
+    line = json.dumps(GOOD[tool])
+    path = put(tmp_path, LINES[tool], f"{line}\n{line[:-9]}")
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*no JSON in line .*truncated"):
+        read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", BOTH)
+@pytest.mark.parametrize("content", [{"some": 1, "other": "tool"}, [1, 2], "text"])
+def test_a_file_of_another_tool_is_refused(tool, content, tmp_path):
+    path = put(tmp_path, BOTH[tool], json.dumps(content))
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found "):
+        read(tool, path)
+
+
+@pytest.mark.parametrize("tool", BOTH)
+def test_bytes_that_are_no_text_are_refused(tool, tmp_path):
+    path = put(tmp_path, BOTH[tool], b"\xff\xfe\x00\x80{}")
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found "):
+        read(tool, path)
+
+
+# What each reader takes for its own, with something inside that another version might have.
+VERSIONS = {
+    "evalplus": {"eval": {"t": [{"status": "pass"}]}},
+    "harbor": {"task_name": "t", "agent": {}},
+    "helm": [{"stats": [{"name": "exact_match"}], "instance_id": "i"}],
+    "inspect_ai": {"eval": {"model": "m"}, "samples": [{"id": 1}]},
+    "opencompass": {"details": [[True, False]], "x": {}},
+    "promptfoo": {"results": [{"vars": {}}]},
+    "swe_bench": {"resolved_ids": 3},
+    "tau2_bench": {"info": {}, "tasks": [], "simulations": []},
+    "tau_bench": [{"task_id": 1}],
+    "terminal_bench": {"results": [{"task_id": 1}]},
+}
+
+
+@pytest.mark.parametrize("tool", VERSIONS)
+def test_a_file_of_another_version_is_refused(tool, tmp_path):
+    path = put(tmp_path, WHOLE[tool], json.dumps(VERSIONS[tool]))
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found "):
+        read(tool, tmp_path)
+
+
+def test_a_keyword_that_is_no_role_is_refused(tmp_path):
+    path = put(tmp_path, LINES["human_eval"], json.dumps(GOOD["human_eval"]))
+    with pytest.raises(TypeError, match=r"unknown keywords \['mising'\]: .*'missing', 'n'"):
+        ps.logs.human_eval(path, mising=0)
+
+
+def test_a_last_line_longer_than_a_block_is_found(tmp_path):
+    line = json.dumps(
+        {"task_id": "t", "completion": "x" * 300_000, "result": "passed", "passed": True}
+    )
+    path = put(tmp_path, LINES["human_eval"], f"{line}\n{line}\n\n")
+    assert read("human_eval", path)["category"].to_list() == [True, True]
+
+
+def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
+    for tool, line in GOOD.items():
+        put(tmp_path, f"e--m/1/{LINES[tool]}".replace("e--m/1/e--m", "e--m"), json.dumps(line))
+    put(tmp_path, "e--m/1/metadata.json", json.dumps({"model": "m", "env_id": "e"}))
+    lazy = {
+        tool for tool in LINES
+        if isinstance(getattr(ps.logs, tool)(
+            [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
+    }  # fmt: skip
+    assert lazy == {*LINES} - {"verl"}  # where NaN may stand

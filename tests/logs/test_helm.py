@@ -1,0 +1,72 @@
+import pytest
+
+import polars_scorio as ps
+
+RUN = "runs/v1/mmlu:subject=anatomy,method=multiple_choice_joint,model=openai_gpt-4o"
+
+
+def stat(name, mean, split="test"):
+    """One stat of an instance."""
+    return {"name": {"name": name, "split": split}, "count": 1, "sum": mean, "mean": mean}
+
+
+def instance(name, mean, trial=0, perturbation=None, split="test"):
+    """One entry of per_instance_stats.json."""
+    known = [stat("num_references", 4.0, split)]
+    of = known if mean is None else [*known, stat("exact_match", mean, split)]
+    entry = {"instance_id": name, "train_trial_index": trial, "stats": of}
+    return entry | ({"perturbation": {"name": perturbation}} if perturbation else {})
+
+
+@pytest.fixture
+def stats(write):
+    entries = [
+        instance("id1", 1.0),
+        instance("id1", 0.0, trial=1),
+        instance("id2", 1.0),
+        instance("id2", None, trial=1),
+        instance("id1", 0.0, perturbation="typos"),
+    ]
+    return write(f"{RUN}/per_instance_stats.json", entries)
+
+
+def test_model_and_benchmark_come_from_the_folder(table, stats):
+    log = table(stats)
+    assert log.columns == [
+        "model", "benchmark", "perturbation", "question", "trial", "category", "score"
+    ]  # fmt: skip
+    benchmark = "mmlu:subject=anatomy,method=multiple_choice_joint"
+    assert log.row(0) == ("openai_gpt-4o", benchmark, "", "id1", 0, 1.0, 1.0)
+    assert log["category"].to_list() == [1.0, 0.0, 1.0, None, 0.0]
+
+
+def test_the_specification_of_the_run_knows_the_model(table, stats, write):
+    write(f"{RUN}/run_spec.json", {"name": "mmlu", "adapter_spec": {"model": "openai/gpt-4o"}})
+    assert table(stats)["model"].unique().to_list() == ["openai/gpt-4o"]
+    write(f"{RUN}/run_spec.json", {"name": "mmlu"})
+    with pytest.raises(ValueError, match=r"run_spec\.json: expected .* lacks 'adapter_spec'"):
+        table(stats)
+
+
+def test_perturbed_instances_are_a_stratum(stats, summary):
+    assert summary(ps.avg(), stats.parents[1], missing="drop") == [(3, 1, 0.75), (1, 0, 0.0)]
+
+
+def test_a_stat_that_is_not_there_or_in_two_splits_is_named(table, stats, write):
+    with pytest.raises(
+        ValueError, match=r"has no stat 'f1': .*\['exact_match', 'num_references'\]"
+    ):
+        table(stats, metric="f1")
+    both = [instance("id1", 1.0), instance("id2", 0.0, split="valid")]
+    path = write("run/per_instance_stats.json", both)
+    with pytest.raises(
+        ValueError, match=r"'exact_match' in the splits \['test', 'valid'\]: .*split="
+    ):
+        table(path)
+    assert table(path, split="valid")["category"].to_list() == [None, 0.0]
+
+
+def test_a_threshold_makes_fractions_a_success(table, write):
+    path = write("run/per_instance_stats.json", [instance("id1", 0.6), instance("id2", None)])
+    assert table(path)["category"].to_list() == [0.6, None]
+    assert table(path, threshold=0.5)["category"].to_list() == [True, None]

@@ -1,0 +1,273 @@
+import gc
+import importlib.util
+import json
+import sys
+import zipfile
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+ZSTD = 93  # the number of zstd among the compressions of zip archives
+NAN = float("nan")
+
+
+def sample(question, epoch, scores, error=None):
+    """One entry of summaries.json."""
+    known = {
+        "id": question,
+        "epoch": epoch,
+        "input": "1 + 1",
+        "target": "2",
+        "metadata": {"topic": "sums"},
+        "scores": {name: {"value": value, "answer": "2"} for name, value in scores.items()},
+        "model_usage": {},
+        "completed": True,
+    }
+    return {**known, "error": error} if error else known
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Write a .eval log of some samples."""
+
+    def written(name, *samples, model="openai/gpt-5"):
+        header = {"version": 2, "status": "success", "eval": {"task": "sums", "model": model}}
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("header.json", json.dumps(header))
+            archive.writestr("summaries.json", json.dumps(samples))
+        return tmp_path / name
+
+    return written
+
+
+@pytest.fixture
+def graded(log):
+    grades = {"a": "CCPI", 2: "CINP"}
+    samples = [
+        sample(question, epoch, {"grade": letter})
+        for question, letters in grades.items()
+        for epoch, letter in enumerate(letters, 1)
+    ]
+    unscored = sample("c", 2, {"grade": NAN})
+    return log("a.eval", *samples, sample("c", 1, {}, error="boom"), unscored)
+
+
+def test_failed_and_unscored_samples_have_no_outcome(table, graded):
+    log = table(graded)
+    assert log.row(0) == ("openai/gpt-5", "sums", "a", 1, "C", None)
+    assert log.columns == ["model", "benchmark", "question", "trial", "category", "error"]
+    assert log["question"].to_list() == ["a"] * 4 + ["2"] * 4 + ["c"] * 2
+    assert log["category"].to_list() == [*"CCPICINP", None, None]
+    assert log["error"].to_list() == [None] * 8 + ["boom", None]
+
+
+def test_polars_does_not_read_the_summaries(graded):
+    with zipfile.ZipFile(graded) as archive, pytest.raises(pl.exceptions.ComputeError, match="'N'"):
+        pl.read_json(archive.read("summaries.json"))
+
+
+def test_the_report_weighs_the_letters_as_inspect_does(graded, reader, summary):
+    with pytest.raises(ValueError, match="question='c': 2 trials"):
+        reader(graded).avg()
+    # Correct are 2, 1 and 0 of 4, 4 and 2.
+    assert summary(ps.pass_at_k(1), graded, missing="I") == [(10, 0, 0.25)]
+    # a: 2.5 / 4, 2: 1.5 / 4, c: 0.
+    assert summary(ps.avg(), graded, levels=[0, 0.5, 1], missing=0) == [(10, 0, 0.333)]
+
+
+def test_one_of_several_scorers_has_to_be_named(table, log):
+    path = log("b.eval", sample("a", 1, {"exact": 1, "judge": 0.5}))
+    with pytest.raises(ValueError, match=r"several scores, \['exact', 'judge'\]: .*scorer='exact'"):
+        table(path)
+    assert table(path, scorer="judge")["category"].to_list() == [0.5]
+
+
+def test_numbers_and_truth_values_become_floats(table, log, summary):
+    path = log("n.eval", sample("a", 1, {"exact": 1}), sample("a", 2, {"exact": 0}))
+    assert table(path)["category"].to_list() == [1, 0]
+    assert summary(ps.avg(), path) == [(2, 0, 0.5)]
+    path = log("p.eval", sample("a", 1, {"exact": 1}), sample("a", 2, {"exact": 0.5}))
+    assert table(path)["category"].to_list() == [1.0, 0.5]
+    path = log("t.eval", sample("a", 1, {"exact": True}), sample("a", 2, {}, "boom"))
+    assert table(path)["category"].to_list() == [1.0, None]
+    assert summary(ps.avg(), path, missing=0) == [(2, 0, 0.5)]
+
+
+def test_a_log_of_failures_alone_is_read(table, log):
+    log = table(log("f.eval", sample("a", 1, {}, "boom")))
+    assert log.schema["category"] == pl.String
+    assert log["category"].to_list() == [None]
+
+
+def test_a_task_that_was_retried_is_found(reader, graded, log):
+    log("b.eval", sample("a", 1, {"grade": "C"}))
+    both = reader(graded.parent, missing="drop")
+    with pytest.raises(ValueError, match="1 question has the same trial twice"):
+        both.pass_at_k(1)
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14) or importlib.util.find_spec("zipfile_zstd") is not None,
+    reason="zstd can be read here",
+)
+def test_a_log_with_zstd_entries_says_what_to_install(table, graded):
+    data = bytearray(graded.read_bytes())
+    with zipfile.ZipFile(graded) as archive:
+        first, directory = archive.getinfo("header.json").header_offset, archive.start_dir
+    # The compression method in the header of the entry and in the directory of the archive.
+    data[first + 8] = data[directory + 10] = ZSTD
+    graded.write_bytes(data)
+    with pytest.raises(
+        NotImplementedError,
+        match=r'a\.eval is compressed with zstd: pip install "polars-scorio\[zstd\]"',
+    ):
+        table(graded)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """The log of an evaluation that inspect_ai has run, as inspect_ai reads it."""
+    for package in ("inspect_ai", "pandas"):
+        pytest.importorskip(package, reason=f"{package} is not installed: see the extra `inspect`")
+    from tests.logs.inspect_run import evaluation  # noqa: PLC0415 - it imports inspect_ai
+
+    log = evaluation(tmp_path_factory.mktemp("logs"))
+    gc.collect()  # what inspect leaves open warns here, and not in another test
+    return log
+
+
+# What inspect_ai 0.3.285 itself sets off, with pandas 3.1.
+inspect_ai = pytest.mark.filterwarnings(
+    "ignore:The inplace keyword in DataFrame.drop_duplicates",
+    "ignore:Unclosed <MemoryObject:ResourceWarning",
+    "ignore:The 'initial' parameter:DeprecationWarning",
+)
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_inspects_own_reader_gives_the_same_frame(table, evaluated):
+    from inspect_ai.analysis import EvalModel, EvalTask, SampleSummary, samples_df  # noqa: PLC0415
+
+    columns = EvalModel + EvalTask + SampleSummary
+    own = pl.from_pandas(samples_df(evaluated.location, columns=columns, quiet=True)).select(
+        "model",
+        benchmark="task_name",
+        question="id",
+        trial="epoch",
+        category="score_grade",
+        error=pl.col("error").replace("", None),
+    )
+    log = table(evaluated.location)
+    assert log.sort("question", "trial").equals(own.sort("question", "trial"))
+    assert log["category"].value_counts().sort("category").rows() == [
+        (None, 2),
+        ("C", 10),
+        ("I", 5),
+        ("P", 3),
+    ]
+    assert log["error"].drop_nulls().to_list() == ["RuntimeError('boom')"]
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_pass_at_k_agrees_with_inspects_reducer(table, evaluated):
+    log = table(evaluated.location).scorio(success="C", missing="drop")
+    reduced = next(r for r in evaluated.reductions if r.reducer == "pass_at_2")
+    expected = {sample.sample_id: sample.value for sample in reduced.samples}
+    questions = log.pass_at_k(2, per="question")
+    assert dict(questions.select("question", "estimate").rows()) == pytest.approx(expected)
+    score = next(s for s in evaluated.results.scores if s.reducer == "pass_at_2")
+    accuracy = score.metrics["accuracy"].value
+    assert log.pass_at_k(2)["estimate"].item() == pytest.approx(accuracy)
+
+
+@pytest.mark.inspect_ai
+@inspect_ai
+def test_the_average_agrees_with_inspects_mean(reader, evaluated):
+    log = reader(evaluated.location, missing="drop", levels=[0, 0.5, 1])
+    score = next(s for s in evaluated.results.scores if s.reducer == "mean")
+    accuracy = score.metrics["accuracy"].value
+    assert log.avg()["estimate"].item() == pytest.approx(accuracy)
+
+
+def test_a_threshold_and_levels_make_numbers_of_letters(table, graded, log):
+    passed = [True, True, True, False, True, False, False, True, None, None]
+    assert table(graded, threshold=0.5)["category"].to_list() == passed
+    log("f.eval", sample("a", 9, {"grade": 0.7}))
+    with pytest.raises(
+        ValueError, match=r"some scores are words \('C'\) and others numbers: .*levels="
+    ):
+        table(graded.parent)
+    assert table(graded.parent, levels=[0, 0.5, 0.7, 1])["category"].to_list()[-1] == 0.7
+
+
+def test_a_score_of_several_values_needs_one_of_them(table, log):
+    path = log("d.eval", sample("a", 1, {"judge": {"style": 1, "truth": 0}}))
+    with pytest.raises(ValueError, match=r"several scores, \['judge.style', 'judge.truth'\]"):
+        table(path)
+    assert table(path, scorer="judge.truth")["category"].to_list() == [0.0]
+    path = log("l.eval", sample("a", 1, {"judge": [1, 2]}))
+    with pytest.raises(ValueError, match=r"neither a word nor a number: \[1, 2\]"):
+        table(path)
+
+
+def test_a_scorer_that_is_not_there_is_refused(table, graded):
+    with pytest.raises(ValueError, match=r"a\.eval has no score 'judge': .* of \['grade'\]"):
+        table(graded, scorer="judge")
+
+
+def test_words_that_are_no_grades_are_labels_and_no_numbers(table, log):
+    path = log("w.eval", sample("a", 1, {"tone": "kind"}), sample("a", 2, {"tone": "rude"}))
+    assert table(path)["category"].to_list() == ["kind", "rude"]
+    with pytest.raises(ValueError, match="the score 'kind' is no number, which threshold="):
+        table(path, threshold=0.5)
+
+
+def test_a_json_log_has_the_same_table(table, graded, write):
+    with zipfile.ZipFile(graded) as archive:
+        header, samples = (json.loads(archive.read(f"{n}.json")) for n in ("header", "summaries"))
+    for one in samples:
+        if "error" in one:
+            one["error"] = {"message": one["error"], "traceback": "..."}
+    path = write("2026-01-01T12-00-00_sums.json", header | {"samples": samples})
+    assert table(path).equals(table(graded))
+    assert table([path.parent / "2026*", path]).height == table(graded).height
+
+
+def test_a_header_alone_is_refused(table, log, write):
+    with pytest.raises(ValueError, match=r"h\.eval: .*found a header alone \(status 'success'\)"):
+        table(log("h.eval"))
+    header = {"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}}
+    with pytest.raises(ValueError, match=r"h\.json: .*found a header alone \(status 'error'\)"):
+        table(write("h.json", header))
+
+
+def test_a_run_that_was_cut_short_is_read_from_its_journal(table, tmp_path):
+    header = {"version": 2, "eval": {"task": "sums", "model": "m"}}
+    with zipfile.ZipFile(tmp_path / "j.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps(header))
+        for number in (1, 2):
+            part = json.dumps([sample("a", number, {"grade": "C"})])
+            archive.writestr(f"_journal/summaries/{number}.json", part)
+    assert table(tmp_path)["trial"].to_list() == [1, 2]
+
+
+def test_a_huge_archive_is_refused_unless_asked_for(table, graded):
+    with pytest.raises(
+        ValueError, match=r"a\.eval would unpack to [\d,]+ bytes, more than unpack_"
+    ):
+        table(graded, unpack_limit=1_000)
+    assert table(graded, unpack_limit=10_000).height == 10
+
+
+def test_an_archive_that_is_broken_off_is_refused(table, graded, tmp_path):
+    graded.write_bytes(graded.read_bytes()[:-30])
+    with pytest.raises(ValueError, match=r"a\.eval: expected .*found no whole zip archive"):
+        table(graded)
+    with zipfile.ZipFile(tmp_path / "o.eval", "w") as archive:
+        archive.writestr("else.json", "{}")
+    with pytest.raises(ValueError, match=r"o\.eval: expected .*an archive without header.json"):
+        table(tmp_path / "o.eval")

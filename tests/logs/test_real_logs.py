@@ -1,0 +1,188 @@
+"""Real files of the tools, against numbers that Python's json makes of them by hand."""
+
+import json
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+import polars_scorio as ps
+
+LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
+INSPECT = LOGS / "inspect_ai"
+pytestmark = pytest.mark.skipif(not LOGS.exists(), reason="the shared data are not here")
+LETTERED = {
+    "2025-05-12T20-28-13-04-00_popularity.json": "match",
+    "2025-05-12T20-28-26-04-00_security-guide.json": "model_graded_fact",
+    "log_formats.json": "match",
+    "log_formats.eval": "match",
+    "mmlu-summary-choices.eval": "choice",
+}
+HEADERS = ["2025-05-12T20-28-13-04-00_no-samples.eval", "data_with_llm_scoring.eval"]
+UNSCORED = "2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval"
+GRADED = "data_cyse2_vuln_exploit_challenges.eval"
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
+
+
+def average(outcomes):
+    """The mean over questions of the mean over their outcomes."""
+    questions = defaultdict(list)
+    for question, outcome in outcomes:
+        questions[question].append(outcome)
+    return mean(mean(found) for found in questions.values())
+
+
+def estimate(report):
+    return report.lazy().collect()["estimate"].item()
+
+
+def test_every_file_has_its_test():
+    known = {*LETTERED, *HEADERS, UNSCORED, GRADED}
+    assert {file.name for file in INSPECT.iterdir()} == known
+    assert {folder.name for folder in LOGS.iterdir() if folder.is_dir()} == {
+        "evalplus_2023", "harbor", "inspect_ai", "lm_eval", "lm_eval_repeats", "verifiers",
+        "verifiers_traces",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "scorer"), LETTERED.items())
+def test_inspect_ai_letters(name, scorer):
+    file = INSPECT / name
+    if file.suffix == ".json":
+        log = json.loads(file.read_text(encoding="utf-8"))
+        run, samples = log["eval"], log["samples"]
+    else:
+        with zipfile.ZipFile(file) as archive:
+            run = json.loads(archive.read("header.json"))["eval"]
+            samples = json.loads(archive.read("summaries.json"))
+    read = ps.logs.inspect_ai(file)
+    assert read.frame.select("model", "benchmark", "question", "category").rows() == [
+        (run["model"], run["task"], str(s["id"]), s["scores"][scorer]["value"]) for s in samples
+    ]
+    passed = mean(float(s["scores"][scorer]["value"] == "C") for s in samples)
+    assert estimate(ps.logs.inspect_ai(file, threshold=1).avg()) == pytest.approx(passed)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_inspect_ai_headers_without_samples(name):
+    pytest.importorskip("zipfile_zstd", reason="the extra `zstd` is not installed")
+    with pytest.raises(ValueError, match=f"{name}: .*a header alone"):
+        ps.logs.inspect_ai(INSPECT / name)
+
+
+def test_inspect_ai_without_scores():
+    log = ps.logs.inspect_ai(INSPECT / UNSCORED)
+    assert log.frame.select("question", "category").sort("question").rows() == [
+        (str(i), None) for i in sorted(range(1, 11), key=str)
+    ]
+    with pytest.raises(ValueError, match="10 questions have a missing category"):
+        log.avg()
+
+
+def test_inspect_ai_graded_floats():
+    pytest.importorskip("zipfile_zstd", reason="the extra `zstd` is not installed")
+    file = INSPECT / GRADED
+    with zipfile.ZipFile(file) as archive:
+        (sample,) = json.loads(archive.read("summaries.json"))
+    value = sample["scores"]["vul_exploit_scorer"]["value"]
+    assert ps.logs.inspect_ai(file).frame["category"].to_list() == [value]
+    levels = ps.logs.inspect_ai(file, levels=[0, value, 1])
+    assert estimate(levels.avg()) == pytest.approx(value)
+    assert estimate(ps.logs.inspect_ai(file, threshold=0.5).avg()) == 1
+    with pytest.raises(ValueError, match=r"outside \[0, 1\] .*: 0.65"):
+        ps.logs.inspect_ai(file).avg()
+
+
+def test_lm_eval():
+    folder = LOGS / "lm_eval"
+    with pytest.raises(ValueError, match=r"several metrics: \{'toy_mc': \['acc', 'acc_norm'\]\}"):
+        ps.logs.lm_eval(folder)
+    report = ps.logs.lm_eval(folder, metric={"toy_mc": "acc_norm"}).avg().collect()
+    (side,) = folder.rglob("results_*.json")
+    run = json.loads(side.read_text(encoding="utf-8"))
+    results = run["results"]
+    assert report.select("model", "benchmark", "filter", "trials").rows() == [
+        (run["model_name"], "toy_gen", "first", 6),
+        (run["model_name"], "toy_gen", "maj", 6),
+        (run["model_name"], "toy_mc", "none", 6),
+    ]
+    assert report["estimate"].to_list() == pytest.approx([
+        results["toy_gen"]["exact_match,first"],
+        results["toy_gen"]["exact_match,maj"],
+        results["toy_mc"]["acc_norm,none"],
+    ])  # fmt: skip
+
+
+def test_lm_eval_repeats():
+    (file,) = (LOGS / "lm_eval_repeats").rglob("samples_*.jsonl")
+    report = ps.logs.lm_eval(LOGS / "lm_eval_repeats").report(ps.avg(), ps.pass_at_k(4)).collect()
+    documents = [(line["pass@1"], len(line["filtered_resps"][0])) for line in lines(file)]
+    assert report["trials"].to_list() == [sum(n for _, n in documents)] * 2
+    assert report["estimate"].to_list() == pytest.approx([
+        mean(p for p, _ in documents),
+        mean(float(p > 0) for p, _ in documents),  # of all four answers, some is right
+    ])  # fmt: skip
+
+
+def test_evalplus_of_2023():
+    file = LOGS / "evalplus_2023" / "bura_eval_results.json"
+    tasks = json.loads(file.read_text(encoding="utf-8"))["eval"]
+    report = ps.logs.evalplus(file).avg()
+    assert report.select("model", "questions", "trials", "estimate").rows() == [
+        ("bura", len(tasks), sum(task["nfiles"] for task in tasks.values()), 0.0)
+    ]
+    assert {status for task in tasks.values() for status, _ in task["plus"]} == {"timed out"}
+
+
+def test_harbor():
+    trials = [
+        json.loads(f.read_text(encoding="utf-8")) for f in LOGS.rglob("harbor/**/result.json")
+    ]
+    log = ps.logs.harbor(LOGS / "harbor", missing=0, threshold=1)
+    report = log.avg()
+    models = defaultdict(list)
+    for trial in trials:
+        agent, llm = trial["agent_info"]["name"], trial["agent_info"]["model_info"]
+        rewards = (trial["verifier_result"] or {}).get("rewards") or {}
+        name = f"{agent} / {llm['name'] if llm else 'job2'}"
+        models[name].append((trial["task_name"], float(rewards.get("reward", 0) >= 1)))
+    expected = {name: average(found) for name, found in models.items()}
+    assert dict(report.select("model", "estimate").rows()) == pytest.approx(expected)
+    assert len(expected) == 2
+
+
+def test_verifiers():
+    (file,) = (LOGS / "verifiers").rglob("results.jsonl")
+    passed = [(line["example_id"], float(line["reward"] >= 0.5)) for line in lines(file)]
+    report = ps.logs.verifiers(LOGS / "verifiers").avg().collect()
+    assert report.select("model", "benchmark", "trials").row(0) == (
+        "mock/model",
+        "toy",
+        len(passed),
+    )
+    assert estimate(report) == pytest.approx(average(passed))
+
+
+def test_verifiers_traces():
+    (file,) = (LOGS / "verifiers_traces").rglob("traces.jsonl")
+    outcomes = []
+    for episode in lines(file):
+        (trace,) = episode["traces"]
+        rewards = trace["rewards"].values()
+        if episode["ok"] and None not in rewards:
+            total = sum(reward["score"] * reward["weight"] for reward in rewards)
+            outcomes.append((str(episode["task"]["data"]["idx"]), total))
+    log = ps.logs.verifiers(file, threshold=None).frame.collect()
+    assert log.drop_nulls("category").height == len(outcomes) == log.height - 2
+    expected = [pytest.approx(total) for _, total in outcomes]
+    assert log.drop_nulls("category")["category"].to_list() == expected
+    # Question 5 has one episode, which was not scored: no outcome at all.
+    with pytest.raises(ValueError, match="question='5'"):
+        ps.logs.verifiers(file, missing="drop").avg().collect()
+    scored = ps.logs.verifiers(file, missing="drop").frame.filter(question="5").collect()
+    assert scored["category"].to_list() == [None]
