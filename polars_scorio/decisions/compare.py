@@ -11,7 +11,6 @@ from scipy.special import ndtr, stdtr
 
 from polars_scorio.arguments import Per
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.outweighed import OUTWEIGHED, outweighed, reach, warn_of_prior
 from polars_scorio.decisions.population import Sample, sample_options
@@ -26,7 +25,7 @@ from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.intervals import beta_interval, normal_interval
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
 from polars_scorio.reporting.request import check_metrics, on_levels
@@ -94,7 +93,7 @@ class _Comparison:
         models = groups[self._model]
         a, b = self._pairs(models)
         pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
-        rows = groups.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
+        rows = tidy(groups)
         return pl.concat(
             self._verdicts(pl.DataFrame({**pairs, **self._numbers(rows, k, a, b)}), k)
             for k in self.metric.k

@@ -20,7 +20,6 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.compare import standardized
 from polars_scorio.decisions.outweighed import warn_of_rows
@@ -34,7 +33,7 @@ from polars_scorio.decisions.strata import (
 )
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
 from polars_scorio.reporting.request import on_levels
@@ -71,15 +70,15 @@ def rank(
         return _placed(ordered, trials, strata, method)
     refuse_rewards(metric, trials, "rank")
     grouped = results(trials, [metric], per="model", **aligned(options))
-    tidy = grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
+    rows = tidy(grouped)
     if options.get("pooling", "none") == "none":
         confidence = float(options.get("confidence", 0.95))
-        tidy = checked(tidy, warn_of_rows(metric, strata, confidence))
-    return ranked(tidy, trials, strata, method=method, ties=ties, **options)
+        rows = checked(rows, warn_of_rows(metric, strata, confidence))
+    return ranked(rows, trials, strata, method=method, ties=ties, **options)
 
 
 def ranked(
-    tidy: pl.LazyFrame,
+    rows: pl.LazyFrame,
     trials: Trials,
     strata: Sequence[str],
     *,
@@ -91,7 +90,7 @@ def ranked(
 
     Parameters
     ----------
-    tidy : LazyFrame
+    rows : LazyFrame
         The rows.
     trials : Trials
         The log, for the name of its model column.
@@ -111,7 +110,7 @@ def ranked(
         apart = z >= ndtri(float(options.get("confidence", 0.95)))
     else:
         apart = pl.col("hi") < before("lo")
-    ordered = _sorted(tidy, trials, strata).with_columns(z_last=z, apart=apart)
+    ordered = _sorted(rows, trials, strata).with_columns(z_last=z, apart=apart)
     return _placed(ordered, trials, strata, method)
 
 
@@ -141,7 +140,7 @@ class _Sampled:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, the best first."""
-        rows = groups.explode(RESULTS).unnest(RESULTS)
+        rows = tidy(groups)
         sample = Sample.read(rows, self.trials, self.metric, self.metric.k[0])
         mu, sigma = sample.scores()
         far = sample.quantile((1 + self.confidence) / 2) * sigma

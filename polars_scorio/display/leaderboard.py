@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import ranked
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import plain_name, results, wide_columns
 
@@ -45,8 +44,7 @@ def leaderboard(
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
     plan = results(trials, metrics, overall=overall, **aligned(options))
-    tidy = plan.select(*trials.keys, RESULTS).explode(RESULTS, **AS_ROWS).unnest(RESULTS)
-    rows = tidy.collect(engine="streaming")
+    rows = tidy(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
     wide = rows.group_by(*trials.keys).agg(columns)
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]

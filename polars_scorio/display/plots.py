@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Compared, Overall, Per
-from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import settling, trajectory
@@ -31,7 +30,7 @@ from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.base import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.evaluate import RESULTS
+from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions, PlanOptions
 from polars_scorio.reporting.report import results
 from polars_scorio.signatures import takes
@@ -383,7 +382,7 @@ class Plots:
         """The rows of a report."""
         trials = self._trials()
         grouped = results(trials, [metric], per=per, **options)
-        plan = grouped.select(*trials.keys, RESULTS).explode(RESULTS, **AS_ROWS).unnest(RESULTS)
+        plan = tidy(grouped.select(*trials.keys, RESULTS))
         rows = plan.collect(engine="streaming")
         if rows.height and rows["mu"].null_count() == rows.height:
             missing = "rewards of any value have no posterior to draw"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,13 @@ AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 RESULTS = ":results"
 
 _GROUP, _CELL = ":group", ":cell"
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+
+def tidy(grouped: FrameT) -> FrameT:
+    """The rows of a report, of which there is a list for each group."""
+    return grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

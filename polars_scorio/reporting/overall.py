@@ -13,7 +13,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, REACH
-from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS
+from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, tidy
 from polars_scorio.reporting.inference import Inference
 from polars_scorio.reporting.request import Inquiry
 
@@ -49,7 +49,7 @@ def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
     trials = asked.trials
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
-        rows = strata.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
+        rows = tidy(strata)
         means = pl.concat(
             _means(rows, trials, asked.inference, metric, k)
             for metric, _ in asked.asked

@@ -12,11 +12,10 @@ from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import STATES
-from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
-from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, Evaluation
+from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, Evaluation, tidy
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.request import check_metrics, inquiry
@@ -41,14 +40,14 @@ def report(
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
     columns = wide_columns(metrics, keys) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
-    tidy = grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS).select(*keys, *COLUMNS)
+    rows = tidy(grouped).select(*keys, *COLUMNS)
     if wide:
         everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
         groups = keys or [EVERYTHING]
-        rows = tidy.with_columns(**everything).group_by(*groups).agg(columns)
-        return rows.sort(*groups, nulls_last=True).select(pl.exclude(EVERYTHING))
+        board = rows.with_columns(**everything).group_by(*groups).agg(columns)
+        return board.sort(*groups, nulls_last=True).select(pl.exclude(EVERYTHING))
     # A stable sort: the metrics of a question keep the order in which they were asked for.
-    return tidy.sort(*keys, maintain_order=True) if per == "question" else tidy
+    return rows.sort(*keys, maintain_order=True) if per == "question" else rows
 
 
 def results(
@@ -147,7 +146,7 @@ def plain_name(metric: Metric, k: int | None) -> str:
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
     rows = (
-        grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS).drop(EVERYTHING, *AROUND, strict=False)
+        tidy(grouped).drop(EVERYTHING, *AROUND, strict=False)
     )
     bad = rows.filter(INFINITE)
     if bad.height:
