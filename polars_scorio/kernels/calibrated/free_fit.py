@@ -92,8 +92,8 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
     >>> counts = np.array([16, 16]), np.array([0, 16]), np.array([50, 50])
     >>> fit = fit_free(fit_binary(*counts), *counts)
     >>> p, _ = fit.rates
-    >>> fit.weight[(p < 0.05) | (p > 0.95)].sum().round(1)
-    np.float64(1.0)
+    >>> round(float(fit.weight[(p < 0.05) | (p > 0.95)].sum()), 1)
+    1.0
     """
     size = min(max(_FEWEST, ceil(15 * np.sqrt(n.max())) + 1), _MOST)
     p, q = rates(size)

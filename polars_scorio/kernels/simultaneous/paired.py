@@ -93,8 +93,8 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
     Examples
     --------
     >>> both = paired(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0]), 1.0)
-    >>> (both.sigma()[0, 0, 1] ** 2).round(6), both.freedom  # 1/9 and 1/24
-    (np.float64(0.152778), array([2.]))
+    >>> round(float(both.sigma()[0, 0, 1]) ** 2, 6), both.freedom  # 1/9 and 1/24
+    (0.152778, array([2.]))
     """
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)

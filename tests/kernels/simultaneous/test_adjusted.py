@@ -25,7 +25,7 @@ def test_effects_are_those_of_dummy_variables():
     model, question, value = partial_log()
     found = adjusted_means(model, question, value, 1.0).mean[0]
     of_model, of_question = design(model, question)
-    effect = np.linalg.lstsq(np.hstack([of_model, of_question]), value)[0]
+    effect = np.linalg.lstsq(np.hstack([of_model, of_question]), value, rcond=None)[0]
     models = of_model.shape[1]
     np.testing.assert_allclose(found, effect[:models] + effect[models:].mean(), rtol=1e-9)
 
@@ -44,9 +44,9 @@ def test_differences_have_the_sandwich_cr2():
     model, question, value = partial_log(3)
     of_model, of_question = design(model, question)
     # Within questions, as the package does it; the rest is dense.
-    within = of_model - of_question @ np.linalg.lstsq(of_question, of_model)[0]
+    within = of_model - of_question @ np.linalg.lstsq(of_question, of_model, rcond=None)[0]
     bread = np.linalg.pinv(within.T @ within)
-    residual = value - of_question @ np.linalg.lstsq(of_question, value)[0]
+    residual = value - of_question @ np.linalg.lstsq(of_question, value, rcond=None)[0]
     residual = residual - within @ bread @ within.T @ residual
     meat = np.zeros_like(bread)
     for each in range(question.max() + 1):
