@@ -147,7 +147,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         self,
         rubric: Rubric,
         *,
-        over: Column | Iterable[Column] = (),
+        over: Column | Iterable[Column] | None = None,
         thresholds: Thresholds | None = None,
     ) -> Scorio[FrameT]:
         """Take the category of each trial from a rubric; all other roles stay.
@@ -159,7 +159,9 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         over : str, Expr or several of them
             The strata (datasets) within which percentiles are taken, over all models together and
             all rows of the frame: a filter on the models of the result changes no number, but all
-            models are read. Default: the whole frame is one.
+            models are read. ``over=()``: the whole frame is one, the default where there is no
+            `by`. With `by` and percentiles it must be said: `by` may name datasets, but also
+            temperatures or steps.
         thresholds : dict of float or DataFrame, optional
             Numbers in place of the percentiles, by name, or a row for each stratum of `over`, as
             `ps.rubrics.thresholds` returns. Runs that are compared must share their thresholds, and
@@ -178,7 +180,8 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         ColumnNotFoundError
             If the frame lacks a signal or a column of `over`.
         TypeError, ValueError
-            As `Rubric.expr`; and if percentiles were to be taken of rows that are already counted.
+            As `Rubric.expr`; if percentiles were to be taken of rows that are already counted; and
+            if there are strata, a rubric takes percentiles, and `over` is not said.
 
         Examples
         --------
@@ -191,7 +194,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         0.0
         """
         schema = self._lazy().collect_schema()
-        category = rubric.expr(over=over, thresholds=thresholds)
+        category = rubric.expr(over=() if over is None else over, thresholds=thresholds)
         refuse_absent(
             category.meta.root_names(),
             schema,
@@ -202,6 +205,12 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             raise ValueError(
                 f"the rubric {rubric.name!r} takes percentiles of trials, and count= means rows "
                 "that stand for several: pass thresholds="
+            )
+        if over is None and rubric.thresholds and thresholds is None and self._roles.strata:
+            raise ValueError(
+                f"the rubric {rubric.name!r} takes percentiles, and the log has strata: name the "
+                'column of the dataset within which they are taken, as in over="dataset", or '
+                "pass over=() where all rows are of one"
             )
         success = rubric.success or None if self._roles.success is None else self._roles.success
         return Scorio(self._frame, replace(self._roles, category=category, success=success))

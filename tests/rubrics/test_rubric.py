@@ -235,8 +235,10 @@ def test_a_filter_on_the_model_reaches_the_scan_where_thresholds_are_given(log, 
 
 def test_a_filter_before_the_report_changes_them(log):
     rubric = ps.rubrics.conf_calibrated()
-    after = log.scorio(by="dataset").rubric(rubric).bayes(rubric.weights())
-    before = log.filter(model="b").scorio(by="dataset").rubric(rubric).bayes(rubric.weights())
+    after = log.scorio(by="dataset").rubric(rubric, over=()).bayes(rubric.weights())
+    before = (
+        log.filter(model="b").scorio(by="dataset").rubric(rubric, over=()).bayes(rubric.weights())
+    )
     assert not before["mu"].equals(after.filter(model="b")["mu"])
 
 
@@ -264,11 +266,11 @@ def test_the_other_roles_stay(log):
 
 @each
 def test_success_is_that_of_the_rubric_unless_it_was_said(log, rubric):
-    report = log.scorio(by="dataset").rubric(rubric).pass_at_k(2)
+    report = log.scorio(by="dataset").rubric(rubric, over=()).pass_at_k(2)
     success = pl.col(rubric.name).cast(pl.String).is_in(rubric.success)
     labelled = log.with_columns(rubric.expr())
     assert_frame_equal(report, labelled.scorio(by="dataset", category=success).pass_at_k(2))
-    valid = log.scorio(by="dataset", success=rubric.labels[1:]).rubric(rubric).pass_at_k(2)
+    valid = log.scorio(by="dataset", success=rubric.labels[1:]).rubric(rubric, over=()).pass_at_k(2)
     expected = labelled.scorio(by="dataset", category=pl.col(rubric.name) != "invalid")
     assert_frame_equal(valid, expected.pass_at_k(2))
 
@@ -302,14 +304,16 @@ def test_a_missing_signal_that_decides_is_an_error_with_its_place(log, nothing):
     accessor = broken.scorio(by="dataset")
     message = r"2 questions have a missing category .*'concision_high_conf'\), the first at dataset"
     with pytest.raises(ValueError, match=message + "='easy', model='b', question=2: 1 trials"):
-        accessor.rubric(rubric).bayes(rubric.weights())
-    dropped = broken.scorio(by="dataset", missing="drop").rubric(rubric).bayes(rubric.weights())
+        accessor.rubric(rubric, over=()).bayes(rubric.weights())
+    dropped = (
+        broken.scorio(by="dataset", missing="drop").rubric(rubric, over=()).bayes(rubric.weights())
+    )
     assert dropped["dropped"].to_list() == [0, 1, 0, 1]
-    stand_in = broken.scorio(by="dataset", missing="invalid").rubric(rubric)
+    stand_in = broken.scorio(by="dataset", missing="invalid").rubric(rubric, over=())
     as_invalid = broken.with_columns(repeated_pattern=pl.col("repeated_pattern") | first)
     assert_frame_equal(
         stand_in.bayes(rubric.weights()),
-        as_invalid.scorio(by="dataset").rubric(rubric).bayes(rubric.weights()),
+        as_invalid.scorio(by="dataset").rubric(rubric, over=()).bayes(rubric.weights()),
     )
 
 
@@ -340,6 +344,19 @@ def test_prior_trials_are_judged_by_the_same_thresholds(log):
     assert_frame_equal(asked.bayes(w, prior=prior), expected)
 
 
+def test_the_dataset_of_percentiles_is_named_where_there_are_strata(log):
+    rubric = ps.rubrics.ood_robustness()
+    accessor = log.lazy().scorio(by="dataset")
+    with pytest.raises(ValueError, match=r"^the rubric 'ood_robustness' takes .* pass over=\(\) "):
+        accessor.rubric(rubric)
+    split = accessor.rubric(rubric, over="dataset").bayes(rubric.weights()).collect()
+    whole = accessor.rubric(rubric, over=()).bayes(rubric.weights()).collect()
+    assert not split.equals(whole)
+    without = log.scorio(model="dataset", question=pl.concat_str("model", "question"))
+    assert without.rubric(rubric).bayes(rubric.weights())["questions"].len() == 2
+    accessor.rubric(ps.rubrics.exact_match())  # takes none
+
+
 def test_rows_that_are_counted_have_no_percentiles(log):
     rubric = ps.rubrics.ood_robustness()
     rows = log.drop("trial").with_columns(rows=1)
@@ -347,7 +364,7 @@ def test_rows_that_are_counted_have_no_percentiles(log):
     with pytest.raises(ValueError, match=r"'ood_robustness' takes percentiles .* pass thresholds="):
         accessor.rubric(rubric)
     numbers = ps.rubrics.thresholds(log).row(0, named=True)
-    expected = log.scorio(by="dataset").rubric(rubric).bayes(rubric.weights())
+    expected = log.scorio(by="dataset").rubric(rubric, over=()).bayes(rubric.weights())
     asked = accessor.rubric(rubric, thresholds=numbers)
     assert_frame_equal(asked.bayes(rubric.weights()), expected)
     free = accessor.rubric(ps.rubrics.exact_match()).avg(ps.rubrics.exact_match().weights())
