@@ -39,9 +39,12 @@ class PlanOptions(TypedDict, total=False):
             moves mu towards 1/2 (the mean of the weights) by more than sigma says. A fitted
             population is integrated over what the data leave open; its intervals hold what they
             promise, on small benchmarks too, where others fail (Bowyer et al. 2025,
-            arXiv:2503.01747), and `avg` gets a calibrated sigma. It assumes that the number of
-            trials does not depend on how hard a question is (else use `avg`, which then holds
-            still). `priors` shows the fit.""",
+            arXiv:2503.01747), and `avg` gets a calibrated sigma. `priors` shows the fit.
+
+            Where numbers of trials differ: if they depend on outcomes seen so far (retries,
+            `next_trials`), `bayes` with partial pooling holds and `avg` does not; if they depend
+            on a difficulty that is known from elsewhere, `avg` holds and pooling does not; if
+            failures were dropped, nothing does: count them, ``missing=0``.""",
         ),
     ]
 

@@ -132,7 +132,7 @@ def measured(
 def main() -> None:
     """Simulate what the command line asks for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--replicates", type=int, default=80)
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
