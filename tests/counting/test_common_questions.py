@@ -99,6 +99,7 @@ def test_where_all_questions_are_common_nothing_changes(log, ask):
     assert_frame_equal(rows, ask(log.scorio(**ROLES)), check_exact=True)
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 @ASKED
 def test_strata_may_have_different_questions(log, ask):
     apart = pl.when(domain="air").then(pl.col("question") < 5).otherwise(pl.col("question") > 3)
