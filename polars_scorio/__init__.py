@@ -11,6 +11,7 @@ from polars_scorio import logs, rubrics, sql
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.engines import count_trials
+from polars_scorio.counting.seen import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.display.tables import style, to_latex, to_markdown
@@ -41,6 +42,7 @@ __all__ = [
     "PriorWarning",
     "Scorio",
     "ScorioExpr",
+    "SuccessWarning",
     "auc_at_k",
     "avg",
     "bayes",

@@ -11,6 +11,7 @@ import polars as pl
 from polars_scorio.accessors.metrics import MetricEstimates
 from polars_scorio.arguments import Interval
 from polars_scorio.counting.roles import Category, Classes, Roles, bind, classes
+from polars_scorio.counting.values import EXACT
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.metrics.base import Metric, check_metric
 from polars_scorio.metrics.counted import Answer
@@ -67,9 +68,12 @@ class ScorioExpr(MetricEstimates):
         ----------
         success : category or several of them, optional
             Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+            No warning says that a column has none of them, as a report does: an expression sees
+            some of the groups at a time, and never knows whether these are all.
         missing : category, "error" or "drop"
             What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a
-            category, as in ``missing=0``.
+            category, as in ``missing=0``. What the column cannot hold is refused at collection,
+            when its dtype is known.
 
         Returns
         -------
@@ -194,9 +198,12 @@ class _Groups:
         """
         words = self._labelled()
         name = expr.meta.output_name(raise_if_undetermined=False) or "category"
-        kinds = self._classes(name, pl.String() if words else pl.Float64())
+        kind = pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
+        kinds = self._classes(name, pl.String() if words else kind)
         # The codes of a categorical are no numbers: it is refused when its dtype is known.
         number = expr.to_physical().cast(pl.Float64, strict=False)
+        # Exact beyond 2**53, where Float64 has gaps.
+        whole = expr.to_physical().cast(pl.Int128, strict=False)
         values, stray, nan = number, pl.lit(0), number.is_nan().sum()
         if words:
             values, nan = expr.cast(pl.String, strict=False), pl.lit(0)
@@ -206,7 +213,7 @@ class _Groups:
             # Who names a fraction as a success knows that the column holds fractions.
             stray = ((number != number.floor()) | number.is_infinite()).sum()
         numbers = [expr.len(), expr.null_count() + nan, stray]
-        numbers += [_equals(values, members).sum() for members in _members(kinds)]
+        numbers += [_equals(values, whole, members).sum() for members in _members(kinds)]
         return [expr.first(), *(number.alias(f":{i}") for i, number in enumerate(numbers))]
 
     def __call__(self, groups: pl.Series) -> pl.Series:
@@ -271,10 +278,15 @@ def _members(kinds: Classes) -> list[tuple[Category, ...]]:
     return [(category,) for category in kinds.known]
 
 
-def _equals(values: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
-    """Whether a category is one of those of a class."""
-    spelled = [spelling for member in members for spelling in _spellings(member)]
-    return pl.any_horizontal(values == pl.lit(spelling) for spelling in spelled)
+def _equals(values: pl.Expr, whole: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
+    """Whether a category is one of those of a class; `whole` is its value without a fraction."""
+    big = [member for member in members if not isinstance(member, str) and abs(member) >= EXACT]
+    spelled = [spelling for member in members if member not in big
+               for spelling in _spellings(member)]  # fmt: skip
+    return pl.any_horizontal(
+        *(values == pl.lit(spelling) for spelling in spelled),
+        *((values == float(member)) & (whole == int(member)) for member in big),
+    )
 
 
 def _spellings(category: Category) -> set[Category]:

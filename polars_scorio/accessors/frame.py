@@ -13,7 +13,7 @@ from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
-from polars_scorio.counting.roles import Category, Column, Roles
+from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.reporting.options import OutcomeOptions, RoleOptions
 from polars_scorio.rubrics.rubric import Rubric, Thresholds, refuse_absent
 from polars_scorio.signatures import takes
@@ -61,6 +61,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         count: Column | None = None,
         levels: Iterable[float] | None = None,
         validate: bool = True,
+        unscored: Unscored = "error",
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
 
@@ -101,6 +102,11 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             False skips the check for duplicate trials, and does not read the trial column at all.
             The check is exact; where ids are integers close together its memory grows with the
             questions, else with the trials.
+        unscored : "error" or "drop"
+            What a question without any outcome means, where ``missing="drop"`` leaves none of its
+            trials (or `count` says that it has none): an error; or nothing, but counted in a column
+            `unscored` that reports per model, leaderboards and `coverage` then have. A model of
+            which no question is left is an error.
 
         Returns
         -------
@@ -139,6 +145,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             count=count,
             levels=levels,
             validate=validate,
+            unscored=unscored,
         )
         return Scorio(self._frame, roles)
 

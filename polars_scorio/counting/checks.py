@@ -19,6 +19,8 @@ ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids
 # Which rule a question violates, its name if it does, and what was found there.
 PROBLEM, PLACE, FOUND, QUESTIONS = ":problem", ":place", ":found", ":questions"
 
+MOST = 2**63 - 1  # so many trials a number of 64 bits counts
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
@@ -106,13 +108,60 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     )
 
 
+def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
+    """Refuse a log of which a number of 64 bits does not count the trials.
+
+    Raises
+    ------
+    ValueError
+        With the group that has the most.
+    """
+    if sum(groups[total].to_list()) > MOST:
+        first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
+        raise ValueError(
+            f"the log has more trials than {MOST:,}, the most of them{_at(first, trials)}: "
+            f"{first[total]:,}. That is all that 64 bits hold. Is {_counts(trials)} a column of "
+            "counts?"
+        )
+
+
+def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse groups that no question is left of when those without any outcome are left out.
+
+    Raises
+    ------
+    ValueError
+        With the first of them.
+    """
+    if groups.height:
+        first = groups.sort(*trials.groups).row(0, named=True)
+        number = groups.height
+        raise ValueError(
+            f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
+            f'question, the first{_at(first, trials)}: unscored="drop" leaves nothing of it. '
+            "Filter it out. See coverage() for what there is."
+        )
+
+
+def _at(group: dict[str, object], trials: Trials) -> str:
+    """Where a group is, after a blank and a word; nothing where there is only one."""
+    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
+    return f" at {place}" if place else ""
+
+
+def _counts(trials: Trials) -> str:
+    return repr(trials.count.name) if trials.count else "that of the prior trials"
+
+
 def _keys(trials: Trials) -> list[Rule]:
-    keys = [*trials.keys, trials.question.name]
+    parts = [part for part in (*trials.by, trials.model, trials.question) if part]
+    floats = [part.name for part in parts if part.dtype.is_float()]
+    keys = [part.name for part in parts]
     return [
         Rule(
-            pl.any_horizontal(pl.col(*keys).is_null()),
+            pl.any_horizontal(pl.col(keys).is_null(), pl.col(floats).is_nan()),
             pl.lit(""),
-            f"a null in the keys {keys}",
+            f"a null{' or NaN' * bool(floats)} in the keys {keys}",
             "Fill the nulls, or filter such rows out.",
         )
     ]
@@ -127,7 +176,13 @@ def _multiplicities(trials: Trials) -> list[Rule]:
             _text(": ", pl.col(BAD), " rows"),
             f"null or negative counts in {trials.count.name!r}",
             "A count says for how many trials its row stands: 0, 1, 2, ...",
-        )
+        ),
+        Rule(
+            pl.col(ROWS).is_null(),
+            pl.lit(""),
+            f"more trials than {MOST:,} in {trials.count.name!r}",
+            "That is all that 64 bits hold. Is it a column of counts?",
+        ),
     ]
 
 
@@ -139,7 +194,7 @@ def _identities(trials: Trials) -> list[Rule]:
         Rule(
             pl.col(NO_ID) > 0,
             _text(": ", pl.col(NO_ID), " trials"),
-            f"a null trial id in {trial!r}",
+            f"a null{' or NaN' * trials.trial.dtype.is_float()} trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
         ),
         Rule(
@@ -178,10 +233,11 @@ def _sizes(trials: Trials) -> list[Rule]:
 
 def _categories(trials: Trials, classes: Classes) -> list[Rule]:
     empty = Rule(
-        pl.col(ROWS) - pl.col(MISSING) < 1,
+        unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
         _text(": ", pl.col(ROWS), " trials, ", pl.col(MISSING), " of them missing"),
         "no trial with a category",
-        "Filter such questions out, or give missing trials a category with missing=.",
+        'Filter such questions out, leave them out and counted with unscored="drop", or give '
+        "missing trials a category with missing=.",
     )
     what = f"a category outside {list(classes.known or ())}"
     way_out = (
@@ -203,6 +259,11 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         way_out,
     )
     return [outside, empty]
+
+
+def unscored() -> pl.Expr:
+    """Whether a question has no trial with an outcome."""
+    return pl.col(ROWS) - pl.col(MISSING) < 1
 
 
 def _text(*parts: str | pl.Expr) -> pl.Expr:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from polars_scorio.counting.checks import unscored
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
 
@@ -24,8 +25,11 @@ def with_partial(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     assert trials.model is not None  # noqa: S101 - without models nothing is compared
     strata, question = [*trials.strata], trials.question.name
     models = pl.col(trials.model.name).n_unique()
-    everywhere = pl.len().over(*strata, question) == (models.over(strata) if strata else models)
-    return questions.with_columns(pl.when(~everywhere).then(pl.col(question)).alias(PARTIAL))
+    # A question without any outcome is left out, where it is no error: the others lack it too.
+    scored = ~unscored()
+    everywhere = scored.sum().over(*strata, question) == (models.over(strata) if strata else models)
+    partial = pl.when(scored & ~everywhere).then(pl.col(question))
+    return questions.with_columns(partial.alias(PARTIAL))
 
 
 def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:

@@ -19,6 +19,8 @@ from polars_scorio.counting.checks import (
     marked,
     raise_first,
     refuse_bad,
+    refuse_beyond,
+    refuse_unscored,
     rules,
 )
 from polars_scorio.counting.common_questions import (
@@ -45,12 +47,14 @@ from polars_scorio.counting.roles import (
     Category,
     Classes,
     Trials,
-    native,
     refuse_repeats,
 )
+from polars_scorio.counting.seen import UNWATCHED, Watch, watch
+from polars_scorio.counting.values import literal
 
 DROPPED, STATES, REWARDS, SEQUENCE = ":dropped", ":states", ":rewards", ":sequence"
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
+_SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
 
 
 def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
@@ -95,7 +99,9 @@ def states(
         `SEQUENCE` of classes.
     """
     broken = rules(trials, classes)
-    asked = marked(_counted(trials, classes, sequences=sequences), trials.question.name, broken)
+    watched = watch(trials, classes, class_columns(classes)[-1])
+    counted = _counted(trials, classes, watched, sequences=sequences)
+    asked = marked(counted, trials.question.name, broken)
     columns, matched = class_columns(classes), []
     earlier = None if prior is None else _earlier(trials, classes, prior)
     if prior is not None and earlier is not None:
@@ -112,25 +118,35 @@ def states(
         pl.len().alias(QUESTIONS),
         pl.col(MISSING).sum().alias(DROPPED),
         pl.col(lists).first(),
+        *watched.states(),
+        *_trials_of_all(trials, prior, columns),
         *matched,
     )
     problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
     state = pl.struct(*names, *columns, QUESTIONS, DROPPED, *lists)
+    scored = pl.sum_horizontal(class_columns(classes)) > 0
+    kept = scored
     if questions == "common":
-        state = state.filter(pl.col(PARTIAL).is_null())
+        state, kept = state.filter(pl.col(PARTIAL).is_null()), scored & pl.col(PARTIAL).is_null()
     grouped = merged.group_by(*trials.groups).agg(
         state.alias(STATES),
         problems.alias(_PROBLEMS),
+        scored.any().alias(_SCORED),
+        kept.any().alias(_KEPT),
         *(pl.col(name).drop_nulls() for name in partial),
+        *watched.groups(),
+        pl.col(_ALL).sum(),
         *matched,
     )
     if prior is not None and earlier is not None:
         grouped = pl.concat([grouped, _earlier_groups(trials, prior, earlier)], how="diagonal")
 
     def check(whole: pl.DataFrame) -> pl.DataFrame:
-        bad = whole.drop(STATES, *partial).filter(pl.col(_PROBLEMS).list.len() > 0)
+        bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
         raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, broken)
         seen = whole.filter(pl.col(STATES).is_not_null())
+        refuse_beyond(seen, trials, _ALL)
+        refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "
@@ -139,7 +155,8 @@ def states(
         if questions == "same":
             refuse_partial(seen, trials)
         elif questions == "common":
-            refuse_nothing_in_common(seen.filter(pl.col(STATES).list.len() == 0), trials)
+            refuse_nothing_in_common(seen.filter(~pl.col(_KEPT)), trials)
+        watched.warn_of_absent(seen, trials)
         return seen
 
     return checked(grouped.sort(*trials.groups), check).select(*trials.groups, STATES)
@@ -187,7 +204,8 @@ def tallies(trials: Trials) -> pl.LazyFrame:
     ids = [pl.col(TRIAL)] if trials.identified else []
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids)
     distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials)
-    return parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
+    questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
+    return questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
 
 
 def settled(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
@@ -211,7 +229,9 @@ def _count_name(trials: Trials) -> str:
     return trials.count.name if trials.count else "count"
 
 
-def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl.LazyFrame:
+def _counted(
+    trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
+) -> pl.LazyFrame:
     """One row per question: its counts, and what the rules look at."""
     # The first class is what the others leave: one sum less over the rows.
     first, *others = class_columns(classes)
@@ -227,6 +247,7 @@ def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_class(members).alias(SEQUENCE)] if sequences else []),
+        *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
     )
     totals = [
         pl.col(MISSING, *others).sum(),
@@ -234,11 +255,12 @@ def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl
     ]
     # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
     if in_blocks(trials) and not classes.rewards and not sequences:
-        questions = _merged(rows, keys, totals)
+        questions = _merged(rows, keys, totals, watched)
     else:
         questions = rows.group_by(*keys).agg(
             _rows(trials),
             *totals,
+            *watched.questions(),
             *([_rewards(trials)] if classes.rewards else []),
             *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
             *_bad(trials),
@@ -246,21 +268,23 @@ def _counted(trials: Trials, classes: Classes, *, sequences: bool = False) -> pl
         )
     return (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
-        questions.with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64)).with_columns(
-            (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
-        )
+        questions.with_columns(
+            pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
+        ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
     )
 
 
-def _merged(rows: pl.LazyFrame, keys: list[str], totals: list[pl.Expr]) -> pl.LazyFrame:
+def _merged(
+    rows: pl.LazyFrame, keys: list[str], totals: list[pl.Expr], watched: Watch
+) -> pl.LazyFrame:
     """One row per question, by way of the blocks of its trial ids."""
     return (
         rows.with_columns(*blocks())
         .group_by(*keys, BLOCK)
-        .agg(pl.len().alias(ROWS), *totals, pl.col(BITS).bitwise_or())
+        .agg(pl.len().alias(ROWS), *totals, *watched.questions(), pl.col(BITS).bitwise_or())
         .with_columns(*block_identities())
         .group_by(*keys)
-        .agg(*totals, pl.col(ROWS, IDS, NO_ID).sum())
+        .agg(*totals, *watched.merged(), pl.col(ROWS, IDS, NO_ID).sum())
     )
 
 
@@ -283,14 +307,18 @@ def _stray(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr 
 
 def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
     """For each class, whether a category belongs to it."""
-
-    def equals(value: Category) -> pl.Expr:
-        return pl.col(CATEGORY) == pl.lit(native(value, trials.category.dtype))
-
     if classes.known is not None:
-        return [equals(value) for value in classes.known]
-    success = pl.any_horizontal(pl.lit(False), *map(equals, classes.success or ()))  # noqa: FBT003
+        return [_is(trials, value) for value in classes.known]
+    successes = [_is(trials, value) for value in classes.success or ()]
+    success = pl.any_horizontal(pl.lit(False), *successes)  # noqa: FBT003
     return [~success, success]
+
+
+def _is(trials: Trials, value: Category) -> pl.Expr:
+    """Whether a trial has a category; null where its outcome is missing."""
+    own = literal(value, trials.category.dtype)
+    never = pl.when(pl.col(CATEGORY).is_not_null()).then(pl.lit(False))  # noqa: FBT003
+    return never if own is None else pl.col(CATEGORY) == own
 
 
 def _class(members: list[pl.Expr]) -> pl.Expr:
@@ -314,8 +342,16 @@ def _rewards(trials: Trials) -> pl.Expr:
     """The categories of a question themselves, one for each trial that has one."""
     if trials.count is None:
         return pl.col(CATEGORY).drop_nulls().alias(REWARDS)
-    repeated = pl.col(CATEGORY).repeat_by(pl.col(COUNT).clip(0)).explode(**AS_ROWS)
+    times = pl.col(COUNT).clip(0).cast(pl.Int64, strict=False)
+    repeated = pl.col(CATEGORY).repeat_by(times).explode(**AS_ROWS)
     return repeated.drop_nulls().alias(REWARDS)
+
+
+def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> list[pl.Expr]:
+    """How many trials the questions of a state have together, where rows stand for many."""
+    counted = trials.count is not None or (prior is not None and prior.count is not None)
+    of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
+    return [(of_each.sum() if counted else pl.lit(0)).alias(_ALL)]
 
 
 def _bad(trials: Trials) -> list[pl.Expr]:

@@ -11,7 +11,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
 
 _ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"
-_NUMBERS = ("missing", "trials", "n_min", "n_max", "nulls", "duplicates")
+_NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
 
 
 def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.LazyFrame:
@@ -23,7 +23,8 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
     if per == "question":
         refuse_repeats([*trials.keys, question, "trials", "expected", "nulls", "duplicates"])
         return _gaps(questions, trials)
-    refuse_repeats([*trials.keys, "questions", *_NUMBERS, "categories"])
+    numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
+    refuse_repeats([*trials.keys, "questions", *numbers, "categories"])
     strata = [*trials.strata]
     asked = pl.col(question).n_unique()
     groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
@@ -32,6 +33,7 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         .agg(
             pl.col(question).n_unique().cast(pl.UInt32).alias("questions"),
             pl.col(_ASKED).first(),
+            (pl.col("trials") <= pl.col("nulls")).sum().alias("unscored"),
             (pl.col("trials") - pl.col("nulls")).sum().alias("trials"),
             pl.col("trials").min().alias("n_min"),
             pl.col("trials").max().alias("n_max"),
@@ -41,7 +43,7 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)
-        .select(*trials.keys, "questions", pl.col(_NUMBERS).cast(pl.Int64), "categories")
+        .select(*trials.keys, "questions", pl.col(numbers).cast(pl.Int64), "categories")
     )
 
 
@@ -57,8 +59,8 @@ def _questions(trials: Trials) -> pl.LazyFrame:
         trials.rows()
         .group_by(*trials.groups, trials.question.name)
         .agg(
-            one.cast(pl.Int64).alias("trials"),
-            nulls.sum().cast(pl.Int64).alias("nulls"),
+            one.cast(pl.Int64, strict=False).alias("trials"),
+            nulls.sum().cast(pl.Int64, strict=False).alias("nulls"),
             again.alias("duplicates"),
             pl.col(CATEGORY).unique().alias(_SEEN),
         )

@@ -127,7 +127,8 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
 def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The tallies of the questions, from the counts that an engine found."""
     frame = _typed(found, trials).rename({CATEGORY: trials.category.name})
-    return tallies(bind(frame, replace(trials.roles, trial=None, count=COUNT)))
+    count = pl.col(COUNT).alias("count")
+    return tallies(bind(frame, replace(trials.roles, trial=None, count=count)))
 
 
 def _identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.arguments import (
     check_categories,
+    check_choice,
     check_column,
     check_columns,
     check_count,
@@ -22,9 +24,13 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
+from polars_scorio.counting.values import held
 
 Column = str | pl.Expr
 Category = str | int | float | bool
+
+# What questions without any outcome mean.
+Unscored = Literal["error", "drop"]
 
 # How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
 NOISE = 1e-6
@@ -40,6 +46,10 @@ _WAYS_OUT = {
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
 }
+_COUNTED = (
+    'Pass count="count" where that column says how many trials a row stands for, or name the trial '
+    "ids with trial=."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +67,7 @@ class Roles:
     count: Column | None = None
     levels: Iterable[float] | None = None
     validate: bool = True
+    unscored: Unscored = "error"
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
@@ -71,6 +82,7 @@ class Roles:
             self._set("n", check_count("n", self.n))
         self._set("validate", check_flag("validate", self.validate))
         self._check_levels()
+        self._check_unscored()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
                 raise ValueError(
@@ -90,6 +102,14 @@ class Roles:
             )
         (category,) = check_categories("missing", self.missing)
         self._set("missing", category)
+
+    def _check_unscored(self) -> None:
+        check_choice("unscored", self.unscored, Unscored)
+        if self.unscored == "drop" and self.missing != "drop" and self.count is None:
+            raise ValueError(
+                'unscored="drop" is about questions of which all trials are missing, which '
+                f'missing={self.missing!r} does not leave: it goes with missing="drop"'
+            )
 
     def _check_levels(self) -> None:
         if self.levels is None:
@@ -180,13 +200,15 @@ class Trials:
         if self.category.dtype.is_float():
             category = category.fill_nan(None)
         if self.missing_category is not None:
-            stand_in = pl.lit(native(self.missing_category, self.category.dtype))
+            stand_in = pl.lit(held(self.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         outcome = [category.alias(CATEGORY)]
         if self.trial is not None and (self.identified or ordered):
-            outcome.append(self.trial.expr.alias(TRIAL))
+            trial = self.trial.expr.fill_nan(None) if self.trial.dtype.is_float() else None
+            outcome.append((self.trial.expr if trial is None else trial).alias(TRIAL))
         if self.count is not None:
-            outcome.append(self.count.expr.cast(pl.Int64).alias(COUNT))
+            # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
+            outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
         return self.frame.select(*everything, *keys, *outcome)
 
 
@@ -239,9 +261,10 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
             return None
         for name in names:
             if name not in schema:
+                counted = role == "trial" and "count" in schema
                 raise ColumnNotFoundError(
                     f"{owner}there is no column {name!r} for the {role}; the columns are "
-                    f"{schema.names()}. {_WAYS_OUT[role]}"
+                    f"{schema.names()}. {_COUNTED if counted else _WAYS_OUT[role]}"
                 )
         outputs = frame.select(expr).collect_schema()
         if len(outputs) != 1:
@@ -249,6 +272,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
                 f"{owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
             )
         ((name, dtype),) = outputs.items()
+        _refuse_reserved(f"{owner}{role} column {name!r}", name)
         _check_dtype(f"{owner}{role} column {name!r}", role, dtype)
         return Part(expr, name, dtype)
 
@@ -273,8 +297,18 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.missing_category is not None:
-        as_categories([trials.missing_category], trials.category, "missing")
+        _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
     return trials
+
+
+def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
+    """Refuse a category for missing outcomes that the column would have to round or to cut off."""
+    as_categories([value], column, keyword)
+    if held(value, column.dtype) is None:
+        raise ValueError(
+            f"{keyword}={value!r} is no value of the category column {column.name!r}, which is "
+            f"{column.dtype}. Name a category that it holds, or cast the column."
+        )
 
 
 def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
@@ -289,6 +323,15 @@ def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
     if repeated:
         raise ValueError(
             f"{owner}the result would have two columns named {repeated[0]!r}: {list(names)}. "
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def _refuse_reserved(what: str, name: str) -> None:
+    """Refuse a name that a column of the plan may have."""
+    if name.startswith(":"):
+        raise ValueError(
+            f'{what} has a name that begins with ":", as those of the package inside a plan do. '
             "Rename the column before, or give the role as an expression with .alias(...)."
         )
 
@@ -321,11 +364,6 @@ def _check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
 def is_label(dtype: pl.DataType) -> bool:
     """Whether categories of this dtype are words."""
     return dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def native(category: Category, dtype: pl.DataType) -> Category:
-    """A category as a value of its column: 1 is True in a Boolean column."""
-    return bool(category) if dtype == pl.Boolean else category
 
 
 def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:

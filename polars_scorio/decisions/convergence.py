@@ -112,7 +112,8 @@ def _outcomes(groups: pl.DataFrame, asked: Inquiry) -> Outcomes:
     states = (
         groups.select(STATES).with_row_index(":group").explode(STATES, **AS_ROWS).unnest(STATES)
     )
-    flat = states.sort(":group", question)
+    scored = states.filter(pl.col(SEQUENCE).list.len() > 0)
+    flat = scored.sort(":group", question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
     codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(kinds, ":d")
     before = matrix(flat, prior) if asked.prior else np.zeros((flat.height, kinds.size), np.int64)

@@ -13,7 +13,7 @@ from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import ranked
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import plain_name, results, wide_columns
 
@@ -25,7 +25,7 @@ SEPARATOR = "__"
 # What belongs to a number of a metric, after its name.
 ENDS = ("_sigma", "_lo", "_hi")
 # What holds for all numbers of a row.
-FACTS = ("questions", "trials", "dropped", "confidence", "prior", "overall")
+FACTS = ("questions", "trials", "dropped", "unscored", "confidence", "prior", "overall")
 
 
 def leaderboard(
@@ -40,7 +40,8 @@ def leaderboard(
     trials = bind(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("macro" if trials.by else None)
-    columns, names = wide_columns(metrics, trials.keys), number_columns(metrics)
+    shared = shared_columns(trials)
+    columns, names = wide_columns(metrics, trials.keys, shared), number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
     plan = results(trials, metrics, overall=overall, **aligned(options))
@@ -54,7 +55,7 @@ def leaderboard(
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
     facts = _facts(options, overall)
-    blocks.append(wide.filter(*whole).select(model, "questions", "trials", "dropped", **facts))
+    blocks.append(wide.filter(*whole).select(model, *shared, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board

@@ -46,6 +46,8 @@ class BlendMetric(Metric):
         n, c = trials_and_successes(states)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
         alpha = np.array(self.prior[::-1])
+        # Of one trial all credits are the same: a power of it, whose sigma no rounding disturbs.
+        moments = (sum(powers), 0.0) if np.array_equal(x, y) else powers
 
         def joint(nu: Floats, n: Ints) -> Joint:  # noqa: ARG001 - the draw has k trials
             b, a = nu.T
@@ -53,12 +55,12 @@ class BlendMetric(Metric):
             return Joint(mean_x, mean_y, var_x, var_y, credit_covariance(a, b, x, y))
 
         def blended(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
-            return blend_moments(joint(nu, n), powers)
+            return blend_moments(joint(nu, n), moments)
 
         if self.per_question:
             mu, sigma = posterior.integrate(blended, alpha)
             return Summary(states.mean(blend(*estimates, powers)), mu, sigma)
-        mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), powers)
+        mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), moments)
         average = blend(states.mean(estimates[0]), states.mean(estimates[1]), powers)
         return Summary(average, mu, np.sqrt(variance))
 

@@ -9,11 +9,11 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import View
+from polars_scorio.arguments import Per, View
 from polars_scorio.counting.checks import QUESTIONS
 from polars_scorio.counting.counts import DROPPED, REWARDS, class_columns
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Classes
+from polars_scorio.counting.roles import Classes, Trials
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
@@ -33,6 +33,26 @@ COLUMNS: dict[str, pl.DataType] = {
     "lo": pl.Float64(),
     "hi": pl.Float64(),
 }
+
+# The number of questions without any outcome, where they are left out.
+UNSCORED = "unscored"
+
+
+def result_columns(trials: Trials, per: Per) -> dict[str, pl.DataType]:
+    """The columns of a report beside its keys."""
+    if trials.roles.unscored == "error" or per == "question":
+        return COLUMNS
+    names = list(COLUMNS)
+    after = names.index("dropped") + 1
+    dtypes = COLUMNS | {UNSCORED: pl.UInt64()}
+    return {name: dtypes[name] for name in [*names[:after], UNSCORED, *names[after:]]}
+
+
+def shared_columns(trials: Trials, per: Per = "model") -> list[str]:
+    """The columns of a report that all its metrics share."""
+    facts = ("questions", "trials", "dropped", UNSCORED)
+    return [name for name in facts if name in result_columns(trials, per)]
+
 
 # What an interval is made of, where more than its ends is needed.
 AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
@@ -62,12 +82,16 @@ class Cells:
         The group of each row.
     states, fitted : States
         The questions in their cells, and in their groups; the same object where those are one.
+    unscored, lost : ndarray of int, shape (groups,)
+        How many questions without any outcome were left out, and how many trials with them.
     """
 
     flat: pl.DataFrame
     group: Ints
     states: States
     fitted: States
+    unscored: Ints
+    lost: Ints
 
     @classmethod
     def read(
@@ -77,13 +101,19 @@ class Cells:
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = matrix(flat, class_columns(kinds))
+        empty = counts.sum(axis=1) == 0
+        unscored, lost = (
+            np.bincount(group[empty], flat[name].to_numpy()[empty], len(groups)).astype(np.int64)
+            for name in (QUESTIONS, DROPPED)
+        )
+        flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
         prior = matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
         questions = flat[QUESTIONS].to_numpy()
         fitted = States.tally(counts, prior, group, questions, len(groups))
         states = fitted
         if per_question:
             states = States.tally(counts, prior, np.arange(len(flat)), questions, len(flat))
-        return cls(flat, group, states, fitted)
+        return cls(flat, group, states, fitted, unscored, lost)
 
     @property
     def single(self) -> bool:
@@ -118,6 +148,9 @@ class Cells:
     def facts(self) -> pl.DataFrame:
         """Group, number of questions, of trials, and of dropped trials of each cell."""
         dropped = np.bincount(self.cell, weights=self.flat[DROPPED], minlength=self.states.groups)
+        unscored = self.unscored[self.owner]
+        if not self.single:
+            dropped += self.lost
         return pl.DataFrame(
             {
                 _GROUP: self.owner,
@@ -125,6 +158,7 @@ class Cells:
                 "questions": self.states.size,
                 "trials": self.states.trials,
                 "dropped": dropped,
+                UNSCORED: unscored,
             }
         )
 
@@ -140,7 +174,7 @@ class Evaluation:
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A list of rows for each group; Polars calls it with a part of the groups."""
-        question = [name for name in self.schema if name not in COLUMNS | AROUND]
+        question = [name for name in self.schema if name not in {*COLUMNS, *AROUND, UNSCORED}]
         cells = Cells.read(
             groups, self.inference.kinds, with_prior=self.with_prior, per_question=bool(question)
         )

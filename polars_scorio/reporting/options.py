@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias, TypedDict
 import polars as pl
 
 from polars_scorio.arguments import Compared, Interval, Overall, Per, Pooling
-from polars_scorio.counting.roles import Category, Column
+from polars_scorio.counting.roles import Category, Column, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.signatures import Option
 
@@ -148,3 +148,4 @@ class RoleOptions(OutcomeOptions, total=False):
     count: Column | None
     levels: Iterable[float] | None
     validate: bool
+    unscored: Unscored

@@ -13,7 +13,13 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, REACH
-from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, tidy
+from polars_scorio.reporting.evaluate import (
+    AROUND,
+    RESULTS,
+    result_columns,
+    shared_columns,
+    tidy,
+)
 from polars_scorio.reporting.inference import Inference
 from polars_scorio.reporting.request import Inquiry
 
@@ -55,7 +61,8 @@ def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
             for metric, _ in asked.asked
             for k in metric.k
         )
-        return _per_model(means, trials).agg(pl.struct(*COLUMNS, *AROUND).alias(RESULTS))
+        columns = result_columns(trials, "model")
+        return _per_model(means, trials).agg(pl.struct(*columns, *AROUND).alias(RESULTS))
 
     return _with_overall(grouped, trials, averaged)
 
@@ -85,11 +92,12 @@ def _means(
     rows: pl.DataFrame, trials: Trials, inference: Inference, metric: Metric, k: int | None
 ) -> pl.DataFrame:
     """The mean of one metric over the strata of each model, with its interval."""
+    columns = result_columns(trials, "model")
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
     low, high = metric.span
     means = _per_model(own, trials).agg(
         pl.col("metric", "k").first(),
-        pl.col("questions", "trials", "dropped").sum(),
+        pl.col(shared_columns(trials)).sum(),
         _complete("estimate", pl.col("estimate").mean()),
         _complete("mu", pl.col("mu").mean()),
         _complete("sigma", _root_of_squares("sigma")),
@@ -101,7 +109,7 @@ def _means(
     around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
     lo, hi = inference.intervals.interval_around(metric, *around)
     ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
-    return means.with_columns(*ends).select(*trials.models, *COLUMNS, *AROUND)
+    return means.with_columns(*ends).select(*trials.models, *columns, *AROUND)
 
 
 def _root_of_squares(name: str) -> pl.Expr:

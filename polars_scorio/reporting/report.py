@@ -15,7 +15,16 @@ from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
-from polars_scorio.reporting.evaluate import AROUND, COLUMNS, RESULTS, Evaluation, tidy
+from polars_scorio.reporting.evaluate import (
+    AROUND,
+    COLUMNS,
+    RESULTS,
+    UNSCORED,
+    Evaluation,
+    result_columns,
+    shared_columns,
+    tidy,
+)
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.request import check_metrics, inquiry
@@ -38,9 +47,9 @@ def report(
     wide = check_flag("wide", wide)
     trials = bind(frame, roles)
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
-    columns = wide_columns(metrics, keys) if wide else []
+    columns = wide_columns(metrics, keys, shared_columns(trials, per)) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
-    rows = tidy(grouped).select(*keys, *COLUMNS)
+    rows = tidy(grouped).select(*keys, *result_columns(trials, per))
     if wide:
         everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
         groups = keys or [EVERYTHING]
@@ -81,8 +90,9 @@ def results(
     if overall is not None:
         check_overall(overall, trials, per)
     question = {trials.question.name: trials.question.dtype} if per == "question" else {}
-    refuse_repeats([*trials.keys, *question, *COLUMNS])
-    schema = question | COLUMNS | (AROUND if overall == "macro" else {})
+    columns = result_columns(trials, per)
+    refuse_repeats([*trials.keys, *question, *columns])
+    schema = question | columns | (AROUND if overall == "macro" else {})
     groups = asked.states(per_question=per == "question", questions=questions)
     if overall == "micro":
         groups = with_pool(groups, trials)
@@ -96,7 +106,9 @@ def results(
     return with_mean(grouped, asked) if overall == "macro" else grouped
 
 
-def wide_columns(metrics: Sequence[Metric], keys: Sequence[str]) -> list[pl.Expr]:
+def wide_columns(
+    metrics: Sequence[Metric], keys: Sequence[str], shared: Sequence[str]
+) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
 
     Raises
@@ -105,7 +117,7 @@ def wide_columns(metrics: Sequence[Metric], keys: Sequence[str]) -> list[pl.Expr
         If two columns would have the same name.
     """
     check_metrics(metrics)
-    columns = [pl.col(name).first() for name in ("questions", "trials", "dropped")]
+    columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
         others = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
         for k in metric.k:
@@ -145,12 +157,10 @@ def plain_name(metric: Metric, k: int | None) -> str:
 
 def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
     """Refuse a blend with a negative power of zero."""
-    rows = (
-        tidy(grouped).drop(EVERYTHING, *AROUND, strict=False)
-    )
+    rows = tidy(grouped).drop(EVERYTHING, *AROUND, strict=False)
     bad = rows.filter(INFINITE)
     if bad.height:
-        keys = [name for name in bad.columns if name not in COLUMNS]
+        keys = [name for name in bad.columns if name not in {*COLUMNS, UNSCORED}]
         first = bad.sort(*keys, maintain_order=True) if keys else bad
         place = first.select(*keys, "metric", "k").row(0, named=True)
         where = ", ".join(f"{name}={value!r}" for name, value in place.items())

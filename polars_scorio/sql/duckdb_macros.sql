@@ -4,12 +4,14 @@
 --     SELECT model, avg(pass_at_k(n, c, 4)) AS estimate,
 --            avg(pass_at_k_mean(n, c, 4)) AS mu,
 --            sqrt(sum(pass_at_k_var(n, c, 4))) / count(*) AS sigma
---     FROM (SELECT model, question, count(*) AS n, sum(category) AS c
+--     FROM (SELECT model, question, count(category) AS n, sum(category) AS c
 --           FROM 'rollouts.parquet' GROUP BY ALL)
 --     GROUP BY model;
 --
--- n trials of a question, of which c succeeded; k trials are drawn. A null gives a null, counts that
--- cannot be an error. The prior of the success rate is uniform, as by default in polars_scorio. Mind
+-- count(category) leaves trials without an outcome out; count(*) would make failures of them.
+--
+-- n trials of a question, of which c succeeded; k trials are drawn. A null gives a null, also among
+-- the counts of max_at_k; counts that cannot be, and draws of no trial, are an error. The prior of the success rate is uniform, as by default in polars_scorio. Mind
 -- that avg() leaves nulls out: where k exceeds the trials of a question, the mean of the others is no
 -- estimate of all, for which polars_scorio reports null.
 --
@@ -101,14 +103,19 @@ CREATE OR REPLACE MACRO pass_at_k_var(n, c, k) AS
 -- step, times the chance that one of the k trials reaches it. Null where k exceeds the trials.
 CREATE OR REPLACE MACRO are_levels(counts, rewards) AS
     CASE
+        WHEN coalesce(
+            list_count(counts) <> len(counts) OR list_count(rewards) <> len(rewards), true
+        )
+        THEN false
         WHEN len(counts) <> len(rewards) OR list_sort(rewards) <> rewards
         THEN error('max_at_k needs a count for each reward, and the rewards in ascending order')
-        ELSE counts IS NOT NULL AND rewards IS NOT NULL
+        WHEN list_min(counts) < 0 THEN error('the counts of max_at_k must not be negative')
+        ELSE true
     END;
 
 CREATE OR REPLACE MACRO max_at_k(counts, rewards, k) AS
     CASE
-        WHEN are_levels(counts, rewards) AND k <= list_sum(counts)
+        WHEN are_levels(counts, rewards) AND is_draw(k) AND k <= list_sum(counts)
         THEN rewards[1]::DOUBLE + coalesce(list_sum([
             (rewards[l + 1]::DOUBLE - rewards[l]::DOUBLE)
             * pass_at_k(list_sum(counts), list_sum(counts[l + 1:]), k)

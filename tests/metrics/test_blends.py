@@ -360,3 +360,12 @@ def test_lam_lies_between_zero_and_one(lam):
 )
 def test_a_name_shows_the_arguments_that_differ_from_the_default(metric, name):
     assert metric.name == name
+
+
+@pytest.mark.parametrize("pooling", ["none", "partial"])
+@pytest.mark.parametrize("metric", [ps.geom_at_k, ps.geom_ds_at_k])
+def test_a_blend_of_one_trial_with_itself_is_known_exactly(metric, pooling):
+    one = metric(1, pass_power=-0.5, unanimous_power=0.5)
+    log = long([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1], [0, 0, 0, 1, 0]] * 9)
+    row = log.scorio.report(one, pooling=pooling).row(0, named=True)
+    assert (row["mu"], row["sigma"], row["lo"], row["hi"]) == (1.0, 0.0, 1.0, 1.0)

@@ -159,3 +159,26 @@ def test_a_null_gives_a_null(duck):
     for counts in ("NULL, 1", "3, NULL"):
         (row,) = rows(duck, calls.replace("{}", counts), "range(1)")
         assert row == (None,) * 6
+
+
+def test_a_null_among_the_levels_gives_a_null(duck):
+    for levels in ("[3, NULL, 1], [0, 0.5, 1]", "[3, 1], [NULL, 1]", "NULL, [0, 1]"):
+        assert duck.execute(f"SELECT max_at_k({levels}, 2)").fetchone() == (None,)
+    assert duck.execute("SELECT max_at_k([3, 1], [0, 1], NULL)").fetchone() == (None,)
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [("[3, 1], [0, 1], 0", "size k of a draw"), ("[3, -1, 1], [0, 0.5, 1], 1", "not be negative")],
+)
+def test_levels_and_draws_that_cannot_be_are_errors(duck, levels, said):
+    with pytest.raises(duckdb.Error, match=said):
+        duck.execute(f"SELECT max_at_k({levels})").fetchone()
+
+
+def test_the_query_of_the_file_leaves_missing_outcomes_out(duck):
+    text = ps.sql.duckdb_macros()
+    query = text[text.index("SELECT") : text.index(";")].replace("--", "").replace(", 4)", ", 1)")
+    log = pl.DataFrame({"model": "m", "question": [1, 1, 2], "category": [1, None, 0]})
+    log.write_parquet("rollouts.parquet")
+    assert duck.execute(query).fetchone()[1] == 0.5

@@ -1,0 +1,78 @@
+"""A category as a value of its column: never cast to something near it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+# Whole numbers below it are apart from each other in Float64 too.
+EXACT = 2**53
+
+_FLOATS: dict[str, type[np.floating[Any]]] = {
+    "Float16": np.float16,
+    "Float32": np.float32,
+    "Float64": np.float64,
+}
+
+
+def held(value: str | float, dtype: pl.DataType) -> str | float | None:
+    """The value of a column that is a category.
+
+    Parameters
+    ----------
+    value : category
+        A word, a number or a truth value.
+    dtype : DataType
+        What the column holds.
+
+    Returns
+    -------
+    category or None
+        True for 1 in a Boolean column, 1 for 1.0 in one of integers, and the nearest fraction in
+        one of floats, as 0.1 is in a Float32 too. None where no value of the column is equal.
+
+    Examples
+    --------
+    >>> held(1.0, pl.Int8()), held(1.5, pl.Int8()), held(300, pl.Int8()), held(1, pl.Boolean())
+    (1, None, None, True)
+    """
+    if isinstance(value, str):
+        return value
+    if dtype == pl.Boolean:
+        return bool(value) if value in {0, 1} else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    whole = int(value) == value
+    if dtype.is_float():
+        return _held_by_floats(value, dtype, whole=whole)
+    return int(value) if whole and _fits(int(value), dtype) else None
+
+
+def literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
+    """A category in the dtype of its column; None where the column cannot hold it."""
+    own = held(value, dtype)
+    # A word stays a String: a categorical is compared with words.
+    return None if own is None else pl.lit(own, pl.String() if isinstance(own, str) else dtype)
+
+
+def _held_by_floats(value: float, dtype: pl.DataType, *, whole: bool) -> float | None:
+    with np.errstate(over="ignore"):
+        try:
+            near = _FLOATS[str(dtype)](value).item()
+        except OverflowError:
+            return None
+    if not math.isfinite(near):
+        return None
+    # Fractions are compared with what was meant by them, whole numbers with themselves.
+    return None if whole and Fraction(near) != Fraction(value) else near
+
+
+def _fits(value: int, dtype: pl.DataType) -> bool:
+    name = str(dtype)
+    bits = int("".join(filter(str.isdigit, name)))
+    least = 0 if name.startswith("U") else -(1 << (bits - 1))
+    return least <= value < least + (1 << bits)
