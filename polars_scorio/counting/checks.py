@@ -194,7 +194,7 @@ def _identities(trials: Trials) -> list[Rule]:
         Rule(
             pl.col(NO_ID) > 0,
             _text(": ", pl.col(NO_ID), " trials"),
-            f"a null{' or NaN' * trials.trial.dtype.is_float()} trial id in {trial!r}",
+            f"a null trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
         ),
         Rule(

@@ -242,7 +242,8 @@ def _counted(
     ]
     keys = [*trials.groups, trials.question.name]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    rows = trials.rows(ordered=sequences).with_columns(
+    read = watched.noted(trials.rows(ordered=sequences), trials.category.dtype)
+    rows = read.with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
@@ -284,7 +285,7 @@ def _merged(
         .agg(pl.len().alias(ROWS), *totals, *watched.questions(), pl.col(BITS).bitwise_or())
         .with_columns(*block_identities())
         .group_by(*keys)
-        .agg(*totals, *watched.merged(), pl.col(ROWS, IDS, NO_ID).sum())
+        .agg(*totals, *watched.questions(), pl.col(ROWS, IDS, NO_ID).sum())
     )
 
 

@@ -1,20 +1,19 @@
 """Which labels a log holds: a success that is in none of its trials is a typo more often than not.
 
 The aggregation that counts the trials sees it on the way, so that the log is read once. Whether a
-label occurs is exact. The names of the others, for the message, are those of a sample of the rows:
-carrying a word for each row through the aggregation would double its cost.
+label occurs is exact, from its sums. The names of the others, which only the message needs, are
+noted from a sample of the rows that pass by: words in the aggregation would cost a fifth of it.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from polars_scorio.counting.roles import CATEGORY, Category, Classes, Trials
 
-_SAMPLE, _LOW, _HIGH = ":sample", ":low", ":high"
 _ROWS = 256  # so many of a batch of rows are sampled
 _NAMED = 8  # so many labels are named
 
@@ -36,44 +35,50 @@ class Watch:
         The successes; empty where nothing is to be watched.
     hits : tuple of str
         For each of them, the column that says how many trials have it.
+    names : set of str
+        Labels that were noted in the collection that runs.
     """
 
     labels: tuple[Category, ...]
     hits: tuple[str, ...]
+    names: set[str] = field(default_factory=set)
 
     @property
     def _own(self) -> tuple[str, ...]:
         """The hits that are no count column of the states: a single success is one already."""
         return self.hits if len(self.hits) > 1 else ()
 
+    def noted(self, rows: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
+        """The trials, of whose labels some are noted as they pass by."""
+        if not self.labels:
+            return rows
+        note = pl.col(CATEGORY).map_batches(self.note, dtype, is_elementwise=True)
+        return rows.with_columns(note)
+
+    def note(self, labels: pl.Series) -> pl.Series:
+        """Keep the names of some labels of a batch of rows, and hand the batch on."""
+        some = labels.gather_every(max(1, len(labels) // _ROWS))
+        self.names.update(some.cast(pl.String).drop_nulls().unique())
+        return labels
+
     def rows(self, weighed: list[pl.Expr]) -> list[pl.Expr]:
         """Columns of the trials, of which `weighed` says for how many a row has each label."""
-        if not self.labels:
-            return []
-        sample = pl.col(CATEGORY).map_batches(_sample, pl.String(), is_elementwise=True)
-        own = [hit.alias(name) for hit, name in zip(weighed, self.hits, strict=True)]
-        return [sample.alias(_SAMPLE), *(own if self._own else [])]
+        hits = zip(weighed, self.hits, strict=True) if self._own else ()
+        return [hit.alias(name) for hit, name in hits]
 
     def questions(self) -> list[pl.Expr]:
         """Aggregations of the columns of the trials."""
-        ends = [pl.col(_SAMPLE).min().alias(_LOW), pl.col(_SAMPLE).max().alias(_HIGH)]
-        return [*ends, pl.col(self._own).sum()] if self.labels else []
-
-    def merged(self) -> list[pl.Expr]:
-        """Aggregations of what `questions` found in parts of a question."""
-        ends = [pl.col(_LOW).min(), pl.col(_HIGH).max()]
-        return [*ends, pl.col(self._own).sum()] if self.labels else []
+        return [pl.col(self._own).sum()] if self._own else []
 
     def states(self) -> list[pl.Expr]:
         """Aggregations of the questions."""
-        ends = [pl.col(_LOW, _HIGH).drop_nulls().unique()]
-        return [*ends, (pl.col(self._own) > 0).any()] if self.labels else []
+        return [(pl.col(self._own) > 0).any()] if self._own else []
 
     def groups(self) -> list[pl.Expr]:
         """Aggregations of the states."""
-        ends = [pl.col(_LOW, _HIGH).explode().drop_nulls().unique()]
-        hit = pl.col(self._own).any() if self._own else (pl.col(self.hits) > 0).any()
-        return [*ends, hit] if self.labels else []
+        if self._own:
+            return [pl.col(self._own).any()]
+        return [(pl.col(self.hits) > 0).any()] if self.labels else []
 
     def warn_of_absent(self, groups: pl.DataFrame, trials: Trials) -> None:
         """Warn of the successes that no group has; all of them are here."""
@@ -82,10 +87,10 @@ class Watch:
             for label, hit in zip(self.labels, self.hits, strict=True)
             if not groups[hit].any()
         ]
-        ends = [groups[name].explode() for name in (_LOW, _HIGH)] if absent else []
-        seen = sorted({label for end in ends for label in end.drop_nulls()})
+        seen = sorted(self.names)
+        self.names.clear()  # those of a next collection are its own
         words = isinstance(next(iter(absent), None), str)
-        if not seen or (not words and {*map(str, absent), *seen} <= _CONVENTION):
+        if not absent or not seen or (not words and {*map(str, absent), *seen} <= _CONVENTION):
             return
         named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
         warnings.warn(
@@ -118,9 +123,3 @@ def watch(trials: Trials, classes: Classes, success: str) -> Watch:
     labels = () if declared else classes.success or ()
     single = len(labels) == 1
     return Watch(labels, (success,) if single else tuple(f":h{i}" for i in range(len(labels))))
-
-
-def _sample(labels: pl.Series) -> pl.Series:
-    """Some of the labels as words, in no order, and nulls up to the same length."""
-    some = labels.gather_every(max(1, len(labels) // _ROWS)).cast(pl.String)
-    return some.extend_constant(None, len(labels) - len(some))

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.counting.seen import _sample
 
 
 def log(categories: list, dtype: pl.DataType | None = None, models: int = 1) -> pl.DataFrame:
@@ -123,13 +122,6 @@ def test_labels_are_a_sample_of_many_rows_and_absence_is_exact():
     assert many.scorio(trial=None, success="yes").avg()["estimate"].item() == 1e-4
     with pytest.warns(ps.SuccessWarning, match="'no'"):
         many.scorio(trial=None, success="Yes").avg()
-
-
-def test_the_sample_keeps_the_number_of_rows():
-    for rows in (0, 1, 255, 256, 511, 512, 100_000):
-        sample = _sample(pl.Series(["a"] * rows, dtype=pl.String))
-        assert len(sample) == rows
-        assert min(rows, 1) <= sample.count() < 512
 
 
 def test_the_warning_can_be_an_error():
