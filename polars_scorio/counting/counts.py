@@ -98,8 +98,7 @@ def states(
         missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them) or its
         `SEQUENCE` of classes.
     """
-    broken = rules(trials, classes)
-    watched = watch(trials, classes, class_columns(classes)[-1])
+    broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
     counted = _counted(trials, classes, watched, sequences=sequences)
     asked = marked(counted, trials.question.name, broken)
     columns, matched = class_columns(classes), []
@@ -242,8 +241,7 @@ def _counted(
     ]
     keys = [*trials.groups, trials.question.name]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    read = watched.noted(trials.rows(ordered=sequences), trials.category.dtype)
-    rows = read.with_columns(
+    rows = watched.noted(trials.rows(ordered=sequences), trials.category.dtype).with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
