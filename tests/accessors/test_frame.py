@@ -41,7 +41,8 @@ def required(function: Callable[..., object]) -> dict[str, Any]:
 
 def all_of(function: Callable[..., object]) -> dict[str, Any]:
     """Arguments for all parameters."""
-    return {name: VALUES[name] for name in inspect.signature(function).parameters}
+    parameters = inspect.signature(function).parameters
+    return {name: VALUES.get(name, p.default) for name, p in parameters.items()}
 
 
 PRIOR = long([[1, 1], [0, 1]])
