@@ -14,7 +14,11 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin,
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-_ORDER = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+# The sections of numpydoc that a function may have, in its order.
+_ORDER = (
+    *("Parameters", "Returns", "Yields", "Raises", "Warns", "Warnings", "See Also", "Notes"),
+    *("References", "Examples"),
+)
 
 
 @dataclass(frozen=True, slots=True)

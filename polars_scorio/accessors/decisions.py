@@ -68,14 +68,6 @@ class DecisionMethods(Accessor[FrameT]):
             lo, hi by Student's distribution with M - 1 degrees of freedom; all null for a single
             question, and where k exceeds the trials of a question.
 
-        Warns
-        -----
-        PriorWarning
-            Once, when it is collected, if the difference of the unbiased estimates lies outside
-            lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
-            model with 16 and with 2 trials of 100 hard questions is better than itself with prob
-            above .999. ``pooling="partial"`` is the cure.
-
         Raises
         ------
         ValueError
@@ -84,6 +76,14 @@ class DecisionMethods(Accessor[FrameT]):
             the whole benchmark, or with what has no say in it. At collection: models with different
             questions (how many and which), no common question, a stratum without the baseline; and
             as `report`.
+
+        Warns
+        -----
+        PriorWarning
+            Once, when it is collected, if the difference of the unbiased estimates lies outside
+            lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
+            model with 16 and with 2 trials of 100 hard questions is better than itself with prob
+            above .999. ``pooling="partial"`` is the cure.
 
         Notes
         -----
@@ -142,15 +142,15 @@ class DecisionMethods(Accessor[FrameT]):
             over sampled questions, by the formula of `compare` with the scores in place of the
             differences; z_next, and ties by z, are those of the paired differences.
 
-        Warns
-        -----
-        PriorWarning
-            As `compare`, of all pairs of a stratum.
-
         Raises
         ------
         ValueError
             As `compare`; for several draw sizes.
+
+        Warns
+        -----
+        PriorWarning
+            As `compare`, of all pairs of a stratum.
 
         References
         ----------

@@ -16,7 +16,7 @@ from polars_scorio.reporting.options import (
 )
 from polars_scorio.reporting.report import report
 from polars_scorio.reporting.request import inquiry
-from polars_scorio.signatures import keywords
+from polars_scorio.signatures import keywords, takes
 
 # An argument for each parameter that must be given.
 NEEDED = {
@@ -113,3 +113,36 @@ def test_report_tells_all_of_its_options_and_others_the_beginning():
         assert entry.startswith(beginning)
         assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "questions")
         assert beginning in inspect.getdoc(ps.Scorio.rank)
+
+
+def test_no_section_of_a_docstring_is_lost():
+    @takes(PlanOptions)
+    def planned(**options):
+        """What is planned?
+
+        Returns
+        -------
+        None
+            Nothing.
+
+        Raises
+        ------
+        ValueError
+            Never.
+
+        Warns
+        -----
+        UserWarning
+            Never.
+
+        See Also
+        --------
+        report
+
+        Notes
+        -----
+        More.
+        """
+
+    titles = re.findall(r"(.*)\n-{3,}\n", inspect.getdoc(planned))
+    assert titles == ["Parameters", "Returns", "Raises", "Warns", "See Also", "Notes"]
