@@ -10,7 +10,17 @@ from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import indent
 from types import NoneType
-from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -55,15 +65,15 @@ Keyword: TypeAlias = "tuple[Parameter, str]"
 
 
 def takes(
-    options: type | Callable[..., Any] | None = None, *, in_full: bool = False
+    options: Callable[..., Any] | None = None, *, in_full: bool = False
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
 
     Parameters
     ----------
-    options : TypedDict or callable, optional
-        The keywords of the function's ``**options``: each annotated with an `Option`, or those of
-        another function.
+    options : TypedDict, class or function, optional
+        The keywords of the function's ``**options``: each annotated with an `Option`, or those of a
+        class or function that has a default for each.
     in_full : bool
         Whether its help has all that there is to say of them.
 
@@ -91,8 +101,8 @@ It takes confidence
     """
     shared: dict[str, Keyword] = {}
     if options is not None:
-        shared = (keywords(options, in_full=in_full) if isinstance(options, type)
-                  else _keywords_of(options))  # fmt: skip
+        listed = is_typeddict(options)
+        shared = keywords(options, in_full=in_full) if listed else _keywords_of(options)
 
     def decorated(function: FunctionT) -> FunctionT:
         own = signature(function)
@@ -120,7 +130,7 @@ def answering(function: FunctionT, shown: Signature, doc: str | None) -> Functio
     return cast("FunctionT", answered)
 
 
-def keywords(options: type, *, in_full: bool = False) -> dict[str, Keyword]:
+def keywords(options: Callable[..., Any], *, in_full: bool = False) -> dict[str, Keyword]:
     """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
     found = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
@@ -135,7 +145,8 @@ def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     _, sections = _sections(function.__doc__ or "")
     entries = _entries(sections.get("Parameters", ""))
     parameters = _named(signature(function))
-    return {p.name: (p, entries[p.name]) for p in parameters if p.kind is p.KEYWORD_ONLY}
+    named = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters if p.default is not p.empty]
+    return {p.name: (p, entries[p.name]) for p in named}
 
 
 def _named(shown: Signature) -> list[Parameter]:

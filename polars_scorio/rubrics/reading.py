@@ -19,6 +19,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Column
 from polars_scorio.rubrics.rubric import columns, refuse_absent, roots
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,8 +46,8 @@ class ReadingOptions(TypedDict, total=False):
 
     has_box: Column
     is_correct: Column
-    token_ratio: Column
     repeated_pattern: Column
+    token_ratio: Column
     prompt_bpt: Column
     completion_bpt: Column
     A: Column
@@ -128,8 +129,8 @@ class Reading:
 
     has_box: Column = "has_box"
     is_correct: Column = "is_correct"
-    token_ratio: Column = "token_ratio"  # noqa: S105 - a column
     repeated_pattern: Column = "repeated_pattern"
+    token_ratio: Column = "token_ratio"  # noqa: S105 - a column
     prompt_bpt: Column = "prompt_bpt"
     completion_bpt: Column = "completion_bpt"
     A: Column = "A"
@@ -202,6 +203,7 @@ def _levels(name: str, given: object) -> Thirds:
     return float(levels[0]), float(levels[1])
 
 
+@takes(Reading)
 def thresholds(
     frame: FrameT, *, over: Column | Iterable[Column] = (), **reading: Unpack[ReadingOptions]
 ) -> FrameT:
@@ -213,8 +215,6 @@ def thresholds(
         The log, of all models together.
     over : str, Expr or several of them
         The strata within which percentiles are taken. Default: the whole frame is one.
-    **reading
-        Columns and levels, as in `Reading`.
 
     Returns
     -------

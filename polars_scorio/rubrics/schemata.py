@@ -1,4 +1,7 @@
-"""The twelve schemata of table 5; see `Reading` for what their words mean."""
+"""The twelve schemata of table 5; see `Reading` for what their words mean.
+
+The example weights are ours.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import polars as pl
 from polars_scorio.rubrics.reading import Reading, ReadingOptions
 from polars_scorio.rubrics.rubric import At, Cases, Rubric, roots
 from polars_scorio.rubrics.variables import Variables
+from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,11 +23,12 @@ if TYPE_CHECKING:
 Table = Callable[[Variables], dict[str, tuple[pl.Expr, float]]]
 
 
+@takes(Reading)
 def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct? Correctness alone.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.exact_match().labels
     ('invalid', 'wrong', 'correct')
@@ -39,11 +44,12 @@ def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a correct answer boxed, and is a wrong one?
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.format_aware().labels
     ('invalid', 'wrong_unboxed', 'wrong_boxed', 'correct_unboxed', 'correct_boxed')
@@ -61,14 +67,15 @@ def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the model sure when it is correct, and unsure when it is wrong?
 
     Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf, which is
     relative to the wrong attempts; a correct one is compared with the correct attempts.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.conf_calibrated().thresholds
     ('wrong_high_conf', 'correct_mid_conf', 'correct_high_conf')
@@ -87,11 +94,12 @@ def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct on usual prompts and on unusual ones?
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.ood_robustness().labels
     ('invalid', 'ood_wrong', 'ind_wrong', 'ood_correct', 'ind_correct')
@@ -109,13 +117,14 @@ def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct and in its box? Without a box it counts as wrong.
 
     Our reading: correct but unboxed counts as wrong.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.strict_compliance().labels
     ('invalid', 'wrong', 'correct_boxed')
@@ -131,13 +140,14 @@ def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a wrong answer at least given with doubt?
 
     Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.conf_wrong_penalty().labels
     ('invalid', 'wrong_high_conf', 'wrong_low_conf', 'correct')
@@ -154,13 +164,14 @@ def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
     """What does the verifier think of the answer? Nothing else counts.
 
     Our reading: A_high if ``A >= A_high_at``; else high_B if ``B >= C``; else high_C.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.verifier_only().labels
     ('invalid', 'high_C', 'high_B', 'A_high')
@@ -177,11 +188,12 @@ def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Format and confidence together, of correct and of wrong answers.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.format_confidence().thresholds
     ('high_conf',)
@@ -202,13 +214,14 @@ def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct, however long it is?
 
     The categories are those of `exact_match`, as in the table.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.length_robust().labels
     ('invalid', 'wrong', 'correct')
@@ -224,13 +237,14 @@ def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Does the verifier agree with the key?
 
     Our reading: the table names A_high four times, since a bar over it was lost.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.verifier_prob().labels
     ('invalid', 'wrong_A_high', 'wrong_A_low', 'correct_A_low', 'correct_A_high')
@@ -248,14 +262,15 @@ def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
     """How many tokens does an answer take, correct or wrong?
 
     Our reading: a wrong attempt is compared with all attempts, a correct one with the correct
     ones.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.efficiency_adjusted().thresholds
     ('economical', 'moderate', 'correct_economical', 'correct_moderate')
@@ -275,13 +290,14 @@ def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a correct answer concise, and sure of itself?
 
     Our reading: lengths are compared with the correct attempts, bits per token with all of them.
 
-    The keywords are those of `Reading`. The example weights are ours.
-
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> ps.rubrics.concision_high_conf().thresholds
     ('correct_moderate', 'correct_economical', 'high_conf')
@@ -300,9 +316,12 @@ def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
+@takes(Reading)
 def schemata(**reading: Unpack[ReadingOptions]) -> tuple[Rubric, ...]:
     """All twelve, in the order of the table, with the same `Reading`.
 
+    Examples
+    --------
     >>> import polars_scorio as ps
     >>> [rubric.name for rubric in ps.rubrics.schemata()][:3]
     ['exact_match', 'format_aware', 'conf_calibrated']

@@ -31,8 +31,12 @@ NEEDED = {
 
 
 def methods() -> list:
-    """All public methods, and the function that makes an accessor."""
+    """All public methods, and the functions that share keywords."""
     found = [pytest.param(ps.scorio, id="scorio")]
+    found += [
+        pytest.param(getattr(ps.rubrics, name), id=f"rubrics.{name}")
+        for name in ["thresholds", "schemata", *(each.name for each in ps.rubrics.schemata())]
+    ]
     for owner in (ps.Scorio, ps.ScorioExpr, Plots):
         for name in ["__call__", *dir(owner)]:
             method = getattr(owner, name, None)
@@ -66,7 +70,7 @@ def test_an_unknown_keyword_is_answered_by_the_method_that_was_called(method):
     needed = [
         NEEDED[key] for key, p in named(method).items() if p.default is p.empty and key in known
     ]
-    accessor = [] if method is ps.scorio else [None]
+    accessor = [None] if "self" in inspect.signature(method).parameters else []
     message = (
         rf"^{name}\(\) got an unexpected keyword argument 'modle'.* It takes {', '.join(known)}$"
     )
