@@ -5,6 +5,8 @@ import pytest
 
 import polars_scorio as ps
 
+# Before 9, completion without jedi did not read annotations.
+pytest.importorskip("IPython", minversion="9")
 completer = pytest.importorskip("IPython.core.completer")
 
 
