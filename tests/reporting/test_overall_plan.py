@@ -165,7 +165,7 @@ def test_a_filter_keeps_the_rows_that_it_would_keep_afterwards(log, overall, wid
         pytest.param(lambda plan: plan.head(2), id="head"),
         pytest.param(lambda plan: plan.tail(2), id="tail"),
         pytest.param(lambda plan: plan.select("mu"), id="select"),
-        pytest.param(lambda plan: plan.sort("model", descending=True).head(1), id="top"),
+        pytest.param(lambda plan: plan.sort("model", "mu", descending=True).head(1), id="top"),
         pytest.param(
             lambda plan: plan.join(pl.LazyFrame({"model": ["b"]}), on="model", how="semi"),
             id="join",
