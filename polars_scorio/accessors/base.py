@@ -43,7 +43,16 @@ class Accessor(Generic[FrameT]):
 
     @property
     def frame(self) -> FrameT:
-        """The log."""
+        """The log.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> pl.DataFrame({"question": [1]}).scorio(model=None).frame.columns
+        ['question']
+        """
+        self._release()
         return self._frame
 
     @takes(ReportOptions, in_full=True)
