@@ -1,9 +1,10 @@
 """A daily report that never rereads old trials. Run: python examples/incremental.py.
 
 Any number of processes may add logs to the same counts, and any of them may be killed at any
-moment: a log is counted once, as long as no two logs have the same name.
+moment: a log is counted once, whatever it is called.
 """
 
+import hashlib
 import json
 import sqlite3
 import tempfile
@@ -16,7 +17,7 @@ import polars as pl
 
 import polars_scorio as ps
 
-LOGS = "logs"  # in the metadata of the counts: the names of the logs that are in them
+LOGS = "logs"  # in the metadata of the counts: the logs that are in them
 
 
 def trials_of(day: int) -> pl.DataFrame:
@@ -31,11 +32,12 @@ def trials_of(day: int) -> pl.DataFrame:
 def add_counts(log: Path, counts: Path) -> None:
     """Add the counts of a log to those of the days before, and remove it."""
     with locked(counts):
-        done = logs_in(counts)
-        if log.name not in done:
-            _write(log, counts, [*done, log.name])
-        # Whoever is killed before this line leaves a log that the counts know by its name.
-        log.unlink(missing_ok=True)
+        if log.exists():
+            done, digest = logs_in(counts), hashlib.sha256(log.read_bytes()).hexdigest()
+            if digest not in done:
+                _write(log, counts, {**done, digest: log.name})
+            # Whoever is killed before this line leaves a log that the counts know.
+            log.unlink()
 
 
 @contextmanager
@@ -47,13 +49,13 @@ def locked(counts: Path) -> Iterator[None]:
         yield
 
 
-def logs_in(counts: Path) -> list[str]:
-    """The names of the logs that are in the counts."""
-    return json.loads(pl.read_parquet_metadata(counts)[LOGS]) if counts.exists() else []
+def logs_in(counts: Path) -> dict[str, str]:
+    """The logs that are in the counts: their names by their digests."""
+    return json.loads(pl.read_parquet_metadata(counts)[LOGS]) if counts.exists() else {}
 
 
-def _write(log: Path, counts: Path, logs: list[str]) -> None:
-    """The counts with those of a log, and the names of all logs, in one step."""
+def _write(log: Path, counts: Path, logs: dict[str, str]) -> None:
+    """The counts with those of a log, and the digests of all logs, in one step."""
     # Under its own name once it is whole: a sink that fails may leave a file without rows.
     unfinished = counts.with_suffix(".unfinished")
     try:

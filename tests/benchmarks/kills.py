@@ -71,7 +71,7 @@ def check(folder: Path, days: int) -> None:
     counts = folder / "counts.parquet"
     expected = pl.concat(trials_of(day) for day in range(days)).scorio.counts()
     assert_frame_equal(pl.read_parquet(counts), expected)
-    assert sorted(logs_in(counts)) == sorted(f"day-{day}.parquet" for day in range(days))
+    assert sorted(logs_in(counts).values()) == sorted(f"day-{day}.parquet" for day in range(days))
     assert not [*folder.glob("day-*")]
 
 
@@ -93,7 +93,7 @@ def main() -> None:
             write_logs(folder, range(days, days + DAYS - waiting))
             days += DAYS - waiting
             killed += pair(folder, [rng.uniform(0, 0.4) for _ in range(2)])
-            known = set(logs_in(folder / "counts.parquet"))
+            known = set(logs_in(folder / "counts.parquet").values())
             left += sum(log.name in known for log in folder.glob("day-*"))
         assert pair(folder, [600.0, 600.0]) == 0
         check(folder, days)
