@@ -10,7 +10,8 @@ import polars as pl
 
 from polars_scorio.accessors.metrics import MetricEstimates
 from polars_scorio.arguments import Interval
-from polars_scorio.counting.roles import Category, Classes, Roles, bind, classes
+from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.roles import Category, Roles, bind
 from polars_scorio.counting.values import EXACT
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.metrics.base import Metric, check_metric

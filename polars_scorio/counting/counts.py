@@ -1,9 +1,10 @@
-"""Trials to counts to states: the one pass over the log."""
+"""From trials to the counts of questions: the one pass over the log."""
 
 from __future__ import annotations
 
 import polars as pl
 
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     BAD,
     FOUND,
@@ -13,22 +14,11 @@ from polars_scorio.counting.checks import (
     OUTSIDE,
     PLACE,
     PROBLEM,
-    QUESTIONS,
     ROWS,
     checked,
     marked,
-    raise_first,
     refuse_bad,
-    refuse_beyond,
-    refuse_unscored,
     rules,
-)
-from polars_scorio.counting.common_questions import (
-    PARTIAL,
-    Alignment,
-    refuse_nothing_in_common,
-    refuse_partial,
-    with_partial,
 )
 from polars_scorio.counting.duplicates import (
     BITS,
@@ -42,123 +32,20 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import (
     CATEGORY,
     COUNT,
-    EVERYTHING,
     TRIAL,
     Category,
-    Classes,
     Trials,
     refuse_repeats,
 )
-from polars_scorio.counting.seen import UNWATCHED, Watch, watch
+from polars_scorio.counting.seen import UNWATCHED, Watch
 from polars_scorio.counting.values import literal
 
 DROPPED, STATES, REWARDS, SEQUENCE = ":dropped", ":states", ":rewards", ":sequence"
-_MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
-_SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
 
 
 def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
     """Names of the count columns; those of prior trials have the prefix ":d"."""
     return [f"{prefix}{j}" for j in range(classes.size)]
-
-
-def states(
-    trials: Trials,
-    classes: Classes,
-    prior: Trials | None = None,
-    *,
-    per_question: bool = False,
-    questions: Alignment = "any",
-    sequences: bool = False,
-) -> pl.LazyFrame:
-    """The states of every group, in one plan over one scan of the trials.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    classes : Classes
-        Into which classes its trials are counted.
-    prior : Trials, optional
-        Prior trials of the same questions.
-    per_question : bool
-        Whether each question stays a state of its own and keeps its name.
-    questions : "any", "same" or "common"
-        Whether the models of a stratum may have different questions, must have the same ones, or
-        lose those that another one lacks.
-    sequences : bool
-        Whether the classes of the trials themselves are needed, in the order of their ids; then
-        memory grows with the trials.
-
-    Returns
-    -------
-    LazyFrame
-        One row per group, ascending. `STATES` is a list of structs: the question (if
-        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, how many
-        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them) or its
-        `SEQUENCE` of classes.
-    """
-    broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
-    counted = _counted(trials, classes, watched, sequences=sequences)
-    asked = marked(counted, trials.question.name, broken)
-    columns, matched = class_columns(classes), []
-    earlier = None if prior is None else _earlier(trials, classes, prior)
-    if prior is not None and earlier is not None:
-        asked = _joined(asked, earlier, _shared_keys(trials, prior), classes)
-        columns, matched = columns + class_columns(classes, ":d"), [pl.col(_MATCHED).sum()]
-    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
-    names = [trials.question.name] if per_question or lists else []
-    partial = [] if questions == "any" else [PARTIAL]
-    if partial:
-        asked = with_partial(asked, trials)
-    # PLACE is null unless something is wrong, PARTIAL unless a model lacks the question: each such
-    # question is a state of its own.
-    merged = asked.group_by(*trials.groups, *names, *columns, PROBLEM, PLACE, FOUND, *partial).agg(
-        pl.len().alias(QUESTIONS),
-        pl.col(MISSING).sum().alias(DROPPED),
-        pl.col(lists).first(),
-        *watched.states(),
-        *_trials_of_all(trials, prior, columns),
-        *matched,
-    )
-    problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
-    state = pl.struct(*names, *columns, QUESTIONS, DROPPED, *lists)
-    scored = pl.sum_horizontal(class_columns(classes)) > 0
-    kept = scored
-    if questions == "common":
-        state, kept = state.filter(pl.col(PARTIAL).is_null()), scored & pl.col(PARTIAL).is_null()
-    grouped = merged.group_by(*trials.groups).agg(
-        state.alias(STATES),
-        problems.alias(_PROBLEMS),
-        scored.any().alias(_SCORED),
-        kept.any().alias(_KEPT),
-        *(pl.col(name).drop_nulls() for name in partial),
-        *watched.groups(),
-        pl.col(_ALL).sum(),
-        *matched,
-    )
-    if prior is not None and earlier is not None:
-        grouped = pl.concat([grouped, _earlier_groups(trials, prior, earlier)], how="diagonal")
-
-    def check(whole: pl.DataFrame) -> pl.DataFrame:
-        bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
-        raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, broken)
-        seen = whole.filter(pl.col(STATES).is_not_null())
-        refuse_beyond(seen, trials, _ALL)
-        refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
-        if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
-            raise ValueError(
-                "prior: its trials share no question with the data. Questions are matched on "
-                f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
-            )
-        if questions == "same":
-            refuse_partial(seen, trials)
-        elif questions == "common":
-            refuse_nothing_in_common(seen.filter(~pl.col(_KEPT)), trials)
-        watched.warn_of_absent(seen, trials)
-        return seen
-
-    return checked(grouped.sort(*trials.groups), check).select(*trials.groups, STATES)
 
 
 def counts(trials: Trials) -> pl.LazyFrame:
@@ -228,7 +115,7 @@ def _count_name(trials: Trials) -> str:
     return trials.count.name if trials.count else "count"
 
 
-def _counted(
+def counted(
     trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
 ) -> pl.LazyFrame:
     """One row per question: its counts, and what the rules look at."""
@@ -346,54 +233,7 @@ def _rewards(trials: Trials) -> pl.Expr:
     return repeated.drop_nulls().alias(REWARDS)
 
 
-def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> list[pl.Expr]:
-    """How many trials the questions of a state have together, where rows stand for many."""
-    counted = trials.count is not None or (prior is not None and prior.count is not None)
-    of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
-    return [(of_each.sum() if counted else pl.lit(0)).alias(_ALL)]
-
-
 def _bad(trials: Trials) -> list[pl.Expr]:
     """How many multiplicities of a question are null or negative."""
     count = pl.col(COUNT)
     return [(count.is_null() | (count < 0)).sum().alias(BAD)] if trials.count else []
-
-
-def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
-    """The columns by which prior trials find their question."""
-    return [*(key for key in trials.keys if key in prior.keys), trials.question.name]
-
-
-def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
-    """The counts of the questions that have prior trials."""
-    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
-    table = marked(_counted(prior, classes), prior.question.name, broken)
-    names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
-    renamed = [pl.col(c).alias(d) for c, d in names]
-    return checked(table, refuse_bad(prior, broken)).select(*_shared_keys(trials, prior), *renamed)
-
-
-def _joined(
-    questions: pl.LazyFrame, earlier: pl.LazyFrame, on: list[str], classes: Classes
-) -> pl.LazyFrame:
-    """Add the prior counts of every question, zero where it has none."""
-    columns = class_columns(classes, ":d")
-    return questions.join(earlier, on=on, how="left").with_columns(
-        pl.col(columns[0]).is_not_null().alias(_MATCHED), *(pl.col(d).fill_null(0) for d in columns)
-    )
-
-
-def _earlier_groups(trials: Trials, prior: Trials, earlier: pl.LazyFrame) -> pl.LazyFrame:
-    """How many questions with prior trials there are, beside the groups of the data.
-
-    As rows of their own: a filter on the groups then leaves out those of other groups, which
-    therefore are not missed in the data.
-    """
-    keys = [
-        pl.col(part.name) if part.name in prior.keys else pl.lit(None, part.dtype).alias(part.name)
-        for part in (*trials.by, trials.model)
-        if part is not None
-    ]
-    one = pl.lit(1, pl.UInt32).alias(_EARLIER)
-    rows = earlier.select(*(keys or [pl.lit(0, pl.UInt8).alias(EVERYTHING)]), one)
-    return rows.group_by(*trials.groups).agg(pl.col(_EARLIER).sum())

@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Compared, Pooling, check_choice, check_count, check_flag
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Classes, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.convergence import Convergence, Scheme, convergence
-from polars_scorio.kernels.prefixes import Outcomes, prefixes
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import matrix

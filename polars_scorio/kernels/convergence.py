@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.prefixes import Outcomes
-from polars_scorio.kernels.states import States, distinct
+from polars_scorio.kernels.states import Outcomes, States, distinct
 
 Scheme = Literal["trial", "question"]
 Score = Callable[[States], Floats]

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Per, View
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import QUESTIONS
 from polars_scorio.counting.counts import DROPPED, REWARDS, class_columns
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Classes, Trials
+from polars_scorio.counting.roles import Trials
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.arguments import Pooling, View
-from polars_scorio.counting.roles import Classes
+from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent, Pooled, Questions
 from polars_scorio.kernels.states import States

@@ -8,8 +8,10 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import check_confidence
-from polars_scorio.counting.counts import STATES, states
-from polars_scorio.counting.roles import Classes, Roles, bind, classes, refuse_repeats
+from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.counting.states import states
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.intervals import beta_interval
 from polars_scorio.kernels.pooling.fit import Grid

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polars_scorio.arguments import Interval, Per, Pooling, View, check_choice, check_confidence
+from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.counts import states
-from polars_scorio.counting.roles import Classes, Trials, as_categories, bind, classes
+from polars_scorio.counting.roles import Trials, as_categories, bind
+from polars_scorio.counting.states import states
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.base import Metric

@@ -10,7 +10,7 @@ from scipy import stats
 
 import polars_scorio as ps
 from polars_scorio.kernels.convergence import convergence
-from polars_scorio.kernels.prefixes import Outcomes
+from polars_scorio.kernels.states import Outcomes
 from tests import moments
 from tests.made_logs import drawn, long, unreadable
 

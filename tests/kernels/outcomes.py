@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.prefixes import Outcomes
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import Outcomes, States
 
 Vector = tuple[int, ...]
 Question = tuple[Sequence[int], Vector]  # classes of the trials in their order, prior trials

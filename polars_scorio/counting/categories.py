@@ -1,0 +1,116 @@
+"""Into which classes the trials of a question are counted: by category, or by success."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polars_scorio.counting.roles import Category, Part, Trials, as_categories, is_label
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Into which classes the trials of a question are counted.
+
+    Attributes
+    ----------
+    known : tuple of category or None
+        One class for each known category, ascending. None: two classes, failure and success, and
+        every category belongs to one of them.
+    success : tuple of category or None
+        The categories that count as 1; None where nothing tells them.
+    rewards : bool
+        Whether the categories themselves are needed too, as real-valued rewards.
+    """
+
+    known: tuple[Category, ...] | None
+    success: tuple[Category, ...] | None
+    rewards: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of classes."""
+        return 2 if self.known is None else len(self.known)
+
+    @property
+    def successful(self) -> list[int]:
+        """The classes that count as success."""
+        if self.known is None:
+            return [1]
+        return [self.known.index(value) for value in self.success or ()]
+
+
+def classes(
+    trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary: bool, rewards: bool = False
+) -> Classes:
+    """Which classes a report has to count.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log, with what its user says of success.
+    weighted : sequence of tuple of category
+        The categories of each `w` of the report.
+    binary : bool
+        Whether the report has a metric that knows only success and failure.
+    rewards : bool
+        Whether it has one of real-valued rewards.
+
+    Returns
+    -------
+    Classes
+
+    Raises
+    ------
+    ValueError
+        If the `w` disagree, if success cannot be told, or if a category is not known.
+    TypeError
+        If the column cannot hold such categories.
+    """
+    column, given = trials.category, trials.roles.successes
+    success = None if given is None else as_categories(given, column, "success")
+    known = _agreed(weighted, column)
+    if rewards and not (weighted or binary):
+        return Classes(None, (), rewards)
+    levels = trials.roles.levels
+    if levels is not None:
+        if known not in (None, levels):
+            raise ValueError(f"w must weigh the levels {list(levels)}, got {list(known or ())}")
+        known = as_categories(levels, column, "levels")
+    if known is None and success is None:
+        if is_label(column.dtype):
+            raise ValueError(
+                f"the category column {column.name!r} holds labels ({column.dtype}): say which of "
+                "them are successes with success=, or weigh them all with w={label: weight, ...}"
+            )
+        known = (0, 1)
+    if success is None and known is not None and set(known) == {0, 1}:
+        success = (1,)
+    if known is not None:
+        stray = trials.missing_category
+        _refuse_strays("success", success or (), known)
+        _refuse_strays("missing", () if stray is None else (stray,), known)
+    if binary and success is None:
+        raise ValueError(
+            f"a binary metric must be told which of the categories {list(known or ())} count as "
+            "success: pass success="
+        )
+    return Classes(known, success, rewards)
+
+
+def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:
+    for value in values:
+        if value not in known:
+            raise ValueError(f"{keyword}={value!r} is none of the known categories {list(known)}")
+
+
+def _agreed(weighted: Sequence[tuple[Category, ...]], column: Part) -> tuple[Category, ...] | None:
+    """The categories that all `w` name; None without any."""
+    named = {as_categories(categories, column, "w") for categories in weighted}
+    if len(named) > 1:
+        first, second, *_ = sorted(named, key=str)
+        raise ValueError(
+            f"all w of a report must weigh the same categories, got {list(first)} and "
+            f"{list(second)}"
+        )
+    return next(iter(named), None)

@@ -1,0 +1,238 @@
+"""From the counts of questions to the states of groups: the rest of the one pass over the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.checks import (
+    FOUND,
+    MISSING,
+    PLACE,
+    PROBLEM,
+    QUESTIONS,
+    Rule,
+    checked,
+    marked,
+    raise_first,
+    refuse_bad,
+    refuse_beyond,
+    refuse_unscored,
+    rules,
+)
+from polars_scorio.counting.common_questions import (
+    PARTIAL,
+    Alignment,
+    refuse_nothing_in_common,
+    refuse_partial,
+    with_partial,
+)
+from polars_scorio.counting.counts import DROPPED, REWARDS, SEQUENCE, STATES, class_columns, counted
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.roles import (
+    EVERYTHING,
+    Trials,
+)
+from polars_scorio.counting.seen import Watch, watch
+
+_MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
+_SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
+
+
+def states(
+    trials: Trials,
+    classes: Classes,
+    prior: Trials | None = None,
+    *,
+    per_question: bool = False,
+    questions: Alignment = "any",
+    sequences: bool = False,
+) -> pl.LazyFrame:
+    """The states of every group, in one plan over one scan of the trials.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    classes : Classes
+        Into which classes its trials are counted.
+    prior : Trials, optional
+        Prior trials of the same questions.
+    per_question : bool
+        Whether each question stays a state of its own and keeps its name.
+    questions : "any", "same" or "common"
+        Whether the models of a stratum may have different questions, must have the same ones, or
+        lose those that another one lacks.
+    sequences : bool
+        Whether the classes of the trials themselves are needed, in the order of their ids; then
+        memory grows with the trials.
+
+    Returns
+    -------
+    LazyFrame
+        One row per group, ascending. `STATES` is a list of structs: the question (if
+        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, how many
+        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them) or its
+        `SEQUENCE` of classes.
+    """
+    broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
+    earlier = None if prior is None else _earlier(trials, classes, prior)
+    one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
+    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
+    names = [trials.question.name] if per_question or lists else []
+    grouped = one.groups(one.merged(names, lists, sequences=sequences), names, lists)
+    return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, STATES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OnePass:
+    """From rows to questions, to states, to groups, and one check at the end of it.
+
+    Attributes
+    ----------
+    trials, classes, prior, questions
+        As in `states`.
+    earlier : LazyFrame or None
+        The counts of the questions that have prior trials.
+    broken : list of Rule
+        What is checked of each question.
+    watched : Watch
+        What is noted of the labels.
+    """
+
+    trials: Trials
+    classes: Classes
+    prior: Trials | None
+    earlier: pl.LazyFrame | None
+    questions: Alignment
+    broken: list[Rule]
+    watched: Watch
+
+    @property
+    def columns(self) -> list[str]:
+        """The counts, and the prior counts, of a state."""
+        prior = [] if self.prior is None else class_columns(self.classes, ":d")
+        return [*class_columns(self.classes), *prior]
+
+    @property
+    def partial(self) -> list[str]:
+        """The column that tells whether a model lacks a question, if that matters."""
+        return [] if self.questions == "any" else [PARTIAL]
+
+    @property
+    def matched(self) -> list[pl.Expr]:
+        """How many questions have prior trials."""
+        return [] if self.prior is None else [pl.col(_MATCHED).sum()]
+
+    def merged(self, names: list[str], lists: list[str], *, sequences: bool) -> pl.LazyFrame:
+        """One row for each state of each group, and for each bad or partial question."""
+        trials, prior = self.trials, self.prior
+        rows = counted(trials, self.classes, self.watched, sequences=sequences)
+        rows = marked(rows, trials.question.name, self.broken)
+        if prior is not None and self.earlier is not None:
+            rows = _joined(rows, self.earlier, _shared_keys(trials, prior), self.classes)
+        if self.partial:
+            rows = with_partial(rows, trials)
+        # PLACE is null unless something is wrong, PARTIAL unless a model lacks the question: each
+        # such question is a state of its own.
+        places = [PROBLEM, PLACE, FOUND, *self.partial]
+        return rows.group_by(*trials.groups, *names, *self.columns, *places).agg(
+            pl.len().alias(QUESTIONS),
+            pl.col(MISSING).sum().alias(DROPPED),
+            pl.col(lists).first(),
+            *self.watched.states(),
+            *_trials_of_all(trials, prior, self.columns),
+            *self.matched,
+        )
+
+    def groups(self, merged: pl.LazyFrame, names: list[str], lists: list[str]) -> pl.LazyFrame:
+        """One row for each group, with its states, and what the check looks at."""
+        problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
+        state = pl.struct(*names, *self.columns, QUESTIONS, DROPPED, *lists)
+        scored = kept = pl.sum_horizontal(class_columns(self.classes)) > 0
+        if self.questions == "common":
+            shared = pl.col(PARTIAL).is_null()
+            state, kept = state.filter(shared), scored & shared
+        grouped = merged.group_by(*self.trials.groups).agg(
+            state.alias(STATES),
+            problems.alias(_PROBLEMS),
+            scored.any().alias(_SCORED),
+            kept.any().alias(_KEPT),
+            *(pl.col(name).drop_nulls() for name in self.partial),
+            *self.watched.groups(),
+            pl.col(_ALL).sum(),
+            *self.matched,
+        )
+        if self.prior is None or self.earlier is None:
+            return grouped
+        groups = _earlier_groups(self.trials, self.prior, self.earlier)
+        return pl.concat([grouped, groups], how="diagonal")
+
+    def check(self, whole: pl.DataFrame) -> pl.DataFrame:
+        """Refuse what is wrong anywhere in the log; for `checked`."""
+        trials, prior = self.trials, self.prior
+        bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
+        raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
+        seen = whole.filter(pl.col(STATES).is_not_null())
+        refuse_beyond(seen, trials, _ALL)
+        refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
+        if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
+            raise ValueError(
+                "prior: its trials share no question with the data. Questions are matched on "
+                f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
+            )
+        if self.questions == "same":
+            refuse_partial(seen, trials)
+        elif self.questions == "common":
+            refuse_nothing_in_common(seen.filter(~pl.col(_KEPT)), trials)
+        self.watched.warn_of_absent(seen, trials)
+        return seen
+
+
+def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> list[pl.Expr]:
+    """How many trials the questions of a state have together, where rows stand for many."""
+    counted = trials.count is not None or (prior is not None and prior.count is not None)
+    of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
+    return [(of_each.sum() if counted else pl.lit(0)).alias(_ALL)]
+
+
+def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
+    """The columns by which prior trials find their question."""
+    return [*(key for key in trials.keys if key in prior.keys), trials.question.name]
+
+
+def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
+    """The counts of the questions that have prior trials."""
+    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
+    table = marked(counted(prior, classes), prior.question.name, broken)
+    names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
+    renamed = [pl.col(c).alias(d) for c, d in names]
+    return checked(table, refuse_bad(prior, broken)).select(*_shared_keys(trials, prior), *renamed)
+
+
+def _joined(
+    questions: pl.LazyFrame, earlier: pl.LazyFrame, on: list[str], classes: Classes
+) -> pl.LazyFrame:
+    """Add the prior counts of every question, zero where it has none."""
+    columns = class_columns(classes, ":d")
+    return questions.join(earlier, on=on, how="left").with_columns(
+        pl.col(columns[0]).is_not_null().alias(_MATCHED), *(pl.col(d).fill_null(0) for d in columns)
+    )
+
+
+def _earlier_groups(trials: Trials, prior: Trials, earlier: pl.LazyFrame) -> pl.LazyFrame:
+    """How many questions with prior trials there are, beside the groups of the data.
+
+    As rows of their own: a filter on the groups then leaves out those of other groups, which
+    therefore are not missed in the data.
+    """
+    keys = [
+        pl.col(part.name) if part.name in prior.keys else pl.lit(None, part.dtype).alias(part.name)
+        for part in (*trials.by, trials.model)
+        if part is not None
+    ]
+    one = pl.lit(1, pl.UInt32).alias(_EARLIER)
+    rows = earlier.select(*(keys or [pl.lit(0, pl.UInt8).alias(EVERYTHING)]), one)
+    return rows.group_by(*trials.groups).agg(pl.col(_EARLIER).sum())
