@@ -24,7 +24,7 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
-from polars_scorio.counting.values import held
+from polars_scorio.counting.values import check_dtype, held, is_label
 
 Column = str | pl.Expr
 Category = str | int | float | bool
@@ -250,55 +250,75 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     ValueError
         If two roles that become columns of the result share a name.
     """
-    schema = frame.collect_schema()
-
-    def find(role: str, column: Column | None) -> Part | None:
-        if column is None:
-            return None
-        expr = pl.col(column) if isinstance(column, str) else column
-        names = [column] if isinstance(column, str) else expr.meta.root_names()
-        if owner and role == "model" and not set(names) & set(schema):
-            return None
-        for name in names:
-            if name not in schema:
-                counted = role == "trial" and "count" in schema
-                raise ColumnNotFoundError(
-                    f"{owner}there is no column {name!r} for the {role}; the columns are "
-                    f"{schema.names()}. {_COUNTED if counted else _WAYS_OUT[role]}"
-                )
-        outputs = frame.select(expr).collect_schema()
-        if len(outputs) != 1:
-            raise ValueError(
-                f"{owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
-            )
-        ((name, dtype),) = outputs.items()
-        _refuse_reserved(f"{owner}{role} column {name!r}", name)
-        _check_dtype(f"{owner}{role} column {name!r}", role, dtype)
-        return Part(expr, name, dtype)
-
-    def require(role: str, column: Column) -> Part:
-        part = find(role, column)
-        assert part is not None  # noqa: S101 - only a column that is None gives None here
-        return part
-
-    category = require("category", roles.category)
+    columns = _Columns(frame, frame.collect_schema(), owner)
+    category = columns.part("category", roles.category)
     if roles.levels is not None:
         category = _on_levels(category, roles.levels, owner)
+    model = roles.model
+    # Prior trials may lack the model: then they serve every one.
+    if owner and model is not None and not columns.has_any_of(model):
+        model = None
     trials = Trials(
         frame=frame,
         roles=roles,
-        by=tuple(require("by", column) for column in roles.strata),
-        model=find("model", roles.model),
-        question=require("question", roles.question),
+        by=tuple(columns.part("by", column) for column in roles.strata),
+        model=None if model is None else columns.part("model", model),
+        question=columns.part("question", roles.question),
         category=category,
-        trial=find("trial", roles.trial),
-        count=find("count", roles.count),
+        trial=None if roles.trial is None else columns.part("trial", roles.trial),
+        count=None if roles.count is None else columns.part("count", roles.count),
         owner=owner,
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.missing_category is not None:
         _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
     return trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The columns of a log, in which roles are found."""
+
+    frame: pl.LazyFrame
+    schema: pl.Schema
+    owner: str
+
+    def part(self, role: str, column: Column) -> Part:
+        """The column that plays a role, after a look at its name and dtype."""
+        for name in _roots(column):
+            if name not in self.schema:
+                self._refuse_absent(role, name)
+        if isinstance(column, str):
+            expr, name, dtype = pl.col(column), column, self.schema[column]
+        else:
+            expr, (name, dtype) = column, self._output(role, column)
+        _refuse_reserved(f"{self.owner}{role} column {name!r}", name)
+        check_dtype(f"{self.owner}{role} column {name!r}", role, dtype)
+        return Part(expr, name, dtype)
+
+    def has_any_of(self, column: Column) -> bool:
+        """Whether the log has something of which the column is made."""
+        return any(name in self.schema for name in _roots(column))
+
+    def _output(self, role: str, column: pl.Expr) -> tuple[str, pl.DataType]:
+        outputs = self.frame.select(column).collect_schema()
+        if len(outputs) != 1:
+            raise ValueError(
+                f"{self.owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
+            )
+        (output,) = outputs.items()
+        return output
+
+    def _refuse_absent(self, role: str, name: str) -> None:
+        counted = role == "trial" and "count" in self.schema
+        raise ColumnNotFoundError(
+            f"{self.owner}there is no column {name!r} for the {role}; the columns are "
+            f"{self.schema.names()}. {_COUNTED if counted else _WAYS_OUT[role]}"
+        )
+
+
+def _roots(column: Column) -> list[str]:
+    return [column] if isinstance(column, str) else column.meta.root_names()
 
 
 def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
@@ -334,36 +354,6 @@ def _refuse_reserved(what: str, name: str) -> None:
             f'{what} has a name that begins with ":", as those of the package inside a plan do. '
             "Rename the column before, or give the role as an expression with .alias(...)."
         )
-
-
-def _check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
-    """Refuse dtypes that a role cannot have."""
-    if role == "category":
-        if dtype in (pl.List, pl.Array):
-            raise TypeError(
-                f"{what} is {dtype}; a row is one trial. Where a list holds the trials of a "
-                "question, make rows of it with .explode(...) before."
-            )
-        if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
-            raise TypeError(
-                f"{what} is {dtype}; a category is Boolean, an integer, a float that holds whole "
-                "numbers, or a label (String, Categorical, Enum). Cast it, or pass an expression."
-            )
-    elif role == "count":
-        if not dtype.is_integer():
-            raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
-    elif dtype.is_nested() or dtype == pl.Object:
-        joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
-        example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')
-        raise TypeError(
-            f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
-            f"one plain column, for instance {example}."
-        )
-
-
-def is_label(dtype: pl.DataType) -> bool:
-    """Whether categories of this dtype are words."""
-    return dtype in (pl.String, pl.Categorical, pl.Enum)
 
 
 def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:

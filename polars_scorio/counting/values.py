@@ -76,3 +76,33 @@ def _fits(value: int, dtype: pl.DataType) -> bool:
     bits = int("".join(filter(str.isdigit, name)))
     least = 0 if name.startswith("U") else -(1 << (bits - 1))
     return least <= value < least + (1 << bits)
+
+
+def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
+    """Refuse dtypes that a role cannot have."""
+    if role == "category":
+        if dtype in (pl.List, pl.Array):
+            raise TypeError(
+                f"{what} is {dtype}; a row is one trial. Where a list holds the trials of a "
+                "question, make rows of it with .explode(...) before."
+            )
+        if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
+            raise TypeError(
+                f"{what} is {dtype}; a category is Boolean, an integer, a float that holds whole "
+                "numbers, or a label (String, Categorical, Enum). Cast it, or pass an expression."
+            )
+    elif role == "count":
+        if not dtype.is_integer():
+            raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
+    elif dtype.is_nested() or dtype == pl.Object:
+        joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
+        example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')
+        raise TypeError(
+            f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
+            f"one plain column, for instance {example}."
+        )
+
+
+def is_label(dtype: pl.DataType) -> bool:
+    """Whether categories of this dtype are words."""
+    return dtype in (pl.String, pl.Categorical, pl.Enum)

@@ -8,7 +8,8 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, check_choice, fits, is_several, several, shown
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import EVERYTHING, Category, Trials, is_label
+from polars_scorio.counting.roles import EVERYTHING, Category, Trials
+from polars_scorio.counting.values import is_label
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import check_metrics, view_of
