@@ -41,7 +41,7 @@ print("\nHow good is each model, and how sure are we?")
 print(log.scorio.report(ps.bayes(), ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
 print("\nIntervals that hold what they promise, beside the published ones.")
-sure = log.scorio.bayes(pooling="partial", interval="beta", name="bayes, partial pooling")
+sure = log.scorio.bayes(inference="pooled", name="bayes, partial pooling")
 print(pl.concat([log.scorio.bayes(), sure]).sort("model", "metric"))
 
 print("\nPartial credit: labels and a weight for each of them.")

@@ -13,7 +13,7 @@ import polars as pl
 import polars_scorio as ps
 
 # Prior fitted to the questions: intervals that hold what they promise.
-SURE = {"pooling": "partial", "interval": "beta"}
+SURE = {"inference": "pooled"}
 # How good the models of the log that is made are, in each domain.
 SKILLS = {
     "atlas-7b": (-0.9, -0.3),

@@ -35,7 +35,7 @@ from polars_scorio.metrics import (
     threshold_spectrum_at_k,
     unanimous_at_k,
 )
-from polars_scorio.prior_warning import PriorWarning
+from polars_scorio.reporting.prior_warning import PriorWarning
 
 __all__ = [
     "Metric",

@@ -17,8 +17,7 @@ import polars as pl
 
 from polars_scorio.kernels.arrays import Floats
 
-Interval = Literal["normal", "beta"]
-Pooling = Literal["none", "partial"]
+InferenceKind = Literal["published", "pooled", "calibrated"]
 Per = Literal["model", "question"]
 Compared = Literal["same", "common"]
 Overall = Literal["macro", "micro"]

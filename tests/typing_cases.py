@@ -147,7 +147,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
     assert_type(ps.scorio(lf).compare(questions="common", interval="beta"), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
-    assert_type(ps.scorio(lf).rank(pooling="partial", target="population"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).rank(inference="pooled", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)
     assert_type(ps.scorio(lf).trials_needed(ps.avg(), max_trials=100), pl.LazyFrame)
     assert_type(ps.scorio(df).next_trials(100, ps.avg(), models=names), pl.DataFrame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import polars as pl
 
@@ -12,7 +12,13 @@ from polars_scorio.counting.counts import counts
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles, bind
 from polars_scorio.metrics.base import Metric, Weights
-from polars_scorio.reporting.options import Frame, ReportOptions
+from polars_scorio.reporting.options import (
+    Chosen,
+    Frame,
+    InferenceOptions,
+    PlanOptions,
+    ReportOptions,
+)
 from polars_scorio.reporting.priors import priors
 from polars_scorio.reporting.report import report
 from polars_scorio.signatures import takes
@@ -21,20 +27,29 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
 
 
 class Accessor(Generic[FrameT]):
     """A log, which column of it plays which part, and what it reports."""
 
-    def __init__(self, frame: FrameT, roles: Roles | None = None) -> None:
+    def __init__(
+        self, frame: FrameT, roles: Roles | None = None, chosen: Chosen | None = None
+    ) -> None:
         self._frame: FrameT = frame
         self._roles = roles or Roles()
+        self._chosen = chosen or Chosen()
 
     def __repr__(self) -> str:
-        return as_text(self._title, rows_of(self._frame, self._roles))
+        return as_text(self._title, self._shown)
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, rows_of(self._frame, self._roles))
+        return as_html(self._title, self._shown)
+
+    @property
+    def _shown(self) -> list[tuple[str, str, str]]:
+        chosen = [(name, repr(value), "") for name, value in self._chosen.items()]
+        return rows_of(self._frame, self._roles) + chosen
 
     @property
     def _title(self) -> str:
@@ -103,6 +118,7 @@ class Accessor(Generic[FrameT]):
         >>> report.select("metric", "k", pl.col("estimate").round(4)).collect().rows()
         [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
         """
+        options = self._with(options)
         return self._returned(report(self._lazy(), self._roles, metrics, **options))
 
     def counts(self) -> FrameT:
@@ -190,7 +206,7 @@ class Accessor(Generic[FrameT]):
         prior: Frame | None = None,
         confidence: float = 0.95,
     ) -> FrameT:
-        """How different are the questions? The prior that ``pooling="partial"`` fits to them.
+        """How different are the questions? The population that ``inference="pooled"`` fits.
 
         One population of questions is fitted to each model (and stratum): the success rates of its
         questions are Beta distributed with the mean `mean` and the intra-class correlation `rho`,
@@ -213,7 +229,7 @@ class Accessor(Generic[FrameT]):
             last three with an interval (mean_lo, mean_hi, ...). rho = 0 means that all questions
             are equally hard, rho = 1 that the trials of a question repeat each other; s is how many
             trials the prior is worth, at the values of rho (its own posterior mean is infinite).
-            The uniform prior of ``pooling="none"`` is mean 1/2, rho 1/3, s 2.
+            The uniform prior of ``inference="published"`` is mean 1/2, rho 1/3, s 2.
 
         Raises
         ------
@@ -228,6 +244,15 @@ class Accessor(Generic[FrameT]):
         """
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
+
+    def _with(self, options: OptionsT) -> OptionsT:
+        """The options of a method, and what was chosen for all of them."""
+        return cast("OptionsT", {**self._chosen, **options})
+
+    def _planning(self, options: PlanOptions) -> PlanOptions:
+        """Those of a plan, which is about these questions."""
+        inference = self._chosen.get("inference")
+        return {**({} if inference is None else {"inference": inference}), **options}
 
     def _lazy(self) -> pl.LazyFrame:
         self._release()

@@ -105,6 +105,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
         ('ada', 'bob', 0.267, 0.993, 'ada')
         """
+        options = self._with(options)
         plan = compare(self._lazy(), self._roles, metric, baseline=baseline, **options)
         return self._returned(plan)
 
@@ -166,6 +167,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> trials.scorio(trial=None).rank().select("rank", "rank_ci", "model").rows()
         [(1, 1, 'ada'), (2, 1, 'bob')]
         """
+        options = self._with(options)
         plan = rank(self._lazy(), self._roles, metric, method=method, ties=ties, **options)
         return self._returned(plan)
 
@@ -175,7 +177,7 @@ class DecisionMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         half_width: float | None = None,
-        confidence: float = 0.95,
+        confidence: float | None = None,
         max_trials: int = 1_000_000,
         questions: Compared = "same",
         **options: Unpack[PlanOptions],
@@ -193,8 +195,9 @@ class DecisionMethods(Accessor[FrameT]):
         half_width : float, optional
             Of each model's interval, in units of the metric. Default: until neighbours in the
             ranking are told apart.
-        confidence : float
-            Credibility of that interval, or probability that the order is right.
+        confidence : float, optional
+            Credibility of that interval, or probability that the order is right; default: as the
+            accessor says, else 0.95.
         max_trials : int
             More than so many further trials of each question are not considered.
         questions : "same" or "common"
@@ -252,10 +255,10 @@ class DecisionMethods(Accessor[FrameT]):
             self._roles,
             metric,
             half_width=half_width,
-            confidence=confidence,
+            confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
             max_trials=max_trials,
             questions=questions,
-            **options,
+            **self._planning(options),
         )
         return self._returned(plan)
 
@@ -323,7 +326,13 @@ class DecisionMethods(Accessor[FrameT]):
         [('easy', 4, 3), ('hard', 4, 7)]
         """
         plan = next_trials(
-            self._lazy(), self._roles, budget, metric, models=models, per=per, **options
+            self._lazy(),
+            self._roles,
+            budget,
+            metric,
+            models=models,
+            per=per,
+            **self._planning(options),
         )
         return self._returned(plan)
 
@@ -363,6 +372,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
         [(1, 0.667), (2, 0.5), (3, 0.4)]
         """
+        options = self._with(options)
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
     @takes(PlanOptions)
@@ -448,6 +458,6 @@ class DecisionMethods(Accessor[FrameT]):
             seed=seed,
             progress=progress,
             questions=questions,
-            **options,
+            **self._planning(options),
         )
         return self._returned(plan)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
 from polars_scorio.arguments import Overall
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
 
-        return Plots(self._lazy(), self._roles)
+        return Plots(self._lazy(), self._roles, self._shown_with(InferenceOptions()))
 
     @takes(DecisionOptions)
     def leaderboard(
@@ -103,4 +103,9 @@ class ReaderMethods(Accessor[FrameT]):
         >>> board.select("rank", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
         [(1, 'ada', 0.667, 1.0), (1, 'bob', 0.333, 0.0)]
         """
+        options = self._shown_with(options)
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
+
+    def _shown_with(self, options: OptionsT) -> OptionsT:
+        """The options of what people look at: calibrated, unless something else is said."""
+        return cast("OptionsT", {"inference": "calibrated", **self._with(options)})

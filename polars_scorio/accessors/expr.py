@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.accessors.metrics import MetricEstimates
-from polars_scorio.arguments import Interval
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.roles import Category, Roles, bind
 from polars_scorio.counting.values import EXACT
@@ -132,17 +131,15 @@ class ScorioExpr(MetricEstimates):
         return self._counted(Answer(metric, posterior=False))
 
     @takes()
-    def posterior(
-        self, metric: Metric, *, confidence: float = 0.95, interval: Interval = "normal"
-    ) -> pl.Expr:
+    def posterior(self, metric: Metric, *, confidence: float = 0.95) -> pl.Expr:
         """Estimate, posterior and credible interval of the group.
 
         Parameters
         ----------
         metric : Metric
             What to report, with a single k: `ps.pass_at_k(4)`, ...
-        confidence, interval
-            As in `Scorio.report`.
+        confidence : float
+            Credibility of the interval.
 
         Returns
         -------
@@ -153,7 +150,7 @@ class ScorioExpr(MetricEstimates):
         Raises
         ------
         TypeError, ValueError
-            As `estimate`; and if `confidence` lies outside (0, 1) or `interval` is unknown.
+            As `estimate`; and if `confidence` lies outside (0, 1).
 
         Examples
         --------
@@ -165,7 +162,7 @@ class ScorioExpr(MetricEstimates):
         (0.3, 0.3571, 0.1978, 0.0, 0.7448)
         """
         check_metric(metric)
-        return self._counted(Answer(metric, confidence, interval))
+        return self._counted(Answer(metric, confidence))
 
     def _counted(self, answer: Answer) -> pl.Expr:
         """Count the categories of the group, and answer from the counts alone."""

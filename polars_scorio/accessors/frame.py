@@ -13,8 +13,10 @@ from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
+from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
-from polars_scorio.reporting.options import OutcomeOptions, RoleOptions
+from polars_scorio.kernels.posteriors import Target
+from polars_scorio.reporting.options import OutcomeOptions, RoleOptions, chosen
 from polars_scorio.rubrics.rubric import Rubric, Thresholds, refuse_absent
 from polars_scorio.signatures import takes
 
@@ -62,6 +64,9 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         levels: Iterable[float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
+        inference: InferenceKind | None = None,
+        target: Target = "benchmark",
+        confidence: float = 0.95,
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
 
@@ -107,6 +112,14 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             trials (or `count` says that it has none): an error; or nothing, but counted in a column
             `unscored` that reports per model, leaderboards and `coverage` then have. A model of
             which no question is left is an error.
+        inference : "published", "pooled" or "calibrated", optional
+            What mu, sigma and intervals rest on, as `report` describes it, in all that this
+            accessor does; the same keyword in a method replaces it there. Default: "published" in
+            reports, comparisons and rankings, "calibrated" in leaderboards, pictures and pages.
+        target : "benchmark" or "population"
+            What numbers are about, as `report` describes it, in all that this accessor does.
+        confidence : float
+            Of all intervals and verdicts.
 
         Returns
         -------
@@ -147,7 +160,7 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
             validate=validate,
             unscored=unscored,
         )
-        return Scorio(self._frame, roles)
+        return Scorio(self._frame, roles, chosen(inference, target, confidence))
 
     @takes()
     def rubric(
@@ -220,7 +233,8 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
                 "pass over=() where all rows are of one"
             )
         success = rubric.success or None if self._roles.success is None else self._roles.success
-        return Scorio(self._frame, replace(self._roles, category=category, success=success))
+        roles = replace(self._roles, category=category, success=success)
+        return Scorio(self._frame, roles, self._chosen)
 
 
 pl.api.register_dataframe_namespace("scorio")(Scorio)

@@ -29,14 +29,7 @@ from polars_scorio.counting.duplicates import (
     in_blocks,
 )
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import (
-    CATEGORY,
-    COUNT,
-    TRIAL,
-    Category,
-    Trials,
-    refuse_repeats,
-)
+from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Category, Trials, refuse_repeats
 from polars_scorio.counting.seen import UNWATCHED, Watch
 from polars_scorio.counting.values import literal
 

@@ -31,10 +31,7 @@ from polars_scorio.counting.common_questions import (
 )
 from polars_scorio.counting.counts import DROPPED, REWARDS, SEQUENCE, STATES, class_columns, counted
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import (
-    EVERYTHING,
-    Trials,
-)
+from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.counting.seen import Watch, watch
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"

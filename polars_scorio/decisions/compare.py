@@ -22,9 +22,12 @@ from polars_scorio.decisions.strata import (
     refuse_rewards,
 )
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.difference import difference, forecast_difference
+from polars_scorio.kernels.calibrated.forecast import Range
 from polars_scorio.kernels.intervals import beta_interval, normal_interval
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
+from polars_scorio.reporting.calibrated import PRICE, price_of
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
@@ -66,7 +69,8 @@ def compare(
     }
     refuse_repeats([*trials.strata, *schema])
     per: Per = "question" if paired else "model"
-    grouped = results(trials, [metric], per=per, **aligned(options))
+    priced = options.get("inference") == "calibrated"
+    grouped = results(trials, [metric], per=per, priced=priced, **aligned(options))
     comparison = _Comparison(
         metric,
         trials,
@@ -127,10 +131,13 @@ class _Comparison:
             doubts = np.zeros(a.size, bool)
         else:
             of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
-            numbers = self._of_posteriors(of_k["mu"].to_numpy(), of_k["sigma"].to_numpy(), a, b)
-            estimates, fitted = of_k["estimate"].to_numpy(), self.options.get("pooling", "none")
+            if self._priced(of_k):
+                numbers = self._of_prices(of_k, a, b)
+            else:
+                numbers = self._of_posteriors(of_k["mu"].to_numpy(), of_k["sigma"].to_numpy(), a, b)
+            estimates = of_k["estimate"].to_numpy()
             doubts = outweighed(estimates[a] - estimates[b], numbers[-2], numbers[-1], self.metric)
-            doubts &= fitted == "none"
+            doubts &= self.options.get("inference") is None
         # NaN says that there is no such number.
         series = (pl.Series(values).fill_nan(None) for values in numbers)
         return {**dict(zip(_NUMBERS, series, strict=True)), OUTWEIGHED: pl.Series(doubts)}
@@ -139,13 +146,34 @@ class _Comparison:
         """The difference of independent posterior means."""
         diff, sigma = mu[a] - mu[b], np.hypot(sd[a], sd[b])
         z, limits = standardized(diff, sigma), reach(self.metric.bounds)
-        beta = self.options.get("interval", "normal") == "beta"
+        beta = self.options.get("inference") in {"pooled", "calibrated"} and not self.metric.poles
         if beta and self.metric.span[0] < self.metric.span[1]:
             lo, hi = beta_interval(diff, sigma, self._confidence, reach(self.metric.span))
             lo, hi = np.clip(lo, *limits), np.clip(hi, *limits)
         else:
             lo, hi = normal_interval(diff, sigma, self._confidence, limits)
         return diff, sigma, z, ndtr(z), lo, hi
+
+    def _priced(self, rows: pl.DataFrame) -> bool:
+        """Whether the numbers are calibrated."""
+        return PRICE in rows.columns and self.metric.calibrated
+
+    def _of_prices(self, rows: pl.DataFrame, a: Ints, b: Ints) -> tuple[Floats, ...]:
+        """The difference of estimates, each side with the price of its noise."""
+        price = price_of(rows, self.metric)
+        found = difference(price.at(a), price.at(b), self._confidence)
+        mu, least, most = (rows[name].to_numpy() for name in ("mu", "lo", "hi"))
+        ahead = forecast_difference(
+            Range(mu[a], least[a], most[a]), Range(mu[b], least[b], most[b])
+        )
+        # Where k is beyond the trials there are ranges only.
+        beyond = np.isnan(price.estimate[a]) | np.isnan(price.estimate[b])
+        diff, lo, hi = (
+            np.where(beyond, range_, own)
+            for range_, own in zip(ahead, (found.diff, found.lo, found.hi), strict=True)
+        )
+        z = np.where(beyond, np.nan, standardized(diff, found.sigma))
+        return diff, found.sigma, z, ndtr(z), lo, hi
 
     def _of_questions(self, sample: Sample, a: Ints, b: Ints) -> tuple[Floats, ...]:
         """The mean difference over questions that are a sample: Student's t."""

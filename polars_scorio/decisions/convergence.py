@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Compared, Pooling, check_choice, check_count, check_flag
+from polars_scorio.arguments import Compared, InferenceKind, check_choice, check_count, check_flag
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
 from polars_scorio.counting.lists import AS_ROWS
@@ -19,13 +19,15 @@ from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.convergence import Convergence, Scheme, convergence
+from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
+from polars_scorio.reporting.calibrated import calibrated_numbers
 from polars_scorio.reporting.evaluate import matrix
 from polars_scorio.reporting.inference import Inference
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
-from polars_scorio.reporting.request import Inquiry, inquiry
+from polars_scorio.reporting.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,13 +50,13 @@ def trajectory(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a trajectory; see `Scorio.trajectory`."""
-    asked = _inquiry(bind(frame, roles), metric, "trajectory", options)
-    trials = asked.trials
+    request = _request(bind(frame, roles), metric, "trajectory", options)
+    trials = request.trials
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
     questions = "any" if trials.model is None else aligned(options)["questions"]
-    states = asked.states(questions=questions, sequences=True)
-    return per_stratum(states, trials, _Trajectory(asked), schema)
+    states = request.states(questions=questions, sequences=True)
+    return per_stratum(states, trials, _Trajectory(request), schema)
 
 
 def settling(
@@ -68,26 +70,28 @@ def settling(
     progress: bool = False,
     questions: Compared = "same",
     prior: Frame | None = None,
-    pooling: Pooling = "none",
+    inference: InferenceKind | None = None,
 ) -> pl.LazyFrame:
     """The plan of a convergence; see `Scorio.convergence`."""
     check_choice("scheme", scheme, Scheme)
     replicates = check_count("replicates", replicates, least=0, most=_MOST_REPLICATES)
     seed = check_count("seed", seed, least=0, most=None)
     progress = check_flag("progress", progress)
-    options: PlanOptions = {"prior": prior, "pooling": pooling}
-    asked = _inquiry(bind(frame, roles), metric, "convergence", options)
-    named_model(asked.trials, "convergence")
-    refuse_repeats([*asked.trials.strata, *_SETTLED])
-    states = asked.states(questions=aligned({"questions": questions})["questions"], sequences=True)
-    settled = _Settling(asked, replicates, scheme, seed, _bar() if progress else _no_bar)
-    return per_stratum(states, asked.trials, settled, _SETTLED)
+    options: PlanOptions = {"prior": prior, "inference": inference}
+    request = _request(bind(frame, roles), metric, "convergence", options)
+    named_model(request.trials, "convergence")
+    refuse_repeats([*request.trials.strata, *_SETTLED])
+    states = request.states(
+        questions=aligned({"questions": questions})["questions"], sequences=True
+    )
+    settled = _Settling(request, replicates, scheme, seed, _bar() if progress else _no_bar)
+    return per_stratum(states, request.trials, settled, _SETTLED)
 
 
-def _inquiry(
+def _request(
     trials: Trials, metric: Metric | None, method: str, options: DecisionOptions | PlanOptions
-) -> Inquiry:
-    """What is asked of a log whose trials have an order."""
+) -> Request:
+    """What is requested of a log whose trials have an order."""
     metric = metric or bayes()
     single_k(metric, method)
     if trials.trial is None:
@@ -96,68 +100,71 @@ def _inquiry(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "questions"}
-    asked = inquiry(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
-    if asked.inference.kinds.rewards and asked.inference.kinds.known is None:
+    request = Request.of(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
+    if request.inference.classes.rewards and request.inference.classes.known is None:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"
         )
-    return asked
+    return request
 
 
-def _outcomes(groups: pl.DataFrame, asked: Inquiry) -> Outcomes:
+def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
-    question, kinds = asked.trials.question.name, asked.inference.kinds
-    ((_, view),) = asked.asked
+    question, own = request.trials.question.name, request.inference.classes
+    ((_, view),) = request.metrics
     states = (
         groups.select(STATES).with_row_index(":group").explode(STATES, **AS_ROWS).unnest(STATES)
     )
     scored = states.filter(pl.col(SEQUENCE).list.len() > 0)
     flat = scored.sort(":group", question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
-    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(kinds, ":d")
-    before = matrix(flat, prior) if asked.prior else np.zeros((flat.height, kinds.size), np.int64)
+    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(own, ":d")
+    before = matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
     if view == "success":
-        codes = np.isin(codes, kinds.successful).astype(np.int64)
-        passed = before[:, kinds.successful].sum(axis=1)
+        codes = np.isin(codes, own.successful).astype(np.int64)
+        passed = before[:, own.successful].sum(axis=1)
         before = np.column_stack([before.sum(axis=1) - passed, passed])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     group = flat[":group"].to_numpy().astype(np.int64)
     return Outcomes(codes, offsets, group, groups.height, before)
 
 
-def _inference(asked: Inquiry) -> Inference:
+def _inference(request: Request) -> Inference:
     """How posteriors are found, where a metric of success looks at two classes."""
-    ((_, view),) = asked.asked
+    ((_, view),) = request.metrics
     two = Classes((0, 1), (1,))
-    return replace(asked.inference, kinds=two) if view == "success" else asked.inference
+    return replace(request.inference, classes=two) if view == "success" else request.inference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trajectory:
     """The function from the states of a stratum's models to what their first trials said."""
 
-    asked: Inquiry
+    request: Request
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n and model."""
-        states, group, n = prefixes(_outcomes(groups, self.asked))
-        ((metric, view),) = self.asked.asked
-        inference = _inference(self.asked)
-        posterior = inference.posterior(view, states)
-        numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
+        states, group, n = prefixes(_outcomes(groups, self.request))
+        ((metric, view),) = self.request.metrics
+        inference = _inference(self.request)
+        if inference.calibrates(metric, view):
+            ((_, numbers),) = calibrated_numbers([(metric, view)], states, inference).items()
+        else:
+            posterior = inference.posterior(view, states)
+            numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
         frame = groups.drop(STATES)[group].with_columns(
             n=n, **{name: numbers[name] for name in _NUMBERS}
         )
         ranks = rank_scores("mu").over("n").alias("rank")
-        return frame.sort("n", *self.asked.trials.models).with_columns(ranks)
+        return frame.sort("n", *self.request.trials.models).with_columns(ranks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Settling:
     """The function from the states of a stratum's models to when their ranking settles."""
 
-    asked: Inquiry
+    request: Request
     replicates: int
     scheme: Scheme
     seed: int
@@ -167,7 +174,7 @@ class _Settling:
         """A row for each n, and one for those that never settle."""
         with self.bar(total=self.replicates) as bar:
             result = convergence(
-                _outcomes(groups, self.asked),
+                _outcomes(groups, self.request),
                 self._score,
                 replicates=self.replicates,
                 scheme=self.scheme,
@@ -177,8 +184,12 @@ class _Settling:
         return _settled(result)
 
     def _score(self, states: States) -> Floats:
-        ((metric, view),) = self.asked.asked
-        return metric.summary(_inference(self.asked).posterior(view, states), metric.k[0]).mu
+        ((metric, view),) = self.request.metrics
+        inference = _inference(self.request)
+        if inference.calibrates(metric, view):  # mu is the estimate, which needs no fit
+            seen = Independent(inference.seen(view, states))
+            return metric.summary(seen, metric.k[0]).estimate
+        return metric.summary(inference.posterior(view, states), metric.k[0]).mu
 
 
 def _settled(result: Convergence) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.intervals import normal_interval
 from polars_scorio.metrics.base import Bounds, Metric
-from polars_scorio.prior_warning import PriorWarning
+from polars_scorio.reporting.prior_warning import CURES, PriorWarning
 
 # Whether the prior decides a pair; for the time that its warning takes.
 OUTWEIGHED = ":outweighed"
@@ -85,7 +85,7 @@ def warn_of_prior(pairs: pl.DataFrame) -> pl.DataFrame:
             f"in {outside:,} of {pairs.height:,} pairs of models the difference of the estimates "
             "lies outside the interval of the comparison: the uniform prior of each question "
             "outweighs its trials, so that a model may come out better only because it has more "
-            'trials, or fewer. pooling="partial" fits the prior to the questions.',
+            f"trials, or fewer. {CURES}",
             PriorWarning,
             stacklevel=2,
         )

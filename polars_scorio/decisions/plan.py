@@ -14,8 +14,8 @@ from scipy.special import ndtri
 from polars_scorio.arguments import (
     POSITIVE,
     Compared,
+    InferenceKind,
     Per,
-    Pooling,
     check_choice,
     check_count,
     check_number,
@@ -31,7 +31,7 @@ from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
-from polars_scorio.reporting.request import Inquiry, inquiry, on_levels
+from polars_scorio.reporting.request import Request, on_levels
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -54,7 +54,7 @@ def trials_needed(
     max_trials: int = 1_000_000,
     questions: Compared = "same",
     prior: Frame | None = None,
-    pooling: Pooling = "none",
+    inference: InferenceKind | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     if half_width is not None:
@@ -64,16 +64,18 @@ def trials_needed(
     metric = _plannable(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
-    asked = inquiry(trials, [metric], prior=prior, confidence=confidence, pooling=pooling)
+    request = Request.of(
+        trials, [metric], prior=prior, confidence=confidence, inference=_planning(inference)
+    )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
-        states = asked.states(questions=aligned({"questions": questions})["questions"])
+        states = request.states(questions=aligned({"questions": questions})["questions"])
     else:
         schema = {**trials.models, **_NEEDED}
-        states = asked.states()
+        states = request.states()
     refuse_repeats([*trials.strata, *schema])
-    need = _Need(asked, metric, half_width, float(confidence), max_trials)
+    need = _Need(request, metric, half_width, float(confidence), max_trials)
     return per_stratum(states, trials, need, schema)
 
 
@@ -86,7 +88,7 @@ def next_trials(
     models: Category | Iterable[Category] | None = None,
     per: Per = "question",
     prior: Frame | None = None,
-    pooling: Pooling = "none",
+    inference: InferenceKind | None = None,
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
     budget = check_count("budget", budget)
@@ -105,16 +107,21 @@ def next_trials(
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = prior if metric.uses_prior else None
-    asked = inquiry(trials, [metric], prior=prior, pooling=pooling)
-    spend = _Spending(asked, metric, budget, wanted, schema, per)
+    request = Request.of(trials, [metric], prior=prior, inference=_planning(inference))
+    spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
-    return asked.states(per_question=True).map_batches(
+    return request.states(per_question=True).map_batches(
         spend,
         schema=schema,
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
     )
+
+
+def _planning(inference: InferenceKind | None) -> InferenceKind | None:
+    """Plans need the posterior of each question: calibrated numbers are about means."""
+    return "pooled" if inference == "calibrated" else inference
 
 
 def _plannable(metric: Metric | None, trials: Trials, method: str) -> Metric:
@@ -175,7 +182,7 @@ def _prospects(posterior: Questions, metric: Metric) -> list[_Prospect]:
 class _Need:
     """The function from the states of a stratum's models to the trials that they need."""
 
-    asked: Inquiry
+    request: Request
     metric: Metric
     half_width: float | None
     confidence: float
@@ -183,14 +190,14 @@ class _Need:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
-        cells = self.asked.cells(groups[STATES])
-        prospects = _prospects(self.asked.posterior(cells), self.metric)
+        cells = self.request.cells(groups[STATES])
+        prospects = _prospects(self.request.posterior(cells), self.metric)
         if self.half_width is not None:
             width = self.half_width / self.metric.unit / float(ndtri((1 + self.confidence) / 2))
             rows = [self._row([one], lambda sigma: sigma <= width) for one in prospects]
             return groups.drop(STATES).hstack(_frame(rows))
         order = sorted(range(len(prospects)), key=lambda i: (-prospects[i].mu, i))
-        (model,) = self.asked.trials.models
+        (model,) = self.request.trials.models
         models = groups[model]
         a, b = order[:-1], order[1:]
         rows = [self._pair(prospects[i], prospects[j]) for i, j in zip(a, b, strict=True)]
@@ -250,7 +257,7 @@ def _smallest(enough: Callable[[int], bool], most: int) -> int | None:
 class _Spending:
     """The function from the questions of all groups to the trials that are spent on them."""
 
-    asked: Inquiry
+    request: Request
     metric: Metric
     budget: int
     wanted: list[Category] | None
@@ -262,12 +269,12 @@ class _Spending:
         self._refuse_unknown(groups)
         if groups.is_empty():
             return pl.DataFrame(schema=self.schema)
-        cells = self.asked.cells(groups[STATES], per_question=True)
-        trials, question = self.asked.trials, self.asked.trials.question.name
+        cells = self.request.cells(groups[STATES], per_question=True)
+        trials, question = self.request.trials, self.request.trials.question.name
         named = groups.drop(STATES)[cells.group].with_columns(cells.flat[question])
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
-        outlook = self.metric.outlook(self.asked.posterior(cells)).of(order)
+        outlook = self.metric.outlook(self.request.posterior(cells)).of(order)
         owner, size = cells.group[order], cells.fitted.size
         extra = allocation(outlook.weighted(1 / size[owner] ** 2), self.budget)
         spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
@@ -283,7 +290,7 @@ class _Spending:
         self, cells: Cells, owner: Ints, outlook: Outlook, extra: Ints
     ) -> dict[str, Floats]:
         """Sigma of each group now, expected after equal spread, and after `extra`."""
-        posterior = self.asked.inference.posterior(self.asked.asked[0][1], cells.fitted)
+        posterior = self.request.inference.posterior(self.request.metrics[0][1], cells.fitted)
         now = self.metric.summary(posterior, None).sigma
         each, rest = divmod(self.budget, extra.size)
         equal = each + (np.arange(extra.size) < rest)
@@ -303,7 +310,7 @@ class _Spending:
     def _refuse_unknown(self, groups: pl.DataFrame) -> None:
         if self.wanted is None:
             return
-        (model,) = self.asked.trials.models
+        (model,) = self.request.trials.models
         unknown = [name for name in self.wanted if name not in groups[model].to_list()]
         if unknown:
             raise ValueError(

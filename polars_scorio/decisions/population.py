@@ -31,7 +31,9 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
         )
     idle = {
         "prior trials have no say, leave prior= out": options.get("prior") is not None,
-        'pooling has no say, leave pooling="partial" out': options.get("pooling") == "partial",
+        'a fitted population has no say, leave inference="pooled" out': (
+            options.get("inference") == "pooled"
+        ),
         "alpha0 and beta0 have no say, leave them out": metric.prior != (1.0, 1.0),
     }
     for way_out in (text for text, given in idle.items() if given):
@@ -39,12 +41,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             'target="population" compares what the trials themselves say of each question: '
             f"{way_out}"
         )
-    if options.get("interval", "normal") != "normal":
-        raise ValueError(
-            'target="population" has an interval of Student\'s t distribution: leave '
-            f"interval={options.get('interval')!r} out"
-        )
-    return {**options, "target": "benchmark"}
+    return {**options, "target": "benchmark", "inference": "published"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

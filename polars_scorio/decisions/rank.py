@@ -71,7 +71,7 @@ def rank(
     refuse_rewards(metric, trials, "rank")
     grouped = results(trials, [metric], per="model", **aligned(options))
     rows = tidy(grouped)
-    if options.get("pooling", "none") == "none":
+    if options.get("inference") is None:
         confidence = float(options.get("confidence", 0.95))
         rows = checked(rows, warn_of_rows(metric, strata, confidence))
     return ranked(rows, trials, strata, method=method, ties=ties, **options)

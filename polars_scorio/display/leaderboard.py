@@ -120,6 +120,6 @@ def _words(name: str, value: object) -> str:
 
 def _prior(options: DecisionOptions) -> str:
     """What the posteriors started from."""
-    fitted = options.get("pooling", "none") == "partial"
+    fitted = options.get("inference") in {"pooled", "calibrated"}
     trials = " + prior trials" if options.get("prior") is not None else ""
     return ("fitted to the questions" if fitted else "uniform") + trials

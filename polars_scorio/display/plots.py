@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import polars as pl
 
@@ -42,6 +42,9 @@ _CELLS = 300  # questions that a heat map shows side by side; more of them share
 _STEPS = 200  # points of a line
 
 
+OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
+
+
 class _Options(InferenceOptions, total=False):
     overall: Overall | None
 
@@ -59,6 +62,8 @@ class Plots:
         The log.
     roles : Roles
         Which column plays which part.
+    chosen : dict, optional
+        Inference, target and confidence, where a method does not say them.
 
     Examples
     --------
@@ -69,8 +74,11 @@ class Plots:
     <pictures: intervals, curve, questions, comparison, trajectory, convergence>
     """
 
-    def __init__(self, frame: pl.LazyFrame, roles: Roles) -> None:
+    def __init__(
+        self, frame: pl.LazyFrame, roles: Roles, chosen: InferenceOptions | None = None
+    ) -> None:
         self._frame, self._roles = frame, roles
+        self._chosen: InferenceOptions = chosen or {"inference": "calibrated"}
 
     def __repr__(self) -> str:
         kinds = [name for name in vars(type(self)) if not name.startswith("_")]
@@ -113,7 +121,7 @@ class Plots:
         >>> [(row["model"], round(row["mu"], 3)) for row in chart.data.values]
         [('ada', 0.667), ('bob', 0.333)]
         """
-        metric, trials = metric or bayes(), self._trials()
+        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
         name = named(metric, single_k(metric, "intervals"))
         rows = self._tidy(metric, overall=overall, **options)
         heading = charts.Heading(name, _interval(options), panels(trials))
@@ -159,7 +167,7 @@ class Plots:
         >>> [(row["k"], round(row["mu"], 3)) for row in chart.data.values]
         [(1, 0.4), (2, 0.6)]
         """
-        trials = self._trials()
+        trials, options = self._trials(), self._with(options)
         metric = metric if isinstance(metric, Metric) else pass_at_k(sizes(metric))
         drawn = [k for k in metric.k if k is not None]
         if not drawn:
@@ -209,7 +217,9 @@ class Plots:
         >>> [(row["question"], round(row["mu"], 3)) for row in chart.data.values]
         [('hard', 0.333), ('easy', 0.75)]
         """
-        metric, trials = metric or bayes(), self._trials()
+        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
+        if options.get("inference") == "calibrated":  # which is about means
+            options["inference"] = "pooled"
         name = named(metric, single_k(metric, "questions"))
         rows = self._tidy(metric, per="question", **options)
         question = inert(pl.col(trials.question.name).cast(pl.String)).alias("question")
@@ -253,7 +263,7 @@ class Plots:
         >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
         [('ada', 'bob', '.80'), ('bob', 'ada', '.20')]
         """
-        metric, trials = metric or bayes(), self._trials()
+        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
         name = named(metric, single_k(metric, "comparison"))
         pairs = compare(self._frame, self._roles, metric, **options).collect(engine="streaming")
         sure = f"better at {100 * options.get('confidence', 0.95):g} %"
@@ -295,7 +305,7 @@ class Plots:
         >>> [(row["n"], round(row["mu"], 3)) for row in chart.data.values]
         [(1, 0.667), (2, 0.75)]
         """
-        metric, trials = metric or bayes(), self._trials()
+        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
         rows = trajectory(self._frame, self._roles, metric, **options).collect(engine="streaming")
         name = named(metric, metric.k[0])
         heading = charts.Heading(f"{name} after n trials", _interval(options), panels(trials))
@@ -348,6 +358,7 @@ class Plots:
         [(1, 1.0), (2, 1.0)]
         """
         metric, trials = metric or bayes(), self._trials()
+        options = {"inference": self._chosen.get("inference"), **options}
         plan = settling(
             self._frame,
             self._roles,
@@ -373,6 +384,10 @@ class Plots:
         heading = charts.Heading(f"When the ranking by {name} settles", drawn, panels(trials))
         return charts.settling(long.with_columns(pl.col("what").replace_strict(what)), heading)
 
+    def _with(self, options: OptionsT) -> OptionsT:
+        """The options of a method, and what was chosen for all of them."""
+        return cast("OptionsT", {**self._chosen, **options})
+
     def _trials(self) -> Trials:
         return bind(self._frame, self._roles)
 
@@ -391,4 +406,11 @@ class Plots:
 
 
 def _interval(options: InferenceOptions) -> str:
-    return f"posterior mean and {100 * options.get('confidence', 0.95):g} % credible interval"
+    """What is drawn, in words."""
+    level = f"{100 * options.get('confidence', 0.95):g} %"
+    words = {
+        "calibrated": f"estimates, calibrated {level} intervals",
+        "pooled": f"posterior means, {level} intervals, one fitted population of questions",
+    }
+    published = f"posterior means, {level} intervals, uniform prior of each question, as published"
+    return words.get(options.get("inference") or "published", published)

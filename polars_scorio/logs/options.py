@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
-from polars_scorio.reporting.options import OutcomeOptions, RoleOptions
+from polars_scorio.reporting.options import Chosen, OutcomeOptions, RoleOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 
-class LogOptions(OutcomeOptions, total=False):
+class LogOptions(OutcomeOptions, Chosen, total=False):
     """Roles that the user of a reader may set; they replace what the reader would set."""
 
     by: Column | Iterable[Column] | None

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
     POSITIVE,
-    Interval,
     check_categories,
     check_count,
     check_number,
@@ -25,6 +24,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.roles import Category, Column
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.calibrated.price import GainsOf, Price
 from polars_scorio.kernels.expected_variance import Outlook
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.counted import Answer, of_counts
@@ -89,6 +89,8 @@ class Metric(ABC):
         Whether a single question has a value, of which the metric is the mean.
     closed_form : bool
         Whether `outlook` knows what further trials leave of the variance.
+    calibrated : bool
+        Whether an interval around its estimate is known to hold what it promises.
     """
 
     function: str
@@ -105,6 +107,7 @@ class Metric(ABC):
     all_trials: bool = False
     per_question: bool = True
     closed_form: bool = False
+    calibrated: bool = True
 
     def __repr__(self) -> str:
         sizes = [size for size in self.k if size is not None]
@@ -150,6 +153,20 @@ class Metric(ABC):
         `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
         success; or, for `rewards`, the `Rewards`.
         """
+
+    def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for those that are one
+        """The gains of its draw from a question with n trials, if it credits successes alone.
+
+        They are those of a metric that is worth 0 without any success, and 1 at the most.
+        """
+        return None
+
+    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - by the metric
+        """The price of the noise of its estimate for each k, if it is no draw but `calibrated`.
+
+        `questions` are the states by the categories of `w`, or the fits of failure and success.
+        """
+        raise NotImplementedError(f"{self.name} has no price of its noise")
 
     def outlook(self, posterior: Questions) -> Outlook:
         """What further trials leave of the variance, in squared `unit`, if it is `closed_form`.
@@ -200,7 +217,6 @@ class Metric(ABC):
         n: Column,
         successes: Column,
         confidence: float = 0.95,
-        interval: Interval = "normal",
     ) -> pl.Expr:
         """Estimate, posterior and interval from two columns that hold trials and successes.
 
@@ -208,8 +224,8 @@ class Metric(ABC):
         ----------
         n, successes
             As for `expr`.
-        confidence, interval
-            As in `Scorio.report`.
+        confidence : float
+            Credibility of the interval.
 
         Returns
         -------
@@ -221,7 +237,7 @@ class Metric(ABC):
         Raises
         ------
         ValueError, TypeError
-            As `expr`; and if `confidence` lies outside (0, 1) or `interval` is unknown.
+            As `expr`; and if `confidence` lies outside (0, 1).
 
         Examples
         --------
@@ -233,7 +249,7 @@ class Metric(ABC):
         >>> numbers.select(pl.col("estimate", "mu").round(4)).row(0)
         (0.6, 0.5714)
         """
-        return of_counts(Answer(self, confidence, interval), n, successes)
+        return of_counts(Answer(self, confidence), n, successes)
 
 
 def check_metric(metric: object) -> None:

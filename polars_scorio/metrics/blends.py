@@ -12,6 +12,9 @@ from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.blends import blend, blend_moments
+from polars_scorio.kernels.calibrated.blend import blend_price
+from polars_scorio.kernels.calibrated.groups import Calibrated
+from polars_scorio.kernels.calibrated.price import Price
 from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
 from polars_scorio.kernels.pooling.moments import Joint
 from polars_scorio.kernels.posteriors import Questions
@@ -37,6 +40,16 @@ class BlendMetric(Metric):
     gains: Gains
     arguments: tuple[object, ...] = ()
     powers: tuple[float, float]
+
+    def prices(self, questions: Calibrated) -> list[Price]:
+        """The price of a blend of means over the questions, for each k."""
+        return [
+            blend_price(
+                questions, credit.any_success(k), self.gains(k, *self.arguments), self.powers
+            )
+            for k in self.k
+            if k is not None
+        ]
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -284,4 +297,5 @@ def _blend(
         powers=powers,
         poles=min(powers) < 0,
         per_question=per_question,
+        calibrated=not per_question,
     )

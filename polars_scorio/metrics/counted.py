@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Interval, check_choice, check_column, check_confidence
+from polars_scorio.arguments import check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.results import INFINITE, NUMBERS, Intervals, check_interval
+from polars_scorio.metrics.results import INFINITE, NUMBERS, Intervals
 
 if TYPE_CHECKING:
     from polars_scorio.metrics.base import Metric
@@ -29,7 +29,7 @@ class Answer:
     ----------
     metric : Metric
         What is asked, with a single k.
-    confidence, interval
+    confidence : float
         As in `Scorio.report`.
     posterior : bool
         Whether all `NUMBERS` are wanted, as a struct, or the estimate alone.
@@ -37,7 +37,6 @@ class Answer:
 
     metric: Metric
     confidence: float = 0.95
-    interval: Interval = "normal"
     posterior: bool = True
 
     def __post_init__(self) -> None:
@@ -48,8 +47,6 @@ class Answer:
                 f"{list(self.metric.k)}. Write an expression for each."
             )
         check_confidence(self.confidence)
-        check_choice("interval", self.interval, Interval)
-        check_interval(self.metric, self.interval)
 
     @property
     def dtype(self) -> pl.DataType:
@@ -78,9 +75,7 @@ class Answer:
         some = rows.sum(axis=1) > 0
         states = _as_groups(rows[some])
         (k,) = self.metric.k
-        said = Intervals(float(self.confidence), self.interval).numbers(
-            self.metric, k, Independent(states)
-        )
+        said = Intervals(float(self.confidence)).numbers(self.metric, k, Independent(states))
         answer = pl.DataFrame({name: said[name] for name in NUMBERS})
         answer = answer if self.posterior else answer.select("estimate")
         self._refuse_infinite(answer)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.calibrated.price import GainsOf
 from polars_scorio.kernels.draws import credit_moments, expected_credit
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
@@ -61,6 +62,10 @@ class DrawMetric(Metric):
             expected[rows] = expected_credit(n[rows], c[rows], gains)
         mu, sigma = posterior.integrate(moments, self.alpha)
         return Summary(posterior.states.mean(expected), mu, sigma)
+
+    def draw(self, k: int | None) -> GainsOf:
+        """The gains of its draw from a question with n trials."""
+        return lambda n: self.gains(n if k is None else k, *self.arguments)
 
     def _draws(self, n: Ints, k: int | None) -> Iterator[tuple[slice | Mask, Floats]]:
         """The states whose draws have one size, and the gains of such a draw."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Interval
 from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.intervals import beta_interval, normal_interval, small_sample_factor
 from polars_scorio.kernels.posteriors import Questions, Target
@@ -32,8 +31,8 @@ class Intervals:
     """Which intervals a user wants, and about what; see `Scorio.report`."""
 
     confidence: float = 0.95
-    interval: Interval = "normal"
     target: Target = "benchmark"
+    quantiles: bool = False  # of a Beta distribution, in place of mu -+ z sigma
 
     def numbers(
         self, metric: Metric, k: int | None, posterior: Questions | Rewards
@@ -61,9 +60,7 @@ class Intervals:
             center, reach = self.around(summary, posterior)
             lo, hi = self.ends(metric, center, reach, posterior)
         numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi, center, reach]
-        # NaN says that there is no such number.
-        series = [pl.Series(values).fill_nan(None) for values in numbers]
-        return dict(zip((*NUMBERS, CENTER, REACH), series, strict=True))
+        return dict(zip((*NUMBERS, CENTER, REACH), map(series, numbers), strict=True))
 
     def around(self, summary: Summary, posterior: Questions | Rewards) -> tuple[Floats, Floats]:
         """Mean and standard deviation that the interval of each cell is made of."""
@@ -92,7 +89,7 @@ class Intervals:
         `lowest` and `highest` tell where all that was observed is the least (the most) there is.
         """
         low, high = metric.span
-        if self.interval == "normal" or low == high:
+        if not self.quantiles or metric.poles or low == high:
             return normal_interval(mu, sigma, self.confidence, metric.bounds)
         uncertain = sigma > 0
         lo, hi = beta_interval(
@@ -107,15 +104,6 @@ class Intervals:
         return np.clip(lo, lower, upper), np.clip(hi, lower, upper)
 
 
-def check_interval(metric: Metric, interval: Interval) -> None:
-    """Refuse a shape of the interval that a metric cannot have.
-
-    Raises
-    ------
-    ValueError
-        If a metric without a range is to have an interval on its range.
-    """
-    if interval == "beta" and metric.poles:
-        raise ValueError(
-            f'{metric.name}: a negative power has no range, which interval="beta" needs'
-        )
+def series(values: Floats) -> pl.Series:
+    """Numbers as a column; NaN says that there is no such number."""
+    return pl.Series(values).fill_nan(None)

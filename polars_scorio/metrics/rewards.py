@@ -8,9 +8,12 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.best import best_prices
+from polars_scorio.kernels.calibrated.price import GainsOf, Price, fixed
+from polars_scorio.kernels.credit import any_success
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
-from polars_scorio.kernels.states import Rewards
+from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.base import (
     Bounds,
     DrawSizes,
@@ -38,6 +41,14 @@ class BestMetric(Metric):
             return self
         other = replace(self, w=w)
         return other if self.bounds != self.span else replace(other, bounds=other.span)
+
+    def draw(self, k: int | None) -> GainsOf | None:
+        """One success is the best there is, where there is but one reward above the least."""
+        return None if k is None else fixed(any_success(k))
+
+    def prices(self, questions: States) -> list[Price]:
+        """The price of the best of three or more rewards, or of one, for each k."""
+        return best_prices(questions, self.weights, [k for k in self.k if k is not None])
 
     def summary(self, posterior: Questions | Rewards, k: int | None) -> Summary:
         """Estimate and posterior of each group."""

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from polars_scorio.kernels.calibrated.average import average_price
+from polars_scorio.kernels.calibrated.price import GainsOf, Price, fixed
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import Outlook
 from polars_scorio.kernels.posteriors import Independent, Questions
+from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import (
     Bounds,
     Metric,
@@ -43,6 +46,14 @@ class WeightedMetric(Metric):
         """What further trials leave of the variance; if `observed`, without prior trials."""
         scaled = self.weights / self.unit
         return posterior.average_outlook(scaled) if self.observed else posterior.outlook(scaled)
+
+    def draw(self, k: int | None) -> GainsOf:  # noqa: ARG002 - no k
+        """One trial."""
+        return fixed(np.ones(1))
+
+    def prices(self, questions: States) -> list[Price]:
+        """The price of the average of three or more weights, or of one."""
+        return [average_price(questions, self.weights)]
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
@@ -154,5 +165,6 @@ def _weighted(
         headline="estimate" if observed else "mu",
         uses_prior=not observed,
         closed_form=True,
+        calibrated=observed,
         observed=observed,
     )

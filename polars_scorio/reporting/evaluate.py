@@ -19,7 +19,8 @@ from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import CENTER, REACH
+from polars_scorio.metrics.results import CENTER, NUMBERS, REACH
+from polars_scorio.reporting.calibrated import PRICE, calibrated_numbers
 from polars_scorio.reporting.inference import Inference
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -96,19 +97,19 @@ class Cells:
 
     @classmethod
     def read(
-        cls, groups: pl.Series, kinds: Classes, *, with_prior: bool, per_question: bool = False
+        cls, groups: pl.Series, classes: Classes, *, with_prior: bool, per_question: bool = False
     ) -> Cells:
         """Read the list of states of each group."""
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-        counts = matrix(flat, class_columns(kinds))
+        counts = matrix(flat, class_columns(classes))
         empty = counts.sum(axis=1) == 0
         unscored, lost = (
             np.bincount(group[empty], flat[name].to_numpy()[empty], len(groups)).astype(np.int64)
             for name in (QUESTIONS, DROPPED)
         )
         flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
-        prior = matrix(flat, class_columns(kinds, ":d")) if with_prior else np.zeros_like(counts)
+        prior = matrix(flat, class_columns(classes, ":d")) if with_prior else np.zeros_like(counts)
         questions = flat[QUESTIONS].to_numpy()
         fitted = States.tally(counts, prior, group, questions, len(groups))
         states = fitted
@@ -168,16 +169,18 @@ class Cells:
 class Evaluation:
     """The function from the states of each group to its rows of the report."""
 
-    asked: tuple[tuple[Metric, View], ...]
+    metrics: tuple[tuple[Metric, View], ...]
     inference: Inference
     schema: dict[str, pl.DataType]
     with_prior: bool
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A list of rows for each group; Polars calls it with a part of the groups."""
-        question = [name for name in self.schema if name not in {*COLUMNS, *AROUND, UNSCORED}]
+        question = [
+            name for name in self.schema if name not in {*COLUMNS, *AROUND, PRICE, UNSCORED}
+        ]
         cells = Cells.read(
-            groups, self.inference.kinds, with_prior=self.with_prior, per_question=bool(question)
+            groups, self.inference.classes, with_prior=self.with_prior, per_question=bool(question)
         )
         facts = cells.facts().with_columns(cells.flat[name] for name in question)
         rows = pl.concat(
@@ -191,12 +194,24 @@ class Evaluation:
             .to_series(1)
         )
 
-    def _numbers(self, cells: Cells) -> Iterator[tuple[str, int | None, dict[str, pl.Series]]]:
+    def _numbers(
+        self, cells: Cells
+    ) -> Iterator[tuple[str, int | None, dict[str, pl.Series | None]]]:
         """Name, k and the numbers of each row that a cell has in the report."""
-        views = {view: cells.posterior(view, self.inference) for _, view in self.asked}
-        for metric, view in self.asked:
+        calibrated = [pair for pair in self.metrics if self.inference.calibrates(*pair)]
+        known = calibrated_numbers(calibrated, cells.states, self.inference)
+        others = {view for pair in self.metrics if pair not in calibrated for view in pair[1:]}
+        views = {view: cells.posterior(view, self.inference) for view in others}
+        for metric, view in self.metrics:
             for k in metric.k:
-                yield metric.name, k, self.inference.intervals.numbers(metric, k, views[view])
+                row = metric.name, k
+                numbers = known.get(row) or self.inference.intervals.numbers(metric, k, views[view])
+                yield *row, {name: numbers.get(name) for name in self._shown}
+
+    @property
+    def _shown(self) -> list[str]:
+        """The columns of numbers."""
+        return [name for name in (*NUMBERS, CENTER, REACH, PRICE) if name in self.schema]
 
 
 def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

@@ -1,4 +1,4 @@
-"""How mu, sigma and the interval of a metric are found: pooling, target, confidence, shape."""
+"""How mu, sigma and the interval of a metric are found: by which inference, and about what."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.arguments import Pooling, View
+from polars_scorio.arguments import InferenceKind, View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent, Pooled, Questions
 from polars_scorio.kernels.states import States
+from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import Intervals
 
 
@@ -18,14 +19,14 @@ from polars_scorio.metrics.results import Intervals
 class Inference:
     """Which classes the trials of a question are counted into, and what a user chose."""
 
-    kinds: Classes
+    classes: Classes
+    kind: InferenceKind
     intervals: Intervals
-    pooling: Pooling = "none"
 
     def posterior(
         self, view: View, states: States, fitted: States | None = None, owner: Ints | None = None
     ) -> Questions:
-        """What a metric looks at.
+        """What a metric looks at, unless its interval is calibrated.
 
         Parameters
         ----------
@@ -34,8 +35,8 @@ class Inference:
         states : States
             The questions; each of its groups has results.
         fitted : States, optional
-            The same questions in the groups to which partial pooling fits a prior each; default
-            those of `states`.
+            The same questions in the groups to which a population is fitted each; default those of
+            `states`.
         owner : ndarray of int, optional
             The group of `fitted` to which each group of `states` belongs, ascending.
 
@@ -43,12 +44,31 @@ class Inference:
         -------
         Independent or Pooled
         """
-        # Two classes of which the last is success are what is wanted already.
-        if view == "success" and (self.kinds.size, self.kinds.successful) != (2, [1]):
-            states = states.binary(self.kinds.successful)
-            fitted = None if fitted is None else fitted.binary(self.kinds.successful)
-        if self.pooling == "none":
+        states = self.seen(view, states)
+        if self.kind == "published":
             return Independent(states)
         if fitted is None or owner is None:
             return Pooled.fit(states, states, np.arange(states.groups), self.intervals.target)
-        return Pooled.fit(states, fitted, owner, self.intervals.target)
+        return Pooled.fit(states, self.seen(view, fitted), owner, self.intervals.target)
+
+    def seen(self, view: View, states: States) -> States:
+        """The states as a metric sees them."""
+        # Two classes of which the last is success are what is wanted already.
+        if view == "success" and (self.classes.size, self.classes.successful) != (2, [1]):
+            return states.binary(self.classes.successful)
+        return states
+
+    def calibrates(self, metric: Metric, view: View) -> bool:
+        """Whether the numbers of a metric are calibrated; those of the others are pooled."""
+        if self.kind != "calibrated" or view == "rewards" or not metric.calibrated:
+            return False
+        return self.intervals.target == "benchmark" or self.successes(metric, view) is not None
+
+    def successes(self, metric: Metric, view: View) -> tuple[int, ...] | None:
+        """The classes that count as success of a metric that is a credit; None: it is none."""
+        if metric.draw(metric.k[0]) is None:
+            return None
+        if view == "success":
+            return tuple(self.classes.successful)
+        w = metric.weights
+        return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None  # noqa: PLR2004 - failure and success

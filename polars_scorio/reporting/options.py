@@ -7,7 +7,14 @@ from typing import Annotated, TypeAlias, TypedDict
 
 import polars as pl
 
-from polars_scorio.arguments import Compared, Interval, Overall, Per, Pooling
+from polars_scorio.arguments import (
+    Compared,
+    InferenceKind,
+    Overall,
+    Per,
+    check_choice,
+    check_confidence,
+)
 from polars_scorio.counting.roles import Category, Column, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.signatures import Option
@@ -25,26 +32,33 @@ class PlanOptions(TypedDict, total=False):
             """Prior trials of the same questions, with the same roles.
 
             Without the model column they serve every model. They enter every posterior but that of
-            `avg`; questions that the data lack are ignored.""",
+            `avg`; questions that the data lack are ignored. With ``inference="calibrated"`` they
+            are refused.""",
         ),
     ]
-    pooling: Annotated[
-        Pooling,
+    inference: Annotated[
+        InferenceKind | None,
         Option(
-            "none",
-            """The prior of a question's outcomes: uniform and independent, the default; or one
-            population of questions, fitted to each model (and stratum).
+            None,
+            """What mu, sigma and the interval rest on; default: as the accessor says, else
+            "published".
 
-            With few trials the uniform prior, as published (Hariri et al. 2026, arXiv:2510.04265),
-            moves mu towards 1/2 (the mean of the weights) by more than sigma says. A fitted
-            population is integrated over what the data leave open; its intervals hold what they
-            promise, on small benchmarks too, where others fail (Bowyer et al. 2025,
-            arXiv:2503.01747), and `avg` gets a calibrated sigma. `priors` shows the fit.
+            Published: mu is the posterior mean under a uniform prior of each question, the interval
+            mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265). With few
+            trials it moves towards 1/2 (the mean of the weights) by more than sigma says.
 
-            Where numbers of trials differ: if they depend on outcomes seen so far (retries,
-            `next_trials`), `bayes` with partial pooling holds and `avg` does not; if they depend
-            on a difficulty that is known from elsewhere, `avg` holds and pooling does not; if
-            failures were dropped, nothing does: count them, ``missing=0``.""",
+            Pooled: one population of questions is fitted to each model (and stratum), and
+            integrated over what the data leave open; the interval has Beta quantiles. For single
+            questions, for planning, and where trials stopped on the outcomes seen; it fails where n
+            follows difficulty known from elsewhere, and for k > 1 where the questions are not one
+            Beta population. `priors` shows the fit.
+
+            Calibrated: mu is the unbiased estimate, and two fits of the questions price its noise;
+            the interval is that of Clopper and Pearson with an effective number of questions. For
+            k beyond the trials of a question there is no estimate: mu is a prediction, lo and hi
+            the range over all populations that the counts allow. `bayes` and `geom_at_k`, which are
+            posterior means, stay pooled; so do weighted metrics and blends with
+            ``target="population"``.""",
         ),
     ]
 
@@ -52,27 +66,20 @@ class PlanOptions(TypedDict, total=False):
 class InferenceOptions(PlanOptions, total=False):
     """How mu, sigma and the interval of a metric are found."""
 
-    confidence: Annotated[float, Option(0.95, "Credibility of the intervals.")]
-    interval: Annotated[
-        Interval,
-        Option(
-            "normal",
-            """Shape of the intervals: mu -+ z sigma, clipped to the bounds, as published, the
-            default; or quantiles of a Beta distribution.
-
-            The Beta distribution has the mean mu and the standard deviation sigma on the range of
-            the metric, inside which its quantiles stay by themselves.""",
-        ),
-    ]
     target: Annotated[
         Target,
         Option(
             "benchmark",
-            """What mu is about: the mean over these questions, the default; or the mean over the
-            population that they are a sample of, which needs ``pooling="partial"``.
+            """What mu is about: the mean over these questions, the default unless the accessor says
+            otherwise; or the mean over the population that they are a sample of.
 
-            Questions as a sample: E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640.""",
+            The population needs ``inference="calibrated"`` or "pooled". Questions as a sample:
+            E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640.""",
         ),
+    ]
+    confidence: Annotated[
+        float,
+        Option(0.95, "Of the intervals; the default, unless the accessor says otherwise, is 0.95."),
     ]
 
 
@@ -85,9 +92,10 @@ class ReportOptions(InferenceOptions, total=False):
             "model",
             """One block of rows for each model (and stratum), the default, or for each question.
 
-            With partial pooling that is each question's own posterior under the fitted prior: it
-            moves when other questions are added, and since all share the prior, the sum of the
-            squared sigmas over M^2 is not the squared sigma of the mean.""",
+            With ``inference="pooled"`` that is each question's own posterior under the fitted
+            population: it moves when other questions are added, and since all share the population,
+            the sum of the squared sigmas over M^2 is not the squared sigma of the mean. Calibrated
+            numbers are about means.""",
         ),
     ]
     overall: Annotated[
@@ -136,7 +144,28 @@ class OutcomeOptions(TypedDict, total=False):
     missing: Category
 
 
-class RoleOptions(OutcomeOptions, total=False):
+class Chosen(TypedDict, total=False):
+    """How numbers are found, chosen once for all that an accessor does."""
+
+    inference: InferenceKind | None
+    target: Target
+    confidence: float
+
+
+def chosen(inference: InferenceKind | None, target: Target, confidence: float) -> Chosen:
+    """What differs from the defaults, after a check."""
+    if inference is not None:
+        check_choice("inference", inference, InferenceKind)
+    check_choice("target", target, Target)
+    kept: Chosen = {} if inference is None else {"inference": inference}
+    if target != "benchmark":
+        kept["target"] = target
+    if check_confidence(confidence) != 0.95:  # noqa: PLR2004 - the default of all methods
+        kept["confidence"] = float(confidence)
+    return kept
+
+
+class RoleOptions(OutcomeOptions, Chosen, total=False):
     """The keywords of `Scorio.__call__`."""
 
     model: Column | None

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import polars as pl
 from polars.dataframe.group_by import GroupBy
 
-from polars_scorio.arguments import Overall, Per, check_choice
+from polars_scorio.arguments import Overall, Per, View, check_choice
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import CENTER, REACH
+from polars_scorio.metrics.results import CENTER, REACH, series
 from polars_scorio.reporting.evaluate import (
     AROUND,
     RESULTS,
@@ -21,7 +21,7 @@ from polars_scorio.reporting.evaluate import (
     tidy,
 )
 from polars_scorio.reporting.inference import Inference
-from polars_scorio.reporting.request import Inquiry
+from polars_scorio.reporting.request import Request
 
 _LOWEST, _HIGHEST = ":lowest", ":highest"
 
@@ -50,15 +50,15 @@ def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     return _with_overall(groups, trials, pooled)
 
 
-def with_mean(grouped: pl.LazyFrame, asked: Inquiry) -> pl.LazyFrame:
+def with_mean(grouped: pl.LazyFrame, request: Request) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the mean results of its strata."""
-    trials = asked.trials
+    trials = request.trials
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
         rows = tidy(strata)
         means = pl.concat(
-            _means(rows, trials, asked.inference, metric, k)
-            for metric, _ in asked.asked
+            _means(rows, trials, request.inference, (metric, view), k)
+            for metric, view in request.metrics
             for k in metric.k
         )
         columns = result_columns(trials, "model")
@@ -89,9 +89,14 @@ def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
 
 
 def _means(
-    rows: pl.DataFrame, trials: Trials, inference: Inference, metric: Metric, k: int | None
+    rows: pl.DataFrame,
+    trials: Trials,
+    inference: Inference,
+    seen: tuple[Metric, View],
+    k: int | None,
 ) -> pl.DataFrame:
     """The mean of one metric over the strata of each model, with its interval."""
+    metric, view = seen
     columns = result_columns(trials, "model")
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
     low, high = metric.span
@@ -105,11 +110,36 @@ def _means(
         _complete(REACH, _root_of_squares(REACH)),
         (pl.col("lo") == low).all().alias(_LOWEST),
         (pl.col("hi") == high).all().alias(_HIGHEST),
+        *_ends(),
     )  # fmt: skip
-    around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
-    lo, hi = inference.intervals.interval_around(metric, *around)
-    ends = pl.Series("lo", lo).fill_nan(None), pl.Series("hi", hi).fill_nan(None)
-    return means.with_columns(*ends).select(*trials.models, *columns, *AROUND)
+    if not inference.calibrates(metric, view):
+        around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
+        lo, hi = inference.intervals.interval_around(metric, *around)
+        means = means.with_columns(series(lo).alias("lo"), series(hi).alias("hi"))
+    return means.select(*trials.models, *columns, *AROUND)
+
+
+def _ends() -> list[pl.Expr]:
+    """The interval of the mean of independent calibrated numbers [1]_.
+
+    It reaches from the mean as far as the root of the summed squares of what their own intervals
+    reach; of ranges, which have no sigma, it is the mean.
+
+    References
+    ----------
+    .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
+       Statistics in Medicine 27, 1693-1702.
+    """
+    mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
+    known = pl.col("sigma").null_count() == 0
+
+    def far(reach: pl.Expr) -> pl.Expr:
+        return (reach**2).sum().sqrt() / pl.len()
+
+    return [
+        _complete("lo", pl.when(known).then(mu.mean() - far(mu - lo)).otherwise(lo.mean())),
+        _complete("hi", pl.when(known).then(mu.mean() + far(hi - mu)).otherwise(hi.mean())),
+    ]
 
 
 def _root_of_squares(name: str) -> pl.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +16,7 @@ from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
+from polars_scorio.reporting.calibrated import PRICE, PRICE_DTYPE
 from polars_scorio.reporting.evaluate import (
     AROUND,
     COLUMNS,
@@ -27,7 +29,8 @@ from polars_scorio.reporting.evaluate import (
 )
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
-from polars_scorio.reporting.request import check_metrics, inquiry
+from polars_scorio.reporting.prior_warning import warn_of_rows
+from polars_scorio.reporting.request import Request, check_metrics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,6 +52,8 @@ def report(
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
     columns = wide_columns(metrics, keys, shared_columns(trials, per)) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
+    if options.get("inference") is None:
+        grouped = checked(grouped, warn_of_rows(metrics))
     rows = tidy(grouped).select(*keys, *result_columns(trials, per))
     if wide:
         everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
@@ -66,6 +71,7 @@ def results(
     per: Per = "model",
     overall: Overall | None = None,
     questions: Alignment = "any",
+    priced: bool = False,
     **options: Unpack[InferenceOptions],
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
@@ -80,30 +86,34 @@ def results(
         As in `Scorio.report`.
     questions : "any", "same" or "common"
         Whether the models of a stratum may have different questions; see `counts.states`.
+    priced : bool
+        Whether rows have `PRICE` too, for comparisons of calibrated numbers.
 
     Returns
     -------
     LazyFrame
         One row per group, ascending: its keys, and the rows in `RESULTS`.
     """
-    asked = inquiry(trials, metrics, per=per, **options)
+    request = Request.of(trials, metrics, per=per, **options)
     if overall is not None:
         check_overall(overall, trials, per)
     question = {trials.question.name: trials.question.dtype} if per == "question" else {}
     columns = result_columns(trials, per)
     refuse_repeats([*trials.keys, *question, *columns])
     schema = question | columns | (AROUND if overall == "macro" else {})
-    groups = asked.states(per_question=per == "question", questions=questions)
+    schema |= {PRICE: PRICE_DTYPE} if priced else {}
+    groups = request.states(per_question=per == "question", questions=questions)
     if overall == "micro":
         groups = with_pool(groups, trials)
-    evaluate = Evaluation(asked.asked, asked.inference, schema, asked.prior is not None)
+    evaluate = Evaluation(request.metrics, request.inference, schema, request.prior is not None)
     evaluated = pl.col(STATES).map_batches(
         evaluate, return_dtype=pl.List(pl.Struct(schema)), is_elementwise=True
     )
     grouped = groups.select(*trials.groups, evaluated.alias(RESULTS))
     if any(metric.poles for metric in metrics):
-        grouped = checked(grouped, _refuse_infinite)
-    return with_mean(grouped, asked) if overall == "macro" else grouped
+        ahead = request.inference.kind == "calibrated"
+        grouped = checked(grouped, partial(_refuse_infinite, ahead=ahead))
+    return with_mean(grouped, request) if overall == "macro" else grouped
 
 
 def wide_columns(
@@ -155,10 +165,10 @@ def plain_name(metric: Metric, k: int | None) -> str:
     return name if name[:1].isalpha() else f"m_{name}"
 
 
-def _refuse_infinite(grouped: pl.DataFrame) -> pl.DataFrame:
-    """Refuse a blend with a negative power of zero."""
+def _refuse_infinite(grouped: pl.DataFrame, *, ahead: bool) -> pl.DataFrame:
+    """Refuse a blend with a negative power of zero; `ahead`: where k > n there are no numbers."""
     rows = tidy(grouped).drop(EVERYTHING, *AROUND, strict=False)
-    bad = rows.filter(INFINITE)
+    bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & ahead))
     if bad.height:
         keys = [name for name in bad.columns if name not in {*COLUMNS, UNSCORED}]
         first = bad.sort(*keys, maintain_order=True) if keys else bad

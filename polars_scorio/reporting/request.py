@@ -1,4 +1,4 @@
-"""What is asked of a log, after everything that is checked at the call."""
+"""What is requested of a log, after everything that is checked at the call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.arguments import Interval, Per, Pooling, View, check_choice, check_confidence
+from polars_scorio.arguments import InferenceKind, Per, View, check_choice, check_confidence
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.roles import Trials, as_categories, bind
@@ -15,20 +15,65 @@ from polars_scorio.counting.states import states
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import Intervals, check_interval
+from polars_scorio.metrics.results import Intervals
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.inference import Inference
 from polars_scorio.reporting.options import Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inquiry:
-    """Metrics of a log: what each looks at, prior trials, and how their posteriors are found."""
+class Request:
+    """Metrics of a log: what each looks at, prior trials, and how their numbers are found."""
 
     trials: Trials
-    asked: tuple[tuple[Metric, View], ...]
+    metrics: tuple[tuple[Metric, View], ...]
     inference: Inference
     prior: Trials | None
+
+    @classmethod
+    def of(
+        cls,
+        trials: Trials,
+        metrics: Sequence[Metric],
+        *,
+        prior: Frame | None = None,
+        inference: InferenceKind | None = None,
+        target: Target = "benchmark",
+        confidence: float = 0.95,
+        per: Per = "model",
+    ) -> Request:
+        """Check what is requested, as far as arguments and schema tell.
+
+        Parameters
+        ----------
+        trials : Trials
+            The log.
+        metrics, prior, inference, target, confidence, per
+            As in `Scorio.report`.
+
+        Returns
+        -------
+        Request
+
+        Raises
+        ------
+        TypeError, ValueError, ColumnNotFoundError
+            As `Scorio.report` at the call.
+        """
+        check_metrics(metrics)
+        kind = inference or "published"
+        confidence = check_confidence(confidence)
+        check_choice("inference", kind, InferenceKind)
+        check_choice("target", target, Target)
+        check_choice("per", per, Per)
+        metrics = [on_levels(metric, trials) for metric in metrics]
+        views: list[View] = [view_of(metric, trials) for metric in metrics]
+        weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+        own = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
+        found = Inference(own, kind, Intervals(confidence, target, kind != "published"))
+        _check_together(metrics, found, prior, per)
+        earlier = None if prior is None else bind_prior(prior, trials, own)
+        return cls(trials, tuple(zip(metrics, views, strict=True)), found, earlier)
 
     def states(
         self,
@@ -40,7 +85,7 @@ class Inquiry:
         """The states of every group; see `counts.states`."""
         return states(
             self.trials,
-            self.inference.kinds,
+            self.inference.classes,
             self.prior,
             per_question=per_question,
             questions=questions,
@@ -50,62 +95,14 @@ class Inquiry:
     def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
         """What has results of its own in the lists of states of some groups."""
         with_prior = self.prior is not None
-        return Cells.read(groups, self.inference.kinds, with_prior=with_prior,
+        return Cells.read(groups, self.inference.classes, with_prior=with_prior,
                           per_question=per_question)  # fmt: skip
 
     def posterior(self, cells: Cells) -> Questions:
         """What the first metric, which is not one of rewards, looks at."""
-        posterior = cells.posterior(self.asked[0][1], self.inference)
+        posterior = cells.posterior(self.metrics[0][1], self.inference)
         assert not isinstance(posterior, Rewards)  # noqa: S101 - the caller has seen to that
         return posterior
-
-
-def inquiry(
-    trials: Trials,
-    metrics: Sequence[Metric],
-    *,
-    prior: Frame | None = None,
-    confidence: float = 0.95,
-    interval: Interval = "normal",
-    pooling: Pooling = "none",
-    target: Target = "benchmark",
-    per: Per = "model",
-) -> Inquiry:
-    """Check what is asked, as far as arguments and schema tell.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    metrics, prior, confidence, interval, pooling, target, per
-        As in `Scorio.report`.
-
-    Returns
-    -------
-    Inquiry
-
-    Raises
-    ------
-    TypeError, ValueError, ColumnNotFoundError
-        As `Scorio.report` at the call.
-    """
-    check_metrics(metrics)
-    confidence = check_confidence(confidence)
-    check_choice("interval", interval, Interval)
-    check_choice("pooling", pooling, Pooling)
-    check_choice("target", target, Target)
-    check_choice("per", per, Per)
-    _check_inference(metrics, interval, pooling, target, per)
-    metrics = [on_levels(metric, trials) for metric in metrics]
-    views: list[View] = [view_of(metric, trials) for metric in metrics]
-    weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-    kinds = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
-    return Inquiry(
-        trials,
-        tuple(zip(metrics, views, strict=True)),
-        Inference(kinds, Intervals(confidence, interval, target), pooling),
-        None if prior is None else bind_prior(prior, trials, kinds),
-    )
 
 
 def on_levels(metric: Metric, trials: Trials) -> Metric:
@@ -123,31 +120,49 @@ def view_of(metric: Metric, trials: Trials) -> View:
     return "rewards" if metric.rewards and real else "success"
 
 
-def _check_inference(
-    metrics: Sequence[Metric], interval: Interval, pooling: Pooling, target: Target, per: Per
+def _check_together(
+    metrics: Sequence[Metric], inference: Inference, prior: Frame | None, per: Per
 ) -> None:
     """Refuse options that contradict each other or a metric."""
-    if target == "population":
-        if pooling == "none":
+    kind, target = inference.kind, inference.intervals.target
+    if kind == "published":
+        if target == "population":
             raise ValueError(
-                'target="population" needs pooling="partial": with a prior of its own for each '
-                "question mu keeps a bias however many questions there are, so that the coverage "
-                "of the interval goes to zero"
+                'target="population" needs inference="calibrated" or "pooled": with a prior of its '
+                "own for each question mu keeps a bias however many questions there are, so that "
+                "the coverage of the interval goes to zero"
             )
-        if per == "question":
-            raise ValueError('target="population" is about the mean: it has no per="question"')
+        return
+    if target == "population" and per == "question":
+        raise ValueError('target="population" is about the mean: it has no per="question"')
+    if kind == "calibrated":
+        _refuse_uncalibrated(prior, per)
     for metric in metrics:
-        if pooling == "partial" and metric.prior != (1.0, 1.0):
+        if metric.prior != (1.0, 1.0):
             raise ValueError(
-                f'{metric.name}: pooling="partial" fits the prior, so that alpha0 and beta0 have '
-                "no say: leave them out"
+                f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
+                "beta0 would say: leave them out"
             )
-        if target == "population" and metric.all_trials:
+        if target == "population" and kind == "pooled" and metric.all_trials:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
-                'target="population" needs a k'
+                'target="population" needs a k, or inference="calibrated"'
             )
-        check_interval(metric, interval)
+
+
+def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
+    """Refuse what no unbiased estimate can take in."""
+    if prior is not None:
+        raise ValueError(
+            'inference="calibrated" keeps to the estimates of the trials, in which prior trials '
+            "have no say: concatenate them if they are trials of the same models, or say "
+            'inference="pooled"'
+        )
+    if per == "question":
+        raise ValueError(
+            'inference="calibrated" is about means over questions; for per="question" say '
+            'inference="pooled"'
+        )
 
 
 def check_metrics(metrics: Sequence[Metric]) -> None:
@@ -174,12 +189,12 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
         )
 
 
-def bind_prior(prior: Frame, trials: Trials, kinds: Classes) -> Trials:
+def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
     earlier = bind(prior.lazy(), replace(trials.roles, n=None), owner="prior: ")
-    named = kinds.known or kinds.success
+    named = counted.known or counted.success
     if named:
         as_categories(named, earlier.category, "prior: w or success")
     for ours, theirs in zip(

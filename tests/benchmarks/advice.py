@@ -40,7 +40,7 @@ POPULATIONS: dict[str, Population] = {
     "impossible, sure, any": aime,
 }
 MOST = 16  # trials of a question, where they do not stop earlier
-PARTIAL = {"pooling": "partial", "interval": "beta"}
+PARTIAL = {"inference": "pooled"}
 METHODS: dict[str, tuple[ps.Metric, dict[str, str]]] = {
     "avg": (ps.avg(), PARTIAL),
     "bayes, partial pooling": (ps.bayes(), PARTIAL),

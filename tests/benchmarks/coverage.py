@@ -71,7 +71,7 @@ def pass_at_8(p: Floats) -> Floats:
 
 
 PUBLISHED: dict[str, str] = {}
-PARTIAL = {"pooling": "partial", "interval": "beta"}
+PARTIAL = {"inference": "pooled"}
 METHODS = {
     "accuracy": (
         Method("uniform + normal (published)", ps.bayes(), accuracy, PUBLISHED),

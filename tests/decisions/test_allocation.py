@@ -140,8 +140,8 @@ def test_prior_trials_make_a_question_surer(log):
 
 def test_with_partial_pooling_the_fitted_prior_counts(log):
     accessor = log.filter(domain="air").scorio(success=2)
-    rows = accessor.next_trials(90, pooling="partial")
-    single = accessor.report(ps.bayes(), pooling="partial", per="question")
+    rows = accessor.next_trials(90, inference="pooled")
+    single = accessor.report(ps.bayes(), inference="pooled", per="question")
     mean, v = single["mu"].to_numpy(), single["sigma"].to_numpy() ** 2
     trial = mean * (1 - mean) - v
     m = rows["extra"].to_numpy().astype(float)
@@ -151,8 +151,8 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
     # No trial that was spent gains less than one that was not.
     assert (before - one)[last].min() >= (one - other).max() * (1 - 1e-9)
     assert m.sum() == 90
-    summary = accessor.next_trials(90, pooling="partial", per="model")
-    report = accessor.report(ps.bayes(), pooling="partial")
+    summary = accessor.next_trials(90, inference="pooled", per="model")
+    report = accessor.report(ps.bayes(), inference="pooled")
     np.testing.assert_allclose(summary["sigma"], report["sigma"], rtol=1e-12)
     # What the questions share shrinks with the square of the share that is left.
     for i, own in enumerate(summary.iter_rows(named=True)):
@@ -163,7 +163,7 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
 
 
 @pytest.mark.parametrize("per", ["question", "model"])
-@pytest.mark.parametrize("options", [{}, {"pooling": "partial"}], ids=["none", "partial"])
+@pytest.mark.parametrize("options", [{}, {"inference": "pooled"}], ids=["none", "partial"])
 def test_the_order_of_rows_does_not_matter(log, per, options):
     expected = log.sort(pl.all()).scorio(**ROLES).next_trials(77, per=per, **options)
     for seed in range(3):

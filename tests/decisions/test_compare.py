@@ -124,7 +124,7 @@ def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
         assert row["sigma"] == pytest.approx(hypot(one["sigma"], other["sigma"]), rel=1e-15)
 
 
-@pytest.mark.parametrize("options", [{"pooling": "partial"}, {"pooling": "none"}])
+@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"pooling": "none"}])
 def test_sigmas_of_both_models_are_independent(log, options):
     accessor = log.scorio(**ROLES)
     report = accessor.report(ps.bayes(), **options)
@@ -140,7 +140,7 @@ def test_sigmas_of_both_models_are_independent(log, options):
 
 def test_partial_pooling_makes_a_difference(log):
     accessor = log.scorio(**ROLES)
-    assert not accessor.compare(pooling="partial").equals(accessor.compare())
+    assert not accessor.compare(inference="pooled").equals(accessor.compare())
 
 
 def test_prior_trials_are_added_to_the_counts(log):
@@ -446,7 +446,7 @@ def test_one_and_the_same_model_with_16_and_2_trials():
         row = log.scorio.compare().row(0, named=True)
     assert row["better"] == "few"
     assert row["prob"] > 0.999
-    pooled = log.scorio.compare(pooling="partial").row(0, named=True)
+    pooled = log.scorio.compare(inference="pooled").row(0, named=True)
     assert pooled["better"] is None
     assert log.scorio.compare(ps.avg())["better"].item() is None
 
@@ -498,8 +498,8 @@ def test_without_estimates_or_within_the_interval_nothing_is_said(even):
          r"Student's t distribution: leave interval='beta' out"),
         (None, {"target": "population", "prior": pl.DataFrame({"question": [1], "trial": [1],
          "category": [1]})}, ValueError, r"prior trials have no say, leave prior= out"),
-        (None, {"target": "population", "pooling": "partial"}, ValueError,
-         r'pooling has no say, leave pooling="partial" out$'),
+        (None, {"target": "population", "inference": "pooled"}, ValueError,
+         r'pooling has no say, leave inference="pooled" out$'),
         (ps.pass_at_k(1, beta0=2), {"target": "population"}, ValueError,
          r"alpha0 and beta0 have no say, leave them out$"),
     ],

@@ -92,8 +92,8 @@ def test_each_n_is_a_report_of_the_first_n_trials(log, metric):
     [
         {"confidence": 0.5},
         {"interval": "beta"},
-        {"pooling": "partial"},
-        {"pooling": "partial", "target": "population", "interval": "beta"},
+        {"inference": "pooled"},
+        {"inference": "pooled", "target": "population", "interval": "beta"},
         {"prior": drawn(9, range(7), most=2)},
     ],
     ids=", ".join,
@@ -341,8 +341,8 @@ def test_prior_trials_count_in_every_replicate(even):
 
 def test_partial_pooling_is_fitted_to_each_n(even):
     part = even.filter(domain="air").scorio(success=2)
-    rows = part.convergence(replicates=0, pooling="partial")
-    ranks = part.trajectory(pooling="partial")["rank"].to_numpy().reshape(5, 4)
+    rows = part.convergence(replicates=0, inference="pooled")
+    ranks = part.trajectory(inference="pooled")["rank"].to_numpy().reshape(5, 4)
     n, tau = settled(ranks)
     assert rows.filter(pl.col("share") == 1)["n"].item() == n
     assert rows["tau"].to_list()[:-1] == pytest.approx(tau)

@@ -220,8 +220,8 @@ def test_prior_trials_have_no_say_in_an_average(log, half_width):
 @pytest.mark.parametrize("metric", [ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W)])
 def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, metric):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(metric, half_width=5, pooling="partial")
-    report = accessor.report(metric, pooling="partial")
+    rows = accessor.trials_needed(metric, half_width=5, inference="pooled")
+    report = accessor.report(metric, inference="pooled")
     assert rows["extra"].unique().to_list() == [0]
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
     plain = accessor.trials_needed(metric, half_width=5)
@@ -230,9 +230,9 @@ def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, m
 
 def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(half_width=0.06, pooling="partial")
-    single = accessor.report(ps.bayes(), pooling="partial", per="question")
-    report = accessor.report(ps.bayes(), pooling="partial")
+    rows = accessor.trials_needed(half_width=0.06, inference="pooled")
+    single = accessor.report(ps.bayes(), inference="pooled", per="question")
+    report = accessor.report(ps.bayes(), inference="pooled")
     z = NormalDist().inv_cdf(0.975)
     for row, whole in zip(
         rows.iter_rows(named=True), report.iter_rows(named=True), strict=True
@@ -253,8 +253,8 @@ def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
 
 def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(ps.avg(), half_width=0.06, pooling="partial")
-    single = accessor.report(ps.avg(), pooling="partial", per="question")
+    rows = accessor.trials_needed(ps.avg(), half_width=0.06, inference="pooled")
+    single = accessor.report(ps.avg(), inference="pooled", per="question")
     z = NormalDist().inv_cdf(0.975)
     for row in rows.iter_rows(named=True):
         own = single.filter(domain=row["domain"], model=row["model"])

@@ -292,7 +292,7 @@ def test_one_model_is_the_first(log):
 @pytest.mark.parametrize(
     "options",
     [
-        {"pooling": "partial"},
+        {"inference": "pooled"},
         {"interval": "beta"},
         {"prior": drawn(9, range(7), most=2)},
         {"confidence": 0.5},
@@ -368,7 +368,7 @@ def test_models_that_the_prior_ranks_are_named():
     with pytest.warns(ps.PriorWarning, match=r"^in 2 of 3 pairs ") as caught:
         assert plan.collect()["model"][0] == "b"
     assert len(caught) == 1
-    assert log.scorio.rank(pooling="partial")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(inference="pooled")["rank_ci"].to_list() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -413,7 +413,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"method": "min"}, r'^method must be "competition" or .*, got \'min\''),
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
-        (None, {"target": "population", "pooling": "partial"}, "pooling has no say"),
+        (None, {"target": "population", "inference": "pooled"}, "pooling has no say"),
         (None, {"target": "population", "interval": "beta"}, "leave interval='beta' out"),
         (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),

@@ -111,7 +111,7 @@ def test_the_smallest_draw_ranks():
 
 def test_options_pass_through(log):
     accessor = log.scorio(success=[1, 2], by="domain")
-    options = {"pooling": "partial", "interval": "beta", "prior": drawn(9, range(7), most=2)}
+    options = {"inference": "pooled", "prior": drawn(9, range(7), most=2)}
     board = accessor.leaderboard(ps.bayes(), **options)
     wide = accessor.report(ps.bayes(), wide=True, overall="macro", **options)
     expected = wide.filter(pl.col("domain").is_null()).sort("model")

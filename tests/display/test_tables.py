@@ -229,7 +229,7 @@ def test_the_note_says_what_the_numbers_are(r1):
 
 def test_the_note_says_what_differs_between_models():
     log = pl.concat([long([[1, 0, None], [1]]), long([[1, 1, 1], [0, 0, None]], "other")])
-    note = note_of(log.scorio(missing="drop").leaderboard(ps.bayes(), pooling="partial"))
+    note = note_of(log.scorio(missing="drop").leaderboard(ps.bayes(), inference="pooled"))
     assert note.startswith(
         "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
     )
@@ -253,9 +253,9 @@ def test_the_note_warns_of_estimates_outside_their_interval():
     note = note_of(log.scorio.leaderboard(ps.avg(), ps.pass_at_k(4)))
     assert note.endswith(
         "Estimates outside their interval: 1; there the prior outweighs the data, and "
-        'pooling="partial" fits it to them.'
+        'inference="pooled" fits it to them.'
     )
-    pooled = log.scorio.leaderboard(ps.pass_at_k(4), pooling="partial", interval="beta")
+    pooled = log.scorio.leaderboard(ps.pass_at_k(4), inference="pooled")
     assert "outside" not in note_of(pooled)
 
 

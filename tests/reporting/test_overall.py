@@ -109,8 +109,8 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
     [
         pytest.param({}, id="default"),
         pytest.param({"interval": "beta", "confidence": 0.8}, id="beta"),
-        pytest.param({"pooling": "partial"}, id="partial"),
-        pytest.param({"pooling": "partial", "target": "population"}, id="population"),
+        pytest.param({"inference": "pooled"}, id="partial"),
+        pytest.param({"inference": "pooled", "target": "population"}, id="population"),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
 )
@@ -130,7 +130,7 @@ def test_micro_rows_are_a_report_without_strata_on_questions_that_are_told_apart
     [
         pytest.param({}, id="default"),
         pytest.param(
-            {"pooling": "partial", "target": "population", "interval": "beta"}, id="partial"
+            {"inference": "pooled", "target": "population", "interval": "beta"}, id="partial"
         ),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
@@ -226,7 +226,7 @@ def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
 def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
     parts = {name: long([[1] * 4] * questions) for name, questions in (("x", 5), ("y", 8))}
     log = pl.concat(part.with_columns(domain=pl.lit(name)) for name, part in parts.items())
-    options = {"pooling": "partial", "overall": "macro"} | options
+    options = {"inference": "pooled", "overall": "macro"} | options
     rows = log.scorio(by="domain").report(ps.avg(), ps.bayes(), **options)
     average, posterior = rows.filter(metric="avg"), rows.filter(metric="bayes")
     assert average["mu"].to_list() == [1, 1, 1]
@@ -252,7 +252,7 @@ def test_an_end_is_the_bound_if_all_trials_of_all_strata_are_there(category, end
 
 
 def test_the_factor_for_few_questions_is_that_of_each_stratum(log):
-    options = {"pooling": "partial", "target": "population", "confidence": 0.9}
+    options = {"inference": "pooled", "target": "population", "confidence": 0.9}
     strata, over_all = apart(report(log, ps.bayes(), overall="macro", **options))
     z = stats.norm.ppf(0.95)
     for (model, *_), rows in grouped(strata):
@@ -264,7 +264,7 @@ def test_the_factor_for_few_questions_is_that_of_each_stratum(log):
 
 
 def test_a_stratum_of_one_question_says_nothing_of_its_population(three):
-    options = {"pooling": "partial", "target": "population"}
+    options = {"inference": "pooled", "target": "population"}
     for interval in ("normal", "beta"):
         rows = three.scorio(by="domain").bayes(overall="macro", interval=interval, **options)
         assert rows.select("lo", "hi").rows()[1:] == [(None, None)] * 2

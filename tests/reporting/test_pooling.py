@@ -11,7 +11,7 @@ import polars_scorio as ps
 from tests.made_logs import drawn, long, outcomes, unreadable
 
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
-PARTIAL = {"pooling": "partial", "interval": "beta"}
+PARTIAL = {"inference": "pooled"}
 POPULATION = {**PARTIAL, "target": "population"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["mu", "sigma", "lo", "hi"]
@@ -143,7 +143,9 @@ def test_single_trials_have_an_exact_mean(questions, right):
     exact = 2 / 3 * (right + 1) / (questions + 2) + right / (3 * questions)
     # Of the grid's mass 2e-6 are cut off where an outcome is missing, else 1e-8 at most.
     rel = 1e-7 if 0 < right < questions else 3e-6
-    assert numbers(log, ps.bayes(), pooling="partial")["mu"].item() == pytest.approx(exact, rel=rel)
+    assert numbers(log, ps.bayes(), inference="pooled")["mu"].item() == pytest.approx(
+        exact, rel=rel
+    )
 
 
 def test_with_many_trials_the_prior_does_not_matter():
@@ -249,7 +251,7 @@ def test_an_end_is_the_bound_where_all_trials_point_to_it(target, category, end)
 @pytest.mark.parametrize("interval", ["beta", "normal"])
 @TARGETS
 def test_an_average_on_a_bound_takes_the_interval_of_bayes(interval, target):
-    options = {"pooling": "partial", "interval": interval, "target": target}
+    options = {"inference": "pooled", "interval": interval, "target": target}
     for states, mu in (({(4, 0): 6}, 0), ({(4, 4): 6}, 1)):
         average, bayes = (
             numbers(outcomes(states), metric(bounds=(0, 1)), **options).row(0, named=True)
@@ -283,7 +285,7 @@ def test_without_doubt_the_interval_is_a_point(category):
         (ps.bayes(), {"target": "all"}, "target must be \"benchmark\" or .*, got 'all'"),
         (ps.pass_at_k(2, alpha0=0.5), PARTIAL, r"pass_at_k\(alpha0=0\.5\): .* alpha0 and beta0"),
         (ps.geom_at_k(2, beta0=3), PARTIAL, r"geom_at_k\(beta0=3\): .* alpha0 and beta0"),
-        (ps.bayes(), {"target": "population"}, 'needs pooling="partial": .* coverage .* to zero'),
+        (ps.bayes(), {"target": "population"}, 'needs inference="pooled": .* coverage .* to zero'),
         (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
         (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .* needs a k"),
         (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .* needs a k"),

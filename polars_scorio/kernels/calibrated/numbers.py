@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ class Numbers(NamedTuple):
         The interval; there, the range of a forecast.
     forecast : ndarray of bool
         Where that is.
+    price : Price
+        What they are made of, for comparisons.
     """
 
     estimate: Floats
@@ -38,6 +41,16 @@ class Numbers(NamedTuple):
     lo: Floats
     hi: Floats
     forecast: Mask
+    price: Price
+
+    def scaled(self, low: float, high: float) -> Numbers:
+        """The same of a metric that is worth `low` where the credit is 0, and `high` where 1."""
+        width = high - low
+        estimate, mu, lo, hi = (
+            low + width * number for number in (self.estimate, self.mu, self.lo, self.hi)
+        )
+        price = replace(self.price, low=low, width=width)
+        return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
 
 
 class Clusters(NamedTuple):
@@ -113,7 +126,7 @@ def price_numbers(price: Price, confidence: float, cap: Floats | Ints | None = N
     """
     lo, hi = interval(price, confidence, cap)
     beyond = np.isnan(price.estimate)
-    return Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(beyond))
+    return Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(beyond), price)
 
 
 def _population(
@@ -139,4 +152,4 @@ def _forecast(
         np.where(beyond, there, here)
         for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)
     )
-    return Numbers(numbers.estimate, mu, numbers.sigma, lo, hi, beyond)
+    return numbers._replace(mu=mu, lo=lo, hi=hi, forecast=beyond)

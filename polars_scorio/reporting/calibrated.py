@@ -1,0 +1,103 @@
+"""Calibrated numbers: the unbiased estimates of a report, and the price of their noise."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import View
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.calibrated.groups import Calibrated
+from polars_scorio.kernels.calibrated.numbers import Numbers, credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.states import States
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.results import CENTER, NUMBERS, REACH, Intervals, series
+from polars_scorio.reporting.inference import Inference
+
+# Name and draw size: a row of a report.
+Row: TypeAlias = "tuple[str, int | None]"
+
+# What comparisons need to know of an estimate, beside its numbers.
+PRICE = ":price"
+_PARTS = [field.name for field in fields(Price)][:6]
+PRICE_DTYPE = pl.Struct(dict.fromkeys(_PARTS, pl.Float64()))
+
+
+def calibrated_numbers(
+    metrics: Sequence[tuple[Metric, View]], states: States, inference: Inference
+) -> dict[Row, dict[str, pl.Series]]:
+    """The numbers of all rows of some metrics, null where there is no such number.
+
+    Parameters
+    ----------
+    metrics : sequence of tuple
+        What is reported, and what each looks at; all of them calibrated.
+    states : States
+        The questions of each group, by class.
+    inference : Inference
+        What a user chose.
+
+    Returns
+    -------
+    dict
+        As `Intervals.numbers`, and `PRICE`, for each row.
+    """
+    intervals, found = inference.intervals, dict[Row, Numbers]()
+
+    @cache
+    def fit(successes: tuple[int, ...]) -> Calibrated:
+        return Calibrated.fit(states.binary([*successes]))
+
+    credited = defaultdict[tuple[int, ...], list[Metric]](list)
+    for metric, view in metrics:
+        successes = inference.successes(metric, view)
+        if successes is not None:
+            credited[successes].append(metric)
+            continue
+        seen = fit(tuple(inference.classes.successful)) if view == "success" else states
+        with np.errstate(all="ignore" if metric.poles else "warn"):
+            for k, price in zip(metric.k, metric.prices(seen), strict=True):
+                found[metric.name, k] = price_numbers(price, intervals.confidence)
+    for successes, own in credited.items():
+        found |= _credited(own, fit(successes), intervals)
+    bounds = {metric.name: metric.bounds or (-np.inf, np.inf) for metric, _ in metrics}
+    return {row: _series(numbers, bounds[row[0]]) for row, numbers in found.items()}
+
+
+def _credited(
+    metrics: Sequence[Metric], fitted: Calibrated, intervals: Intervals
+) -> dict[Row, Numbers]:
+    """Those of metrics that credit the same successes: one pass for all of them."""
+    rows = [(metric, k) for metric in metrics for k in metric.k]
+    draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
+    found = credit_numbers(fitted, draws, intervals.confidence, intervals.target)
+    return {
+        (metric.name, k): numbers.scaled(*metric.span)
+        for (metric, k), numbers in zip(rows, found, strict=True)
+    }
+
+
+def _series(numbers: Numbers, bounds: tuple[float, float]) -> dict[str, pl.Series]:
+    """The columns of a row of a report, for all groups."""
+    lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
+    none = np.full_like(lo, np.nan)
+    shown = (numbers.estimate, numbers.mu, numbers.sigma, lo, hi, none, none)
+    parts = pl.DataFrame({name: getattr(numbers.price, name) for name in _PARTS})
+    return {
+        **dict(zip((*NUMBERS, CENTER, REACH), map(series, shown), strict=True)),
+        PRICE: parts.to_struct(),
+    }
+
+
+def price_of(rows: pl.DataFrame, metric: Metric) -> Price:
+    """The price that rows of a report of one metric carry."""
+    low, high = metric.span
+    parts: dict[str, Floats] = {name: rows[PRICE].struct.field(name).to_numpy() for name in _PARTS}
+    return Price(**parts, low=low, width=high - low, bounded=not metric.poles)
