@@ -49,7 +49,7 @@ def what_people_read(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     plot = ps.scorio(df).plot
     plot.intervals(ps.bayes(), overall="macro", confidence=0.9).save("picture.png")
     plot.curve(16)
-    plot.curve([1, 2], interval="beta")
+    plot.curve([1, 2], inference="pooled")
     plot.convergence(replicates=10, scheme="question").properties(title="x")
     plot.intervals(wide=True)  # type: ignore[call-arg]
     plot.pie()  # type: ignore[attr-defined]
@@ -113,13 +113,13 @@ def arguments_of_metrics(by_label: dict[str, float], by_code: dict[int, float]) 
 
 def options(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).bayes(confidence=0.9, per="question", prior=lf), pl.DataFrame)
-    assert_type(ps.scorio(lf).report(ps.bayes(), prior=df, interval="beta"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).report(ps.bayes(), prior=df, inference="pooled"), pl.LazyFrame)
     assert_type(ps.scorio(lf).pass_at_k(2, prior=None, confidence=0.5, name="x"), pl.LazyFrame)
     assert_type(ps.scorio(df).pass_at_k(4, confidence=0.9), pl.DataFrame)
     accessor = ps.scorio(df)
     accessor.bayes(confidnce=0.9)  # type: ignore[call-arg]
     accessor.avg(confidence="0.9")  # type: ignore[arg-type]
-    accessor.avg(interval="wald")  # type: ignore[arg-type]
+    accessor.avg(inference="wald")  # type: ignore[arg-type]
     accessor.avg(per="models")  # type: ignore[arg-type]
     accessor.pass_at_k(2, pass_power=0.5)  # type: ignore[call-arg]
     accessor.counts(per="model")  # type: ignore[call-arg]
@@ -145,7 +145,7 @@ def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
 
 def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
-    assert_type(ps.scorio(lf).compare(questions="common", interval="beta"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).compare(questions="common", inference="calibrated"), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
     assert_type(ps.scorio(lf).rank(inference="pooled", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)
@@ -184,7 +184,7 @@ def expressions(df: pl.DataFrame) -> None:
     assert_type(category.bayes(w=[0, 0.5, 1]), pl.Expr)
     assert_type(category.posterior(ps.pass_at_k(4), confidence=0.9), pl.Expr)
     assert_type(ps.pass_at_k(4).expr(n="n", successes=pl.col("c")), pl.Expr)
-    assert_type(ps.bayes().posterior_expr(n="n", successes="c", interval="beta"), pl.Expr)
+    assert_type(ps.bayes().posterior_expr(n="n", successes="c", confidence=0.8), pl.Expr)
     category.pass_at_k()  # type: ignore[call-arg]
     category.pass_at_k(4, w=[0, 1])  # type: ignore[call-arg]
     category(model="llm")  # type: ignore[call-arg]

@@ -37,6 +37,8 @@ class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[Frame
         The log: one row per trial.
     roles : Roles, optional
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
+    chosen : dict, optional
+        The `inference`, `target` and `confidence` of all methods, made likewise.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import fields
 from functools import cache
 from typing import TypeAlias
@@ -62,7 +63,8 @@ def calibrated_numbers(
             credited[successes].append(metric)
             continue
         seen = fit(tuple(inference.classes.successful)) if view == "success" else states
-        with np.errstate(all="ignore" if metric.poles else "warn"):
+        # No errstate that changes nothing: "warn" would turn on what NumPy leaves off, underflow.
+        with np.errstate(all="ignore") if metric.poles else nullcontext():
             for k, price in zip(metric.k, metric.prices(seen), strict=True):
                 found[metric.name, k] = price_numbers(price, intervals.confidence)
     for successes, own in credited.items():

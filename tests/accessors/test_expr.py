@@ -75,11 +75,10 @@ def complaint(plan: pl.LazyFrame, engine: str) -> str:
 
 
 @every_metric
-@pytest.mark.parametrize("interval", ["normal", "beta"])
-def test_a_group_has_the_numbers_of_a_question_in_a_report(log, metric, interval):
-    posterior = CATEGORY.posterior(metric, confidence=0.8, interval=interval)
+def test_a_group_has_the_numbers_of_a_question_in_a_report(log, metric):
+    posterior = CATEGORY.posterior(metric, confidence=0.8)
     rows = log.group_by(KEYS).agg(posterior).unnest("category").sort(KEYS)
-    expected = reported(log, metric, confidence=0.8, interval=interval)
+    expected = reported(log, metric, confidence=0.8)
     assert_frame_equal(rows, expected, check_exact=True)
 
 
@@ -332,11 +331,10 @@ def test_the_function_gives_the_accessor_of_an_expression(log):
         (lambda c: c.posterior("bayes"), TypeError, "metric must be .* ps.bayes.*, got 'bayes'"),
         (lambda c: c.estimate(ps.bayes), TypeError, "metric must be .*, got <function bayes"),
         (lambda c: c.posterior(ps.bayes(), confidence=2), ValueError, r"confidence .*\(?0.*got 2"),
-        (lambda c: c.posterior(ps.bayes(), interval="wald"), ValueError, "interval .* got 'wald'"),
         (
-            lambda c: c.posterior(ps.geom_at_k(2, pass_power=-1), interval="beta"),
-            ValueError,
-            r'geom_at_k\(pass_power=-1\): a negative power has no range, .*"beta"',
+            lambda c: c.posterior(ps.bayes(), inference="pooled"),
+            TypeError,
+            r"posterior\(\) got an unexpected keyword argument 'inference'",
         ),
         (lambda c: c(success=[]).avg(), ValueError, "success must name at least one category"),
         (lambda c: c(success={1: 0}), TypeError, r"success must be a category .*, got \{1: 0\}"),
@@ -475,7 +473,7 @@ def test_an_estimate_may_exist_where_a_posterior_does_not():
 def test_counts_have_the_numbers_of_the_trials(log, metric):
     counts = log.group_by(KEYS).agg(pl.len().alias("n"), (pl.col("category") == 2).sum().alias("c"))
     label = metric.name if metric.k == (None,) else f"{metric.name}_{metric.k[0]}"
-    options = {"confidence": 0.8, "interval": "beta"}
+    options = {"confidence": 0.8}
     rows = counts.select(*KEYS, metric.posterior_expr(n="n", successes=pl.col("c"), **options))
     expected = reported(log, metric, **options)
     assert_frame_equal(rows.unnest(label).sort(KEYS), expected, check_exact=True)

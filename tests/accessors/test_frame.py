@@ -46,7 +46,7 @@ def all_of(function: Callable[..., object]) -> dict[str, Any]:
 
 
 PRIOR = long([[1, 1], [0, 1]])
-OPTIONS = {"confidence": 0.5, "interval": "beta", "per": "question", "prior": PRIOR}
+OPTIONS = {"confidence": 0.5, "inference": "published", "per": "question", "prior": PRIOR}
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
@@ -153,7 +153,12 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("arguments", "options"),
-    [pytest.param(required, {}, id="defaults"), pytest.param(all_of, OPTIONS, id="all")],
+    [
+        pytest.param(required, {}, id="defaults"),
+        pytest.param(required, {"inference": "pooled", "target": "population"}, id="pooled"),
+        pytest.param(required, {"inference": "calibrated"}, id="calibrated"),
+        pytest.param(all_of, OPTIONS, id="all"),
+    ],
 )
 def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     given = arguments(getattr(ps, method))
@@ -172,7 +177,17 @@ def test_a_method_takes_positions_as_its_function_does(method):
     assert positional(getattr(ps.Scorio, method))[1:] == positional(getattr(ps, method))
 
 
-@pytest.mark.parametrize("options", [{"confidence": 0.5}, {"per": "question"}, {"prior": PRIOR}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"confidence": 0.5},
+        {"per": "question"},
+        {"prior": PRIOR},
+        {"inference": "pooled"},
+        {"inference": "calibrated"},
+    ],
+    ids=str,
+)
 def test_an_option_makes_a_difference(r1, options):
     assert not r1.scorio.report(*METRICS, **options).equals(r1.scorio.report(*METRICS))
 

@@ -15,7 +15,7 @@ from polars_scorio.reporting.options import (
     ReportOptions,
 )
 from polars_scorio.reporting.report import report
-from polars_scorio.reporting.request import inquiry
+from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import keywords, takes
 
 # An argument for each parameter that must be given.
@@ -96,9 +96,9 @@ def test_a_method_takes_what_its_function_takes_and_what_a_report_takes(name):
 @pytest.mark.parametrize(
     ("options", "functions"),
     [
-        (ReportOptions, (report, inquiry)),
-        (InferenceOptions, (inquiry,)),
-        (PlanOptions, (inquiry, ps.Scorio.priors)),
+        (ReportOptions, (report, Request.of)),
+        (InferenceOptions, (Request.of,)),
+        (PlanOptions, (Request.of, ps.Scorio.priors)),
     ],
 )
 def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):

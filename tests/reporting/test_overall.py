@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from math import sqrt
 from statistics import NormalDist, fmean
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
+from polars_scorio.arguments import InferenceKind
 from tests.made_logs import drawn, long, uneven
 
 KEYS = ["domain", "model"]
@@ -108,9 +110,9 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
     "options",
     [
         pytest.param({}, id="default"),
-        pytest.param({"interval": "beta", "confidence": 0.8}, id="beta"),
-        pytest.param({"inference": "pooled"}, id="partial"),
+        pytest.param({"inference": "pooled"}, id="pooled"),
         pytest.param({"inference": "pooled", "target": "population"}, id="population"),
+        pytest.param({"inference": "calibrated", "confidence": 0.8}, id="calibrated"),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
 )
@@ -129,9 +131,8 @@ def test_micro_rows_are_a_report_without_strata_on_questions_that_are_told_apart
     "options",
     [
         pytest.param({}, id="default"),
-        pytest.param(
-            {"inference": "pooled", "target": "population", "interval": "beta"}, id="partial"
-        ),
+        pytest.param({"inference": "pooled", "target": "population"}, id="pooled"),
+        pytest.param({"inference": "calibrated"}, id="calibrated"),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
 )
@@ -197,8 +198,8 @@ def test_weights_of_labels_reach_the_overall_rows(log):
     metrics = [ps.bayes, ps.avg, lambda w, **given: ps.max_at_k(2, w, **given)]
     codes = [metric([-1, 0.5, 3], name=str(i)) for i, metric in enumerate(metrics)]
     labels = [metric(w, name=str(i)) for i, metric in enumerate(metrics)]
-    for overall, interval in itertools.product(("macro", "micro"), ("normal", "beta")):
-        options = {"overall": overall, "interval": interval}
+    for overall, inference in itertools.product(("macro", "micro"), get_args(InferenceKind)):
+        options = {"overall": overall, "inference": inference}
         rows = words.scorio(by="domain", success="good").report(*labels, **options)
         # Labels have another order than codes, and sums with them.
         assert_frame_equal(rows, report(log, *codes, **options), rel_tol=1e-12)
@@ -209,7 +210,7 @@ def test_weights_of_labels_reach_the_overall_rows(log):
 
 def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
     metrics = (ps.bayes(), ps.pass_at_k(2), ps.bayes([-1, 1, 3], name="points"))
-    strata, over_all = apart(report(log, *metrics, overall="macro", interval="beta"))
+    strata, over_all = apart(report(log, *metrics, overall="macro", inference="pooled"))
     for (*_, k), rows in grouped(strata):
         low, width = (-1, 4) if rows[0]["metric"] == "points" else (0, 1)
         mu, sigma = (mean(rows, "mu") - low) / width, spread(rows) / width
@@ -222,7 +223,7 @@ def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
 
 
 # An average on a bound has no spread of its own: its interval is that of the posterior mean.
-@pytest.mark.parametrize("options", [{}, {"target": "population"}, {"interval": "beta"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"target": "population"}, {"confidence": 0.8}], ids=str)
 def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
     parts = {name: long([[1] * 4] * questions) for name, questions in (("x", 5), ("y", 8))}
     log = pl.concat(part.with_columns(domain=pl.lit(name)) for name, part in parts.items())
@@ -234,17 +235,17 @@ def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
 
 
 @pytest.mark.parametrize(("category", "end"), [(0, "lo"), (1, "hi")])
+@pytest.mark.parametrize("inference", ["pooled", "calibrated"])
 @KINDS
-def test_an_end_is_the_bound_if_all_trials_of_all_strata_are_there(category, end, overall):
+def test_an_end_is_the_bound_if_all_trials_are_there(category, end, overall, inference):
     alike = {name: [[category] * 4] * m for name, m in (("x", 5), ("y", 8))}
     parts = [long(outcomes).with_columns(domain=pl.lit(name)) for name, outcomes in alike.items()]
     metrics = ps.bayes(), ps.pass_hat_k(2), ps.avg()
-    options = {"overall": overall, "interval": "beta"}
-    for pooling in ("none", "partial"):
-        rows = pl.concat(parts).scorio(by="domain").report(*metrics, **options, pooling=pooling)
-        assert rows[end].to_list() == [category] * 9
-        other = rows["lo" if end == "hi" else "hi"]
-        assert ((other > 0) & (other < 1)).all()
+    options = {"overall": overall, "inference": inference}
+    rows = pl.concat(parts).scorio(by="domain").report(*metrics, **options)
+    assert rows[end].to_list() == [category] * 9
+    other = rows["lo" if end == "hi" else "hi"]
+    assert ((other > 0) & (other < 1)).all()
     # A stratum where that is not so has the last word.
     other = long([[1 - category, category]]).with_columns(domain=pl.lit("z"))
     _, mixed = apart(pl.concat([*parts, other]).scorio(by="domain").bayes(**options))
@@ -257,20 +258,20 @@ def test_the_factor_for_few_questions_is_that_of_each_stratum(log):
     z = stats.norm.ppf(0.95)
     for (model, *_), rows in grouped(strata):
         factors = [stats.t.ppf(0.95, row["questions"] - 1) / z for row in rows]
-        mu, reach = mean(rows, "mu"), z * spread(rows, factors)
+        mu = mean(rows, "mu")
         row = over_all.row(by_predicate=pl.col("model") == model, named=True)
-        expected = [mu, spread(rows), mu - reach, mu + reach]
-        assert [row[name] for name in NUMBERS[1:]] == pytest.approx(expected, rel=1e-9)
+        expected = [mu, spread(rows), *beta_ends(mu, spread(rows, factors), 0.05)]
+        # Another search for the same quantiles, to 1e-9 or so.
+        assert [row[name] for name in NUMBERS[1:]] == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_stratum_of_one_question_says_nothing_of_its_population(three):
     options = {"inference": "pooled", "target": "population"}
-    for interval in ("normal", "beta"):
-        rows = three.scorio(by="domain").bayes(overall="macro", interval=interval, **options)
-        assert rows.select("lo", "hi").rows()[1:] == [(None, None)] * 2
-        assert rows["mu"].null_count() == rows["sigma"].null_count() == 0
-        pool = three.scorio(by="domain").bayes(overall="micro", interval=interval, **options)
-        assert pool["lo"].is_null().to_list() == [False, True, False]
+    rows = three.scorio(by="domain").bayes(overall="macro", **options)
+    assert rows.select("lo", "hi").rows()[1:] == [(None, None)] * 2
+    assert rows["mu"].null_count() == rows["sigma"].null_count() == 0
+    pool = three.scorio(by="domain").bayes(overall="micro", **options)
+    assert pool["lo"].is_null().to_list() == [False, True, False]
 
 
 # --- errors

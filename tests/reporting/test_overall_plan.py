@@ -53,9 +53,9 @@ def test_several_strata_columns_are_all_null(log, overall):
 
 
 @KINDS
-@pytest.mark.parametrize("pooling", ["none", "partial"])
-def test_without_models_there_is_one_block_over_all_strata(log, overall, pooling):
-    options = {"overall": overall, "pooling": pooling}
+@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
+def test_without_models_there_is_one_block_over_all_strata(log, overall, inference):
+    options = {"overall": overall, "inference": inference}
     one = log.filter(model="b")
     rows = one.scorio(by="domain", success=2, model=None).report(*METRICS, **options)
     expected = report(one, **options).drop("model")

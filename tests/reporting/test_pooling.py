@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polars_scorio as ps
 from tests.made_logs import drawn, long, outcomes, unreadable
 
-TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 PARTIAL = {"inference": "pooled"}
 POPULATION = {**PARTIAL, "target": "population"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
@@ -94,13 +94,33 @@ def test_reproduces_the_calibration_table(states, metric, benchmark, population)
         assert numbers(log, metric, **POPULATION).row(0) == pytest.approx(population, abs=1e-6)
 
 
-def test_a_beta_interval_changes_the_ends_alone(r1):
-    row, published = (
-        r1.scorio.bayes(interval=kind).row(0, named=True) for kind in ("beta", "normal")
-    )
-    # From the same table; printed to 6 digits.
-    assert (row["lo"], row["hi"]) == pytest.approx((0.397137, 0.853420), abs=1e-6)
-    assert {**row, "lo": 0, "hi": 0} == {**published, "lo": 0, "hi": 0}
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("metric", "low", "high"),
+    [(ps.bayes([0, 1]), 0, 1), (ps.bayes([-1, 3]), -1, 3), (ps.pass_at_k(3), 0, 1)],
+    ids=str,
+)
+def test_an_interval_holds_the_quantiles_of_a_beta_distribution(r1, metric, low, high, confidence):
+    row = r1.scorio.report(metric, confidence=confidence, **PARTIAL).row(0, named=True)
+    mu, sigma = (row["mu"] - low) / (high - low), row["sigma"] / (high - low)
+    total = mu * (1 - mu) / sigma**2 - 1
+    beta, tail = stats.beta(mu * total, (1 - mu) * total), (1 - confidence) / 2
+    ends = low + (high - low) * np.array([beta.ppf(tail), beta.isf(tail)])
+    # Another search for the same quantiles, to 1e-9 or so.
+    assert (row["lo"], row["hi"]) == pytest.approx(tuple(ends), rel=1e-8)
+
+
+def test_a_blend_without_a_range_has_a_normal_interval(r1):
+    row = r1.scorio.geom_at_k(2, pass_power=-1, **PARTIAL).row(0, named=True)
+    reach = stats.norm.ppf(0.975) * row["sigma"]
+    assert (row["lo"], row["hi"]) == pytest.approx((row["mu"] - reach, row["mu"] + reach))
+
+
+def test_the_published_interval_is_normal(r1):
+    row = r1.scorio.bayes(inference="published").row(0, named=True)
+    reach = stats.norm.ppf(0.975) * row["sigma"]
+    ends = row["mu"] - reach, row["mu"] + reach
+    assert (row["lo"], row["hi"]) == pytest.approx(ends, rel=1e-14)
 
 
 def test_a_beta_interval_is_clipped_into_the_bounds(r1):
@@ -155,8 +175,8 @@ def test_with_many_trials_the_prior_does_not_matter():
     metrics = ps.bayes(), ps.avg(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_ds_at_k(2)
     accessor = counts.scorio(count="trials")
     partial, none = (
-        accessor.report(*metrics, pooling=pooling).select("mu", "sigma")
-        for pooling in ("partial", "none")
+        accessor.report(*metrics, inference=inference).select("mu", "sigma")
+        for inference in ("pooled", "published")
     )
     # Either prior is worth a few trials of 200,000, or of 1,000 failures.
     assert_frame_equal(partial, none, rel_tol=2e-3)
@@ -222,7 +242,7 @@ def test_real_rewards_have_no_posterior_and_an_unaffected_estimate():
     rewards = long([[0.1, -0.5, 2.3], [1.0, 1.5]])
     plain = rewards.scorio.max_at_k([1, 2])
     assert plain["mu"].null_count() == 2
-    for options in (PARTIAL, POPULATION, {"interval": "beta"}):
+    for options in (PARTIAL, POPULATION, {"inference": "calibrated"}):
         assert_frame_equal(rewards.scorio.max_at_k([1, 2], **options), plain, check_exact=True)
 
 
@@ -248,10 +268,9 @@ def test_an_end_is_the_bound_where_all_trials_point_to_it(target, category, end)
     assert not (numbers(odd, *metrics, **options)[end] == category).any()
 
 
-@pytest.mark.parametrize("interval", ["beta", "normal"])
 @TARGETS
-def test_an_average_on_a_bound_takes_the_interval_of_bayes(interval, target):
-    options = {"inference": "pooled", "interval": interval, "target": target}
+def test_an_average_on_a_bound_takes_the_interval_of_bayes(target):
+    options = {**PARTIAL, "target": target}
     for states, mu in (({(4, 0): 6}, 0), ({(4, 4): 6}, 1)):
         average, bayes = (
             numbers(outcomes(states), metric(bounds=(0, 1)), **options).row(0, named=True)
@@ -278,18 +297,20 @@ def test_without_doubt_the_interval_is_a_point(category):
     [
         (
             ps.bayes(),
-            {"pooling": "all"},
-            'pooling must be "none" or "partial", got \'all\'',
+            {"inference": "all"},
+            'inference must be "published" or "pooled" or "calibrated", got \'all\'',
         ),
-        (ps.bayes(), {"interval": "t"}, 'interval must be "normal" or "beta", got \'t\''),
         (ps.bayes(), {"target": "all"}, "target must be \"benchmark\" or .*, got 'all'"),
         (ps.pass_at_k(2, alpha0=0.5), PARTIAL, r"pass_at_k\(alpha0=0\.5\): .* alpha0 and beta0"),
         (ps.geom_at_k(2, beta0=3), PARTIAL, r"geom_at_k\(beta0=3\): .* alpha0 and beta0"),
-        (ps.bayes(), {"target": "population"}, 'needs inference="pooled": .* coverage .* to zero'),
+        (
+            ps.bayes(),
+            {"target": "population"},
+            'needs inference="calibrated" or "pooled": .* coverage .* to zero',
+        ),
         (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
         (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .* needs a k"),
         (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .* needs a k"),
-        (ps.geom_at_k(2, pass_power=-1), PARTIAL, r"geom_at_k\(pass_power=-1\): .* power has no"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused_at_the_call(r1, metric, options, message):

@@ -88,8 +88,8 @@ def test_a_wide_report_is_the_tidy_one_turned(log, by, model, per):
     "options",
     [
         pytest.param({"prior": drawn(22, range(2, 9), most=3)}, id="prior"),
-        pytest.param({"interval": "beta", "confidence": 0.8}, id="interval"),
-        pytest.param({"inference": "pooled", "target": "population"}, id="partial"),
+        pytest.param({"inference": "calibrated", "confidence": 0.8}, id="calibrated"),
+        pytest.param({"inference": "pooled", "target": "population"}, id="pooled"),
     ],
 )
 def test_options_say_the_same_as_in_a_tidy_report(log, options):
