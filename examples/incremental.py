@@ -78,7 +78,8 @@ def main() -> None:
             log = Path(folder) / f"day-{day}.parquet"
             trials_of(day).write_parquet(log)
             add_counts(log, counts)
-            report = pl.scan_parquet(counts).scorio(count="count").report(ps.avg(), ps.pass_at_k(4))
+            trials = pl.scan_parquet(counts).scorio(count="count", inference="calibrated")
+            report = trials.report(ps.avg(), ps.pass_at_k(4))
             print(f"day {day}", report.select("model", "metric", "trials", "mu").collect())
 
 

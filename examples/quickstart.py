@@ -38,22 +38,24 @@ print("One row per trial:")
 print(log.head(3))
 
 print("\nHow good is each model, and how sure are we?")
-print(log.scorio.report(ps.bayes(), ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
+calibrated = log.scorio(inference="calibrated")
+print(calibrated.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
-print("\nIntervals that hold what they promise, beside the published ones.")
-sure = log.scorio.bayes(inference="pooled", name="bayes, partial pooling")
-print(pl.concat([log.scorio.bayes(), sure]).sort("model", "metric"))
+print("\nThe paper's numbers, of a uniform prior for each question, beside calibrated ones.")
+published = log.scorio.pass_at_k(4, inference="published", name="pass_at_k, published")
+print(pl.concat([published, calibrated.pass_at_k(4)]).sort("model", "metric"))
 
 print("\nPartial credit: labels and a weight for each of them.")
 weights = {"wrong": 0, "partial": 0.5, "correct": 1}
-print(log.scorio(category="verdict").bayes(w=weights, name="partial credit"))
+print(calibrated(category="verdict").avg(w=weights, name="partial credit"))
 
 print("\nAn earlier run with two trials of the same questions, as prior.")
 pilot = rollouts(models, questions=30, trials=2, seed=6)
-print(log.scorio.bayes(prior=pilot))
+print(log.scorio.bayes(prior=pilot, inference="pooled"))
 
 print("\nThe same from Parquet, lazily: only the rows of one model are read.")
 with tempfile.TemporaryDirectory() as folder:
     log.write_parquet(Path(folder) / "rollouts.parquet")
-    lazy = pl.scan_parquet(Path(folder) / "*.parquet").scorio.pass_hat_k([1, 2, 4, 8])
+    trials = pl.scan_parquet(Path(folder) / "*.parquet")
+    lazy = trials.scorio(inference="calibrated").pass_hat_k([1, 2, 4, 8])
     print(lazy.filter(pl.col("model") == "comet-70b").collect())

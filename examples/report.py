@@ -12,8 +12,6 @@ import polars as pl
 
 import polars_scorio as ps
 
-# Prior fitted to the questions: intervals that hold what they promise.
-SURE = {"inference": "pooled"}
 # How good the models of the log that is made are, in each domain.
 SKILLS = {
     "atlas-7b": (-0.9, -0.3),
@@ -52,28 +50,29 @@ def markdown(table: pl.DataFrame) -> str:
 def write_report(log: pl.LazyFrame, by: list[str], folder: Path) -> Path:
     """Write the report of a log, and say where it is."""
     ordered = "trial" in log.collect_schema()
-    accessor = log.scorio(by=by, trial="trial" if ordered else None)
+    trial = "trial" if ordered else None
+    accessor = log.scorio(by=by, trial=trial, inference="calibrated")  # for all that follows
     counts = accessor.counts().group_by("model", *by, "question").agg(pl.col("count").sum())
     fewest = counts.select(pl.col("count").min()).collect().item()
     k = min(4, fewest)
-    board = accessor.leaderboard(ps.bayes(), ps.pass_at_k(k), ps.pass_hat_k(k), **SURE)
+    board = accessor.leaderboard(ps.bayes(), ps.pass_at_k(k), ps.pass_hat_k(k))
     best = board["model"][0]
     overall = {"overall": "macro"} if by else {}
     pictures = {
-        "How good are they?": accessor.plot.intervals(**overall, **SURE),
-        "What do more draws buy?": accessor.plot.curve(fewest, **overall, **SURE),
-        "Who beats whom?": accessor.plot.comparison(**SURE),
+        "How good are they?": accessor.plot.intervals(**overall),
+        "What do more draws buy?": accessor.plot.curve(fewest, **overall),
+        "Who beats whom?": accessor.plot.comparison(),
         "Which questions are hard?": accessor.plot.questions(),
     }
     if ordered:
-        pictures["Did it take so many trials?"] = accessor.plot.trajectory(**SURE)
+        pictures["Did it take so many trials?"] = accessor.plot.trajectory()
         pictures["When did the ranking settle?"] = accessor.plot.convergence(
             replicates=200, scheme="question"
         )
     lines = ["# Report", "## Leaderboard", ps.to_markdown(board)]
     (folder / "leaderboard.html").write_text(ps.style(board).as_raw_html(), encoding="utf-8")
     if board.height > 1:
-        duels = accessor.compare(baseline=best, **SURE).drop("metric", "k").collect()
+        duels = accessor.compare(baseline=best).drop("metric", "k").collect()
         lines += [f"## Against {best}", markdown(duels)]
     for place, (question, picture) in enumerate(pictures.items(), 1):
         name = f"picture_{place}.png"

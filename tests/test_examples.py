@@ -29,7 +29,7 @@ def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
     assert printed.count("┌") == 6
     for part in (
         "pass_hat_k",
-        "bayes, partial pooling",
+        "pass_at_k, published",
         "partial credit",
         "as prior",
         "from Parquet, lazily",

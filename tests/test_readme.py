@@ -4,12 +4,15 @@ import re
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
 
 
+# A reader is not shown what a warning calls doubtful.
+@pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 def test_every_code_block_runs_and_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -39,7 +39,8 @@ def folder(log, tmp_path) -> Path:
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_a_plan_gives_the_same_report_in_another_process(log, folder, per):
     pytest.importorskip("cloudpickle", reason="Polars serializes Python functions with it")
-    plan = pl.scan_parquet(folder / "*.parquet").scorio(**ROLES).report(*METRICS, per=per)
+    options = {"per": per, "inference": "published"}
+    plan = pl.scan_parquet(folder / "*.parquet").scorio(**ROLES).report(*METRICS, **options)
     plan.serialize(folder / "plan.bin")
     there = (
         "import polars as pl, sys; "
@@ -47,7 +48,7 @@ def test_a_plan_gives_the_same_report_in_another_process(log, folder, per):
     )
     command = [sys.executable, "-W", "error", "-c", there, folder / "plan.bin", folder / "rows.ipc"]
     subprocess.run(command, check=True)  # noqa: S603
-    expected = log.scorio(**ROLES).report(*METRICS, per=per)
+    expected = log.scorio(**ROLES).report(*METRICS, **options)
     assert_frame_equal(pl.read_ipc(folder / "rows.ipc"), expected, check_exact=True)
 
 
