@@ -43,7 +43,7 @@ class DecisionMethods(Accessor[FrameT]):
         target : "benchmark" or "population"
             Whether the models differ on these questions, the default; or on the population that
             they are a sample of: then the paired differences of their estimates decide [2]_, and
-            what has no say in them is refused: pooling, prior trials, Beta intervals.
+            what has no say in them is refused: prior trials.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class DecisionMethods(Accessor[FrameT]):
             Once, when it is collected, if the difference of the unbiased estimates lies outside
             lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
             model with 16 and with 2 trials of 100 hard questions is better than itself with prob
-            above .999. ``pooling="partial"`` is the cure.
+            above .999. ``inference="calibrated"`` is the cure.
 
         Notes
         -----
@@ -235,7 +235,7 @@ class DecisionMethods(Accessor[FrameT]):
         them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
         squared sigma is the sum over the questions divided by M^2; mu is taken to stay where it is.
 
-        With partial pooling the fitted prior is held fixed: v is the variance of a question under
+        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of a question under
         it and T its ratio to the expected variance of a trial's weight; what the questions share of
         the uncertainty of that prior shrinks with them.
 
@@ -308,7 +308,7 @@ class DecisionMethods(Accessor[FrameT]):
         -----
         The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
         spends this way lets the number of trials depend on outcomes: read the next report with
-        ``ps.bayes()`` and ``pooling="partial"``. In simulations its error was smaller than that of
+        ``ps.bayes()`` and ``inference="pooled"``. In simulations its error was smaller than that of
         `ps.avg()` in 12 of 14 cells, and its 95 % intervals held the truth in .96 of the cases, in
         the worst cell .94 (`ps.avg()`: .95, .88).
         A filter after this method does not reach the scan.
@@ -426,7 +426,7 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        Partial pooling fits a prior to each model, n and replicate, which takes long.
+        ``inference="pooled"`` fits a prior to each model, n and replicate, which takes long.
 
         References
         ----------
