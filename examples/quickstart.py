@@ -47,7 +47,8 @@ print(pl.concat([published, calibrated.pass_at_k(4)]).sort("model", "metric"))
 
 print("\nPartial credit: labels and a weight for each of them.")
 weights = {"wrong": 0, "partial": 0.5, "correct": 1}
-print(calibrated(category="verdict").avg(w=weights, name="partial credit"))
+verdicts = log.scorio(category="verdict", inference="calibrated")
+print(verdicts.avg(w=weights, name="partial credit"))
 
 print("\nAn earlier run with two trials of the same questions, as prior.")
 pilot = rollouts(models, questions=30, trials=2, seed=6)

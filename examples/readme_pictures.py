@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from report import SURE, rollouts
+from report import rollouts
 
 import polars_scorio as ps
 
@@ -15,9 +15,9 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pic
 folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
 pictures = {
-    "intervals": plot.intervals(overall="macro", **SURE),
-    "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8, 16]), **SURE),
-    "comparison": plot.comparison(**SURE),
+    "intervals": plot.intervals(overall="macro"),
+    "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8, 16])),
+    "comparison": plot.comparison(),
 }
 for name, picture in pictures.items():
     path = folder / f"{name}.png"

@@ -41,7 +41,8 @@ def leaderboard(
     named_model(trials, "leaderboard")
     overall = overall or ("macro" if trials.by else None)
     shared = shared_columns(trials)
-    columns, names = wide_columns(metrics, trials.keys, shared), number_columns(metrics)
+    columns = wide_columns(metrics, trials.keys, shared, options.get("inference"))
+    names = number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
     plan = results(trials, metrics, overall=overall, **aligned(options))

@@ -116,7 +116,8 @@ class ReportOptions(InferenceOptions, total=False):
             """Metrics as columns: one row per stratum and model (and question).
 
             With the keys, questions, trials, dropped, and of each metric and k the columns
-            `pass_at_k_4` (what people mean by it: mu of `bayes`, the estimate of all others),
+            `pass_at_k_4` (what people mean by it: mu of `bayes`, the estimate of all others; with
+            ``inference="calibrated"``, where they differ for what stays pooled alone, mu of all),
             `pass_at_k_4_mu` (not of `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and
             `pass_at_k_4_hi`. SQL need not quote them: `g_pass_at_k_tau(tau=0.5)` becomes
             `g_pass_at_k_tau_tau_0_5_4`.""",

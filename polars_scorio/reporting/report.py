@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per, check_flag
+from polars_scorio.arguments import InferenceKind, Overall, Per, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import STATES
@@ -50,9 +50,10 @@ def report(
     wide = check_flag("wide", wide)
     trials = bind(frame, roles)
     keys = [*trials.keys, *([trials.question.name] if per == "question" else [])]
-    columns = wide_columns(metrics, keys, shared_columns(trials, per)) if wide else []
+    inference, shared = options.get("inference"), shared_columns(trials, per)
+    columns = wide_columns(metrics, keys, shared, inference) if wide else []
     grouped = results(trials, metrics, per=per, overall=overall, **options)
-    if options.get("inference") is None:
+    if inference is None:
         grouped = checked(grouped, warn_of_rows(metrics))
     rows = tidy(grouped).select(*keys, *result_columns(trials, per))
     if wide:
@@ -117,9 +118,15 @@ def results(
 
 
 def wide_columns(
-    metrics: Sequence[Metric], keys: Sequence[str], shared: Sequence[str]
+    metrics: Sequence[Metric],
+    keys: Sequence[str],
+    shared: Sequence[str],
+    inference: InferenceKind | None = None,
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
+
+    Calibrated, the number of all metrics is mu, where there is an estimate: the same, but for
+    posterior means, whose interval need not hold the estimate. Rewards of any value have no mu.
 
     Raises
     ------
@@ -135,7 +142,10 @@ def wide_columns(
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
             for number in (metric.headline, *others):
                 name = plain if number == metric.headline else f"{plain}_{number}"
-                columns.append(pl.col(number).filter(row).first().alias(name))
+                value = pl.col(number)
+                if number == "estimate" and inference == "calibrated":
+                    value = pl.when(value.is_not_null()).then(pl.coalesce("mu", "estimate"))
+                columns.append(value.filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:

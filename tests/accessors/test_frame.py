@@ -155,7 +155,7 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
     ("arguments", "options"),
     [
         pytest.param(required, {}, id="defaults"),
-        pytest.param(required, {"inference": "pooled", "target": "population"}, id="pooled"),
+        pytest.param(required, {"inference": "pooled"}, id="pooled"),
         pytest.param(required, {"inference": "calibrated"}, id="calibrated"),
         pytest.param(all_of, OPTIONS, id="all"),
     ],

@@ -1,0 +1,417 @@
+"""Calibrated numbers through the accessor: estimates inside their intervals, for any log."""
+
+import json
+from math import sqrt
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.kernels.calibrated.cases import CASES
+from tests.made_logs import drawn, law, long, outcomes, ragged, unreadable
+
+CALIBRATED = {"inference": "calibrated"}
+TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
+KINDS = pytest.mark.parametrize("overall", ["macro", "micro"])
+NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+W = [0, 0.5, 1]
+# What is a credit of k draws has an interval for either target, and a range beyond the trials.
+CREDITS = (
+    *(ps.avg(), ps.avg([-1, 3], name="points"), ps.pass_at_k([1, 2, 9]), ps.pass_hat_k([1, 2])),
+    *(ps.unanimous_at_k(2), ps.g_pass_at_k(2), ps.g_pass_at_k_tau(3, 0.5), ps.mg_pass_at_k(3)),
+    *(ps.maj_at_k(3), ps.maj_at_k(name="cons"), ps.auc_at_k(3), ps.max_at_k(2)),
+    *(ps.threshold_spectrum_at_k(2, [0.5, 0.25]), ps.max_at_k(2, [0, 1], name="best")),
+)
+BLENDS = (
+    *(ps.geom_ds_at_k(2), ps.geo_spectrum_at_k(2, lam=0.3), ps.geo_spectrum_star_at_k(3)),
+    ps.geom_ds_at_k(2, pass_power=0.2, unanimous_power=0.8, name="uneven"),
+)
+POOLED = ps.bayes(), ps.geom_at_k(2)  # posterior means
+ALL = (*CREDITS, *BLENDS, *POOLED)
+FORECAST = pl.col("estimate").is_null()
+
+
+@pytest.fixture(scope="module")
+def cases() -> pl.DataFrame:
+    """A model for each kind of log: ragged n, all right, all wrong, one trial, 1 %, 99 %, ..."""
+    return pl.concat(
+        outcomes({(n, c): questions for n, c, questions in states}, name)
+        for name, states in CASES.items()
+    )
+
+
+@pytest.fixture
+def log() -> pl.DataFrame:
+    """Outcomes 0..2 of three models in two strata, of one to four trials of a question."""
+    return drawn(8, range(9), most=4)
+
+
+def names(metrics) -> list[str]:
+    return [metric.name for metric in metrics]
+
+
+# --- the ends of every scale
+
+
+@TARGETS
+def test_the_estimate_lies_in_its_interval(cases, target):
+    rows = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+    own = [*CREDITS, *(BLENDS if target == "benchmark" else ())]
+    known = rows.filter(~FORECAST, pl.col("metric").is_in(names(own)))
+    assert (known["estimate"] == known["mu"]).all()
+    seen = known.filter(pl.col("lo").is_not_null())
+    assert (seen["estimate"] >= seen["lo"]).all()
+    assert (seen["estimate"] <= seen["hi"]).all()
+    # Only the population of one question is unknown.
+    alone = (pl.col("questions") == 1) & (target == "population")
+    unknown = known.filter(pl.any_horizontal(pl.col("sigma", "lo", "hi").is_null()))
+    assert_frame_equal(unknown, known.filter(alone))
+    assert unknown.select("sigma", "lo", "hi").null_count().row(0) == (unknown.height,) * 3
+
+
+@TARGETS
+def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases, target):
+    rows = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+    published = cases.scorio.report(*ALL, inference="published")
+    facts = ["model", "metric", "k", "questions", "trials", "dropped", "estimate"]
+    # The estimates are sums over states in another order, and powers of such sums.
+    assert_frame_equal(rows.select(facts), published.select(facts), rel_tol=1e-9, abs_tol=1e-12)
+    assert rows.schema == published.schema
+
+
+@TARGETS
+def test_beyond_the_trials_there_is_a_range_or_nothing(cases, target):
+    rows = cases.scorio.report(*CREDITS, *BLENDS, **CALIBRATED, target=target).filter(FORECAST)
+    ahead = rows.filter(pl.col("metric").is_in(names(CREDITS)))
+    assert {"n = 1", "one trial", "ragged", "hard"} <= {*ahead["model"]}
+    assert ahead["sigma"].null_count() == ahead.height
+    assert (
+        ahead.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))
+        .to_series()
+        .all()
+    )
+    assert (ahead["lo"] < ahead["hi"]).all()
+    if target == "benchmark":  # a blend of what lies ahead has no range
+        blends = rows.filter(pl.col("metric").is_in(names(BLENDS)))
+        assert blends.height > 0
+        assert blends.select(NUMBERS).null_count().row(0) == (blends.height,) * 5
+
+
+@TARGETS
+@pytest.mark.parametrize(
+    ("model", "end", "value"), [("all right", "hi", 1), ("all wrong", "lo", 0)]
+)
+def test_an_end_is_the_bound_where_all_trials_point_to_it(cases, target, model, end, value):
+    rows = cases.filter(model=model).scorio.report(
+        *(ps.avg(), ps.pass_at_k([1, 3]), ps.pass_hat_k(3), ps.auc_at_k(3), ps.maj_at_k(3)),
+        **CALIBRATED,
+        target=target,
+    )
+    assert rows[end].to_list() == [value] * 6
+    assert rows["lo" if end == "hi" else "hi"].is_between(0, 1, closed="none").all()
+
+
+@TARGETS
+def test_what_is_a_posterior_mean_stays_pooled(cases, target):
+    calibrated, pooled = (
+        cases.scorio.report(*POOLED, inference=inference, target=target)
+        for inference in ("calibrated", "pooled")
+    )
+    assert_frame_equal(calibrated, pooled, check_exact=True)
+
+
+def test_weighted_metrics_and_blends_of_the_population_stay_pooled(log):
+    metrics = ps.avg(W), ps.max_at_k(1, W, name="best"), ps.geom_ds_at_k(1)
+    calibrated, pooled = (
+        log.scorio(by="domain", success=2).report(*metrics, inference=word, target="population")
+        for word in ("calibrated", "pooled")
+    )
+    assert_frame_equal(calibrated, pooled, check_exact=True)
+
+
+@TARGETS
+def test_eager_equals_lazy_by_either_engine(cases, target):
+    plan = cases.lazy().scorio.report(*ALL, **CALIBRATED, target=target)
+    eager = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+    for engine in ("in-memory", "streaming"):
+        # Groups come in parts, whose sums a product of matrices may order otherwise.
+        assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-8, abs_tol=1e-9)
+    assert plan.collect_schema() == eager.schema
+
+
+def test_nothing_is_read_before_collect(log):
+    plan = unreadable(log.schema).scorio(by="domain", success=2).avg(**CALIBRATED)
+    with pytest.raises(AssertionError, match="the data were read"):
+        plan.collect()
+
+
+# --- numbers of the study
+
+FILE = Path(__file__).parents[3] / "shared" / "data" / "calibrated_vectors.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+def metric_of(case: dict) -> ps.Metric:
+    function = getattr(ps, case["metric"])
+    if case["metric"] == "avg":
+        return function()
+    return function(case["k"], *([case["tau"]] if case["tau"] is not None else []))
+
+
+@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
+@pytest.mark.parametrize("data", ["R1", "HARD", "ZERO", "ONE", "TAU"])
+def test_reproduces_the_numbers_of_the_study(data):
+    (group,) = (group for group in VECTORS["results"] if group["data"] == data)
+    log = outcomes({(row["n"], row["c"]): row["questions"] for row in group["states"]})
+    for case in group["results"]:
+        options = {"target": case["target"], "confidence": case["confidence"]}
+        rows = log.scorio.report(metric_of(case), **CALIBRATED, **options)
+        found = rows.row(0, named=True)
+        tolerance = 1e-9 if case["target"] == "benchmark" else 1e-6  # as the study says
+        for name in ("mu", "sigma", "lo", "hi"):
+            assert found[name] == pytest.approx(case[name], abs=tolerance), (case, name)
+
+
+def test_two_categories_are_failure_and_success_on_a_scale(r1):
+    plain, scaled = (
+        r1.scorio.report(metric, **CALIBRATED).select(NUMBERS).row(0)
+        for metric in (ps.avg(), ps.avg([-1, 3]))
+    )
+    estimate, mu, sigma, lo, hi = plain
+    expected = (4 * estimate - 1, 4 * mu - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
+    assert scaled == pytest.approx(expected, abs=1e-12)
+    turned = r1.scorio.avg([3, -1], **CALIBRATED).select(NUMBERS).row(0)
+    # The interval knows no direction: Clopper and Pearson's is symmetric.
+    assert turned == pytest.approx(
+        (3 - 4 * estimate, 3 - 4 * mu, 4 * sigma, 3 - 4 * hi, 3 - 4 * lo), abs=1e-9
+    )
+
+
+def test_the_best_of_k_of_two_rewards_is_pass_at_k(log):
+    solved = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
+    best, passed = (
+        solved.scorio(by="domain").report(metric, **CALIBRATED).drop("metric")
+        for metric in (ps.max_at_k([1, 2], [0, 1]), ps.pass_at_k([1, 2]))
+    )
+    assert_frame_equal(best, passed, check_exact=True)
+
+
+def test_the_best_of_one_is_the_average(log):
+    best, average = (
+        log.scorio(by="domain").report(metric, **CALIBRATED).drop("metric", "k")
+        for metric in (ps.max_at_k(1, W), ps.avg(W))
+    )
+    assert_frame_equal(
+        best.select("estimate", "mu"), average.select("estimate", "mu"), rel_tol=1e-12
+    )
+    for rows in (best, average):
+        assert (
+            rows.select((pl.col("lo") < pl.col("mu")) & (pl.col("mu") < pl.col("hi")))
+            .to_series()
+            .all()
+        )
+
+
+def test_categories_that_weigh_the_same_are_one(log):
+    three, two = [0.0, 1.0, 1.0], log.with_columns(category=(pl.col("category") > 0).cast(pl.Int8))
+    metrics = [(ps.avg(three), ps.avg()), (ps.max_at_k(2, three), ps.max_at_k(2, [0, 1]))]
+    for merged, plain in metrics:
+        rows = log.scorio(by="domain").report(merged, **CALIBRATED).select(NUMBERS)
+        expected = two.scorio(by="domain").report(plain, **CALIBRATED).select(NUMBERS)
+        assert_frame_equal(rows, expected, check_exact=True)
+
+
+# --- over strata
+
+
+def test_macro_reaches_as_far_as_the_root_of_squares(log):
+    metrics = ps.avg(W), ps.pass_at_k(1), ps.max_at_k(1, W)
+    rows = log.scorio(by="domain", success=2).report(*metrics, **CALIBRATED, overall="macro")
+    for (_, metric), group in rows.group_by("model", "metric"):
+        *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
+        number = len(parts)
+        mean = sum(row["estimate"] for row in parts) / number
+        down = sqrt(sum((row["estimate"] - row["lo"]) ** 2 for row in parts)) / number
+        up = sqrt(sum((row["hi"] - row["estimate"]) ** 2 for row in parts)) / number
+        sigma = sqrt(sum(row["sigma"] ** 2 for row in parts)) / number
+        expected = (mean, mean, sigma, mean - down, mean + up)
+        assert [over_all[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12), metric
+
+
+def test_macro_of_ranges_is_their_mean(log):
+    rows = log.scorio(by="domain", success=2).pass_at_k(9, **CALIBRATED, overall="macro")
+    for _, group in rows.group_by("model"):
+        *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
+        assert over_all["estimate"] is over_all["sigma"] is None
+        for end in ("mu", "lo", "hi"):
+            mean = sum(row[end] for row in parts) / len(parts)
+            assert over_all[end] == pytest.approx(mean, rel=1e-12)
+
+
+def test_micro_is_one_pool(log):
+    accessor = log.scorio(by="domain", success=2)
+    metrics = [ps.avg(W), ps.pass_at_k([1, 3]), ps.geom_ds_at_k(1)]
+    over_all = accessor.report(*metrics, **CALIBRATED, overall="micro").filter(
+        pl.col("domain").is_null()
+    )
+    question = pl.concat_str("domain", "question").alias("question")
+    pool = log.with_columns(question).scorio(success=2).report(*metrics, **CALIBRATED)
+    assert_frame_equal(over_all.drop("domain"), pool, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (
+            ps.avg(),
+            {"prior": long([[1]])},
+            r'"calibrated" keeps .* concatenate .*inference="pooled"',
+        ),
+        (ps.avg(), {"per": "question"}, r'means .*per="question" say inference="pooled"'),
+        (
+            ps.pass_at_k(2, alpha0=0.5),
+            {},
+            r"pass_at_k\(alpha0=0\.5\): inference='calibrated' .* alpha0 and beta0 .* leave them out",
+        ),
+        (
+            ps.bayes(),
+            {"target": "population", "per": "question"},
+            'target="population" is about the mean: it has no per="question"',
+        ),
+    ],
+)
+def test_what_has_no_say_is_refused_at_the_call(r1, metric, options, message):
+    for accessor in (r1.scorio, r1.lazy().scorio, r1.scorio(**CALIBRATED)):
+        with pytest.raises(ValueError, match=message):
+            accessor.report(metric, **{**CALIBRATED, **options})
+
+
+# --- chosen once
+
+SHOWN = {
+    "report": lambda log, **options: log.report(ps.avg(), ps.pass_at_k(2), **options),
+    "metric": lambda log, **options: log.pass_at_k(2, **options),
+    "compare": lambda log, **options: log.compare(ps.pass_at_k(2), **options),
+    "rank": lambda log, **options: log.rank(ps.pass_at_k(2), **options),
+    "half width": lambda log, **options: log.trials_needed(half_width=0.1, **options),
+    "trials needed": lambda log, **options: log.trials_needed(**options),
+    "next trials": lambda log, **options: log.next_trials(9, per="model", **options),
+    "trajectory": lambda log, **options: log.trajectory(ps.avg(), **options),
+    "convergence": lambda log, **options: log.convergence(replicates=0, **options),
+    "leaderboard": lambda log, **options: log.leaderboard(ps.pass_at_k(2), **options),
+    "intervals": lambda log, **options: log.plot.intervals(ps.pass_at_k(2), **options).to_dict(),
+}
+# What shows means to people is calibrated unless something else is said.
+DEFAULT = dict.fromkeys(SHOWN, "published") | dict.fromkeys(
+    ["leaderboard", "intervals"], "calibrated"
+)
+
+
+@pytest.fixture
+def duel() -> pl.DataFrame:
+    """Two models on twelve questions with four trials each, where priors matter."""
+    hard, easy = {(4, 0): 8, (4, 1): 3, (4, 3): 1}, {(4, 0): 1, (4, 2): 1, (4, 3): 2, (4, 4): 8}
+    return pl.concat([outcomes(hard, "hard"), outcomes(easy, "easy")])
+
+
+def same(one: object, other: object) -> bool:
+    if isinstance(one, pl.DataFrame):
+        return one.equals(other)
+    return json.dumps(one, default=str, sort_keys=True) == json.dumps(
+        other, default=str, sort_keys=True
+    )
+
+
+@pytest.mark.parametrize("word", ["published", "pooled", "calibrated"])
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_word_on_the_accessor_is_the_word_in_every_method(duel, shown, word):
+    show = SHOWN[shown]
+    said = show(duel.scorio, inference=word)
+    assert same(show(duel.scorio(inference=word)), said)
+    # A word in a method goes before it.
+    other = "pooled" if word == "published" else "published"
+    assert same(show(duel.scorio(inference=other), inference=word), said)
+    assert same(show(duel.scorio), show(duel.scorio, inference=DEFAULT[shown]))
+
+
+def test_a_rubric_keeps_what_was_chosen(duel):
+    solved = ps.rubrics.rubric(
+        "outcome", {"failed": pl.col("category") == 0}, otherwise="solved", success="solved"
+    )
+    rows = duel.scorio(inference="calibrated", confidence=0.5).rubric(solved).pass_at_k(2)
+    assert_frame_equal(rows, duel.scorio.pass_at_k(2, confidence=0.5, **CALIBRATED))
+
+
+@pytest.mark.parametrize(
+    "options", [{"confidence": 0.5}, {"target": "population"}, {"confidence": 0.9}], ids=str
+)
+def test_target_and_confidence_are_chosen_likewise(duel, options):
+    chosen = duel.scorio(inference="calibrated", **options)
+    expected = duel.scorio.avg(**CALIBRATED, **options)
+    assert_frame_equal(chosen.avg(), expected, check_exact=True)
+    plain = duel.scorio.avg(**CALIBRATED)
+    assert not plain.equals(expected)
+    assert_frame_equal(chosen.avg(target="benchmark", confidence=0.95), plain, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inference": "beta"}, "inference must be \"published\" or .*, got 'beta'"),
+        ({"target": "all"}, "target must be .*, got 'all'"),
+        ({"confidence": 1}, r"confidence must be .*, got 1"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, message):
+    with pytest.raises(ValueError, match=message):
+        r1.scorio(**options)
+
+
+# --- what people read
+
+
+@law
+@given(st.lists(ragged(), min_size=1, max_size=3))
+def test_no_number_of_a_leaderboard_lies_outside_its_bracket(models):
+    log = pl.concat(long(outcomes, f"m{place}") for place, outcomes in enumerate(models))
+    metrics = (*CREDITS[:1], ps.pass_at_k([1, 2]), ps.pass_hat_k(2), *BLENDS[:1], *POOLED)
+    accessor = log.scorio
+    if (
+        len({tuple(log.filter(model=m)["question"].unique().sort()) for m in log["model"].unique()})
+        > 1
+    ):
+        board = accessor.leaderboard(*metrics, questions="common")
+    else:
+        board = accessor.leaderboard(*metrics)
+    for name in [name.removesuffix("_lo") for name in board.columns if name.endswith("_lo")]:
+        shown = board.filter(pl.col(name).is_not_null())
+        assert (shown[f"{name}_lo"] <= shown[name]).all(), name
+        assert (shown[name] <= shown[f"{name}_hi"]).all(), name
+
+
+@KINDS
+def test_nor_over_strata(log, overall):
+    metrics = ps.avg(W), ps.bayes(W), ps.pass_at_k([1, 2]), ps.geom_at_k(1), ps.max_at_k(1, W)
+    board = log.scorio(by="domain", success=2).leaderboard(*metrics, overall=overall)
+    names = [name.removesuffix("_lo") for name in board.columns if name.endswith("_lo")]
+    assert len(names) == 18
+    for name in names:
+        shown = board.filter(pl.col(name).is_not_null())
+        assert (shown[f"{name}_lo"] <= shown[name]).all(), name
+        assert (shown[name] <= shown[f"{name}_hi"]).all(), name
+
+
+def test_a_posterior_mean_shows_itself_beside_its_bracket():
+    log = outcomes({(8, 0): 92, (8, 1): 8})
+    wide = log.scorio(model=None).geom_at_k(2, **CALIBRATED, wide=True).row(0, named=True)
+    # Nobody succeeds twice: the estimate is 0, which the interval of mu does not hold.
+    assert wide["geom_at_k_2"] == wide["geom_at_k_2_mu"] > wide["geom_at_k_2_lo"] > 0
+    published = log.scorio(model=None).geom_at_k(2, inference="published", wide=True)
+    assert published["geom_at_k_2"].item() == 0
