@@ -235,9 +235,9 @@ class DecisionMethods(Accessor[FrameT]):
         them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
         squared sigma is the sum over the questions divided by M^2; mu is taken to stay where it is.
 
-        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of a question under
-        it and T its ratio to the expected variance of a trial's weight; what the questions share of
-        the uncertainty of that prior shrinks with them.
+        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of
+        a question under it and T its ratio to the expected variance of a trial's weight; what the
+        questions share of the uncertainty of that prior shrinks with them.
 
         Examples
         --------

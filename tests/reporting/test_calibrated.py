@@ -278,7 +278,7 @@ def test_micro_is_one_pool(log):
         (
             ps.pass_at_k(2, alpha0=0.5),
             {},
-            r"pass_at_k\(alpha0=0\.5\): inference='calibrated' .* alpha0 and beta0 .* leave them out",
+            r"pass_at_k\(alpha0=0\.5\): inference='calibrated' .* alpha0 and beta0 .* out",
         ),
         (
             ps.bayes(),
