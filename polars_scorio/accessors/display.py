@@ -101,7 +101,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> board = trials.scorio(trial=None).leaderboard(ps.bayes(), ps.pass_at_k(1))
         >>> board.select("rank", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
-        [(1, 'ada', 0.667, 1.0), (1, 'bob', 0.333, 0.0)]
+        [(1, 'ada', 0.778, 1.0), (1, 'bob', 0.222, 0.0)]
         """
         options = self._shown_with(options)
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
