@@ -81,12 +81,9 @@ else:
         """Look up the version when it is asked for: reading the metadata takes time."""
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - see above
+        from polars_scorio.version import installed_version  # noqa: PLC0415 - see above
 
-        try:
-            return version("polars-scorio")
-        except PackageNotFoundError:  # a source tree that is not installed
-            return "0+unknown"
+        return installed_version()
 
 
 def __dir__() -> list[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import InferenceKind, Overall
 from polars_scorio.display.leaderboard import leaderboard
+from polars_scorio.display.settings import Settings
+from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.signatures import takes
@@ -105,6 +109,70 @@ class ReaderMethods(Accessor[FrameT]):
         """
         options = self._shown_with(options)
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
+
+    def write_html(
+        self,
+        path: str | os.PathLike[str],
+        *metrics: Metric,
+        title: str | None = None,
+        inference: InferenceKind | None = None,
+        target: Target | None = None,
+        confidence: float | None = None,
+    ) -> Path:
+        """A report as one file to send.
+
+        Nothing else is needed to read it, neither network nor script. The log is read once. It
+        needs the extra `report`: ``pip install "polars-scorio[report]"``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        *metrics : Metric
+            What to report; by the first one (at its smallest k) the models are ranked and compared.
+            Default: `ps.bayes()`, and Pass@k and Pass^k where success can be told.
+        title : str, optional
+            What stands above; default: the name of the file.
+        inference, target, confidence : optional
+            As in `report`. Default: as the accessor says, else "calibrated", "benchmark" and 0.95.
+
+        Returns
+        -------
+        Path
+            The file. It holds the sentence that matters; alerts (missing questions and outcomes,
+            duplicates, unequal and single trials, k beyond the trials); intervals beside rank
+            ranges; the leaderboard, over all strata in one pool and per stratum; comparisons;
+            Pass@k and Pass^k against k; the hardest questions; trials that undecided pairs need;
+            coverage; what the numbers rest on, with a hash of the counts; and all of that as JSON.
+            Models are reported on the questions that all of a stratum have.
+
+        Raises
+        ------
+        ImportError
+            Without the extra.
+        TypeError, ValueError
+            As `report`. What the rows tell is said on the page too, beside the coverage of the log,
+            before it is raised.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
+        """
+        from polars_scorio.display.html.order import Order  # noqa: PLC0415 - needs an extra
+        from polars_scorio.display.html.write import write  # noqa: PLC0415 - as above
+
+        path = Path(path)
+        said = {"inference": inference, "target": target, "confidence": confidence}
+        asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
+        settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
+        order = Order.of(metrics, settings, self._roles, path.name, title=title)
+        refusal = write(path, self._lazy(), self._roles, order)
+        if refusal is not None:
+            raise refusal
+        return path
 
     def _shown_with(self, options: OptionsT) -> OptionsT:
         """The options of what people look at: calibrated, unless something else is said."""

@@ -129,9 +129,9 @@ def to_markdown(leaderboard: pl.DataFrame, *, percent: bool | None = None) -> st
     table = _Table.read(leaderboard, percent=percent)
     cells = [
         [
-            _markdown(": ".join(filter(None, (column.group, column.label)))),
+            markdown_text(": ".join(filter(None, (column.group, column.label)))),
             "---:" if column.number else "---",
-            *(column.texts if column.number else map(_markdown, column.texts)),
+            *(column.texts if column.number else map(markdown_text, column.texts)),
         ]
         for column in table.columns
     ]
@@ -218,8 +218,8 @@ class _Column:
 
     def visible(self) -> _Column:
         """The same where every character is seen."""
-        texts = tuple(map(_visible, self.texts))
-        return replace(self, group=_visible(self.group), label=_visible(self.label), texts=texts)
+        texts = tuple(map(visible, self.texts))
+        return replace(self, group=visible(self.group), label=visible(self.label), texts=texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,16 +370,16 @@ def _spanners(columns: Sequence[_Column]) -> list[str]:
     return [" & ".join(heads) + r" \\", "".join(rules)]
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     r"""Text with the names of characters that would change how the others are read.
 
-    >>> _visible("safe\u202e5-tpg")
+    >>> visible("safe\u202e5-tpg")
     'safe(U+202E)5-tpg'
     """
     return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is; a hyphen in front is no list inside a cell.
 
     No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.

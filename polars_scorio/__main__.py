@@ -1,0 +1,8 @@
+"""The command, as ``python -m polars_scorio``."""
+
+import sys
+
+from polars_scorio.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""What a reader must know before the numbers: gaps of the log, and what they do to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.look import Look
+from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.html.texts import count, listed, numbered, span
+from polars_scorio.metrics.base import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A sentence, and its first words."""
+
+    title: str
+    text: str
+
+
+def alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+    """What the coverage of a log says, in the order in which it matters.
+
+    Parameters
+    ----------
+    look : Look
+        The log.
+    coverage : DataFrame
+        As `Look.coverage` returns it.
+    """
+    yield from _missing(look, coverage)
+    yield from _absent(look)
+    yield from _nulls(look, coverage)
+    yield from _duplicates(coverage)
+    yield from _sizes(coverage)
+    yield from _stopping(coverage)
+
+
+def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
+    """The models of which something is to be said, the worst first."""
+    totals = coverage.group_by("model").agg(pl.col(column).sum()).filter(pl.col(column) > 0)
+    return totals.sort(pl.col(column), "model", descending=[True, False]).rows()
+
+
+def _missing(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+    lacking = _by_model(coverage, "missing")
+    if lacking:
+        shared = look.cells.select("stratum", "question").n_unique()
+        yield Alert(
+            "Missing questions",
+            f"{count(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} questions "
+            f"that others have ({numbered(lacking)}, of {shared:,}). The models are reported on "
+            "the questions that all of a stratum have.",
+        )
+
+
+def _absent(look: Look) -> Iterator[Alert]:
+    models = look.cells.group_by("stratum").agg(pl.col("model").n_unique()).sort("stratum")
+    partial = models.filter(pl.col("model") < len(look.models))["stratum"].to_list()
+    if partial:
+        yield Alert(
+            "Missing models",
+            f"Not all {len(look.models):,} models were run on {listed(partial)}: what is said of "
+            "all strata together leaves that out.",
+        )
+
+
+def _nulls(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+    missing = _by_model(coverage, "nulls")
+    if not missing:
+        return
+    meaning = look.trials.roles.missing
+    handled = {
+        "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
+        "drop": "They were dropped, which flatters a model that crashes where it would fail.",
+    }.get(str(meaning), f"They count as category {meaning!r}.")
+    yield Alert(
+        "Dropped trials" if meaning == "drop" else "Missing outcomes",
+        f"{count(sum(number for _, number in missing), 'trial')} without an outcome "
+        f"({numbered(missing)}). {handled}",
+    )
+
+
+def _duplicates(coverage: pl.DataFrame) -> Iterator[Alert]:
+    repeated = _by_model(coverage, "duplicates")
+    if repeated:
+        yield Alert(
+            "Duplicates",
+            f"{count(sum(number for _, number in repeated), 'trial')} with an id that was there "
+            f"before ({numbered(repeated)}): a file was read twice, or a stratum is missing.",
+        )
+    elif coverage["duplicates"].is_null().any():
+        yield Alert(
+            "Unchecked duplicates",
+            "Rows carry no trial ids, or they were not looked at: trials that are there twice "
+            "would not be noticed.",
+        )
+
+
+def _sizes(coverage: pl.DataFrame) -> Iterator[Alert]:
+    least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
+    if most == 1:
+        yield Alert(
+            "One trial per question",
+            "How reliable a model is on a question cannot be told from one trial; intervals rest "
+            "on what the questions have in common.",
+        )
+    elif least != most:
+        yield Alert("Unequal trials", f"Questions have {span(least, most)} trials.")
+
+
+def _stopping(coverage: pl.DataFrame) -> Iterator[Alert]:
+    if "stopping" not in coverage.columns:
+        return
+    meanings = {
+        "outcomes": "stop on what they gave, for instance at the first success",
+        "difficulty": "are more, or fewer, where a question is harder",
+    }
+    for kind, meaning in meanings.items():
+        models = coverage.filter(pl.col("stopping") == kind)["model"].unique().sort().to_list()
+        if models:
+            yield Alert(
+                "Trials that depend on outcomes",
+                f"The trials of {listed(models)} {meaning}: their numbers may be biased.",
+            )
+
+
+def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
+    """The draw sizes that some questions do not reach."""
+    short = scope.rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
+    order = {metric.name: place for place, metric in enumerate(metrics)}
+    asked = short.select("metric", "k").unique().rows()
+    names = [spoken(name, k) for name, k in sorted(asked, key=lambda row: (order[row[0]], row[1]))]
+    if names:
+        yield Alert(
+            "More draws than trials",
+            f"{listed(names)}: some questions have fewer trials, so that no unbiased estimate "
+            "exists, and the numbers lean on an assumption about the questions.",
+        )

@@ -1,0 +1,92 @@
+"""The sentence that matters."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.html.texts import Scale, count, listed
+from polars_scorio.display.settings import Settings
+
+_SAME = 1e-9  # numbers that differ by less are the same
+
+
+def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> str:
+    """Who leads, by how much, and what is left open.
+
+    Parameters
+    ----------
+    overall : Scope or None
+        The whole log, if there is a stratum that has all models.
+    parts : list of Scope
+        The strata.
+    settings : Settings
+        What the intervals hold.
+    """
+    if overall is not None:
+        return _sentence(overall, settings)
+    return "No stratum has all models. " + " ".join(
+        f"In {part.name}: {_sentence(part, settings)}" for part in parts
+    )
+
+
+def _sentence(scope: Scope, settings: Settings) -> str:
+    rows = lead_rows(scope)
+    scale = Scale.of(rows)
+    first, *others = scope.ranks.rows(named=True)
+    best = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
+    number = f"{scale.text(best['mu'])}{scale.unit} {scale.interval(best['lo'], best['hi'])}"
+    metric = spoken_lead(scope)
+    if not others:
+        return f"{first['model']} scores {number} ({metric})."
+    if first["rank"] is None:
+        return f"The models cannot be ranked by {metric}, for which some questions lack trials."
+    leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
+    one = len(leaders) == 1
+    unsure = [name for name in rivals(scope) if name not in leaders]
+    told = f"{count(len(unsure), 'model')} cannot be told from {'it' if one else 'them'}"
+    if not unsure:
+        told = "all others are surely worse" if len(leaders) <= len(others) else "all are equal"
+    undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
+    are = "is" if 1 in {undecided, pairs} else "are"
+    return (
+        f"{listed(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
+        f"{told}; {undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
+    )
+
+
+def rivals(scope: Scope) -> list[str]:
+    """The models that cannot be told from the first one."""
+    first = scope.models[0]
+    both = pl.any_horizontal(pl.col("model_a", "model_b") == first)
+    unsure = scope.pairs.filter(both, pl.col("better").is_null())
+    return [name for name in scope.models if name != first and _among(name, unsure)]
+
+
+def _among(name: str, pairs: pl.DataFrame) -> bool:
+    return name in pairs["model_a"] or name in pairs["model_b"]
+
+
+def lead_rows(scope: Scope) -> pl.DataFrame:
+    """The rows of the leading metric."""
+    k = pl.lit(scope.lead.k[0], pl.Int64)
+    return scope.rows.filter(metric=scope.lead.name).filter(pl.col("k").eq_missing(k))
+
+
+def spoken_lead(scope: Scope) -> str:
+    """The leading metric as people write it."""
+    return spoken(scope.lead.name, scope.lead.k[0], equal_trials(scope))
+
+
+def equal_trials(scope: Scope) -> int | None:
+    """The trials of each question, where all have the same number."""
+    totals = scope.rows.select("questions", "trials").unique()
+    each = scope.counts.group_by("model", "question").agg(pl.col("count").sum())["count"].unique()
+    exact = (totals["trials"] == totals["questions"] * each[0]).all() if len(each) == 1 else False
+    return int(each[0]) if exact else None
+
+
+def differs(rows: pl.DataFrame) -> pl.Series:
+    """Whether the estimate is another number than the posterior mean."""
+    return ((rows["estimate"] - rows["mu"]).abs() > _SAME).fill_null(value=False)

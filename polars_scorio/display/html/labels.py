@@ -1,0 +1,86 @@
+"""Names as a page can show them: of models, questions, strata, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from polars_scorio.display.tables import visible
+
+_PARTS = " / "
+_LABEL, _UNNAMED = ":label", "This model"
+
+# Metrics as people write them; a metric with another name keeps it.
+_SPOKEN = {
+    "avg": "avg@{n}",
+    "bayes": "Bayes@{n}",
+    "pass_at_k": "Pass@{k}",
+    "pass_hat_k": "Pass^{k}",
+    "unanimous_at_k": "Unanimous@{k}",
+    "g_pass_at_k": "G-Pass@{k}",
+    "g_pass_at_k_tau": "G-Pass@{k}",
+    "mg_pass_at_k": "mG-Pass@{k}",
+    "maj_at_k": "Maj@{k}",
+    "auc_at_k": "AUC@{k}",
+    "max_at_k": "Max@{k}",
+    "geom_at_k": "Geom@{k}",
+    "geom_ds_at_k": "Geom-DS@{k}",
+    "geo_spectrum_at_k": "Geo-Spectrum@{k}",
+    "geo_spectrum_star_at_k": "Geo-Spectrum*@{k}",
+    "threshold_spectrum_at_k": "Threshold-Spectrum@{k}",
+}
+
+
+def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
+    """One label for each row: the same for the same keys, another one for others.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    names : iterable of str
+        The columns that make a label; none where there is nothing to name.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"domain": ["web", None], "level": [1, 2]})
+    >>> labels(frame, ["domain", "level"]).to_list()
+    ['web / 1', 'null / 2']
+    """
+    keys = frame.select(*names)
+    if not keys.width:
+        return pl.Series("label", [_UNNAMED] * frame.height, pl.String)
+    distinct = keys.unique(maintain_order=True)
+    rows = distinct.select(pl.all().cast(pl.String).fill_null("null")).rows()
+    texts = [visible(_PARTS.join(row)) for row in rows]
+    if len(set(texts)) < len(texts):  # "a / b" in one column is not "a" and "b" in two
+        texts = [visible(repr(row)) for row in distinct.rows()]
+    labelled = distinct.with_columns(pl.Series(_LABEL, texts, pl.String))
+    on = {"on": keys.columns, "how": "left", "nulls_equal": True, "maintain_order": "left"}
+    return keys.join(labelled, **on)[_LABEL].alias("label")  # type: ignore[arg-type]  # as named
+
+
+def spoken(name: str, k: int | None, trials: int | None = None) -> str:
+    """A metric as people write it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in a report.
+    k : int or None
+        Its draw size.
+    trials : int, optional
+        Trials of each question, where all have the same number.
+
+    Examples
+    --------
+    >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
+    ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
+    """
+    function, bracket, arguments = name.partition("(")
+    if function not in _SPOKEN:
+        return visible(name if k is None else f"{name}, k = {k:,}")
+    size = "N" if k is None else k
+    written = _SPOKEN[function].format(k=size, n=trials or "N")
+    return f"{written} ({visible(arguments)}" if bracket else written

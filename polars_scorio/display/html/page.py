@@ -1,0 +1,109 @@
+"""The page: its sections, rendered as HTML or as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import polars as pl
+
+from polars_scorio.display.html.about import About
+from polars_scorio.display.html.alerts import Alert
+from polars_scorio.display.html.pictures import Figure
+from polars_scorio.display.html.tables import Table
+from polars_scorio.display.tables import markdown_text
+
+_DIGITS = 6  # significant ones of the numbers in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page with a heading of its own.
+
+    Attributes
+    ----------
+    anchor, title : str
+        How links name it, and how the page does.
+    lines : sequence of str
+        Paragraphs.
+    figures : sequence of Figure
+        Pictures below them.
+    tables : dict of Table
+        Tables below them, by their headings, of which one may be empty.
+    """
+
+    anchor: str
+    title: str
+    lines: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    tables: dict[str, Table] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that a reader sees.
+
+    Attributes
+    ----------
+    title, summary, headline : str
+        What was reported, how large it is, and the sentence that matters.
+    refused : bool
+        Whether the headline is the reason why there is no report.
+    alerts : sequence of Alert
+        What to know before the numbers.
+    sections : sequence of Section
+        The parts.
+    about : About
+        How it was made.
+    numbers : dict
+        The same as data: texts, numbers, and frames.
+    """
+
+    title: str
+    summary: str
+    headline: str
+    refused: bool
+    alerts: Sequence[Alert]
+    sections: Sequence[Section]
+    about: About
+    numbers: dict[str, Any]
+
+    def html(self) -> str:
+        """The page as one file."""
+        return _template("page.html.j2", autoescape=True).render(page=self, json=self.json())
+
+    def markdown(self) -> str:
+        """The page without its pictures and its data, for a terminal."""
+        return _template("page.md.j2", autoescape=False).render(page=self)
+
+    def json(self) -> str:
+        """The numbers of the page."""
+        return json.dumps(self.numbers, default=_plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def _template(name: str, *, autoescape: bool) -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=autoescape,  # noqa: S701 - Markdown has escapes of its own
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["markdown"] = markdown_text
+    environment.globals["css"] = _text("page.css")
+    return environment.from_string(_text(name))
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _plain(value: object) -> object:
+    """A frame as its columns and rows, which JSON knows."""
+    if isinstance(value, pl.DataFrame):
+        rounded = value.with_columns(pl.col(pl.Float64, pl.Float32).round_sig_figs(_DIGITS))
+        return {"columns": value.columns, "rows": rounded.rows()}
+    return str(value)

@@ -1,0 +1,214 @@
+"""What a report says of a log, or of one stratum of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import polars as pl
+
+from polars_scorio.counting.categories import classes
+from polars_scorio.counting.roles import Roles, bind
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.plan import trials_needed
+from polars_scorio.decisions.rank import rank
+from polars_scorio.display.html.labels import labels
+from polars_scorio.display.html.look import Look
+from polars_scorio.display.settings import Settings
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.success import pass_at_k, pass_hat_k
+from polars_scorio.metrics.weighted import avg, bayes
+from polars_scorio.reporting.report import report
+
+_DRAWN = 4  # the usual draw size, where questions have so many trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """A set of questions, on which the models are reported, ranked and compared.
+
+    Attributes
+    ----------
+    name : str
+        The stratum; empty for the whole log.
+    counts : DataFrame
+        model, question, category, count: the same questions of all models.
+    roles : Roles
+        Which column of it plays which part.
+    metrics : tuple of Metric
+        What is reported; the first one leads.
+    rows : DataFrame
+        The report.
+    ranks : DataFrame
+        The models, the best first: model, rank, mu, lo, hi, rank_lo, rank_hi.
+    pairs : DataFrame
+        All pairs of models, compared by the leading metric.
+    needed : DataFrame
+        Trials that neighbours in the ranking need, where they are not told apart.
+    """
+
+    name: str
+    counts: pl.DataFrame
+    roles: Roles
+    metrics: tuple[Metric, ...]
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+    ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
+    pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    needed: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def lead(self) -> Metric:
+        """The first metric, at its smallest draw size."""
+        return smallest(self.metrics[0])
+
+    @property
+    def models(self) -> list[str]:
+        """The models in their order."""
+        return self.ranks["model"].to_list()
+
+    def evaluated(self, settings: Settings) -> Scope:
+        """The scope with its numbers."""
+        log = self.counts.lazy()
+        rows = report(log, self.roles, self.metrics, **settings.report)
+        order = rank(log, self.roles, self.lead, **settings.report)
+        pairs = compare(log, self.roles, self.lead, **settings.report)
+        done = pl.collect_all([rows, order, pairs])
+        return replace(
+            self,
+            rows=done[0],
+            ranks=rank_ranges(done[1], done[2]),
+            pairs=done[2],
+            needed=self._needed(done[2], settings),
+        )
+
+    def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+        """What would settle neighbours that are not told apart yet."""
+        metric = average(self.lead) if self.lead.headline == "estimate" else self.lead
+        plan = trials_needed(
+            self.counts.lazy(),
+            self.roles,
+            metric,
+            confidence=settings.confidence,
+            **settings.plan,
+        )
+        open_pairs = pairs.filter(pl.col("better").is_null())
+        names = ["model_a", "model_b"]
+        swapped = open_pairs.select(model_a="model_b", model_b="model_a")
+        either = pl.concat([open_pairs.select(names), swapped])
+        needed = plan.collect().join(either, on=names, how="semi", maintain_order="left")
+        return needed.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
+
+    def per_question(self) -> pl.DataFrame:
+        """The questions, the hardest first: of all models the mean score, the best and the worst.
+
+        Returns
+        -------
+        DataFrame
+            question, trials, score, least, most.
+        """
+        metric = average(self.lead)
+        rows = report(self.counts.lazy(), self.roles, [metric], per="question").collect()
+        each = rows.group_by("question").agg(
+            pl.col("trials").sum(),
+            pl.col("estimate").mean().alias("score"),
+            pl.col("estimate").min().alias("least"),
+            pl.col("estimate").max().alias("most"),
+        )
+        # Means that differ in their last digits are the same.
+        return each.sort(pl.col("score").round(12), "question")
+
+
+def smallest(metric: Metric) -> Metric:
+    """A metric at the smallest of its draw sizes."""
+    return cast("Metric", replace(cast("Any", metric), k=metric.k[:1]))
+
+
+def average(metric: Metric) -> Metric:
+    """The average score with the weights of a metric."""
+    return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
+
+
+def rank_ranges(ranks: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The models with the ranks that they may have: `rank_lo` to `rank_hi`.
+
+    So many models are surely better, and so many surely worse.
+    """
+    if "rank_lo" in ranks.columns:
+        return ranks
+    better = pl.col("better") == pl.col("model")
+    both = pl.concat([pairs.select("better", model=side) for side in ("model_a", "model_b")])
+    settled = both.drop_nulls("better").group_by("model").agg(
+        (~better).sum().cast(pl.Int64).alias("worse_than"),
+        better.sum().cast(pl.Int64).alias("better_than"),
+    )  # fmt: skip
+    joined = ranks.join(settled, on="model", how="left", maintain_order="left")
+    return joined.with_columns(
+        rank_lo=1 + pl.col("worse_than").fill_null(0),
+        rank_hi=pl.len() - pl.col("better_than").fill_null(0),
+    ).drop("worse_than", "better_than")
+
+
+def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] = ()) -> bool:
+    """Whether it can be told which categories are successes, beside the weights of some metrics."""
+    weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+    try:
+        classes(bind(cells.lazy(), roles), weighted, binary=True)
+    except ValueError:
+        return False
+    return True
+
+
+def default_metrics(look: Look) -> tuple[Metric, ...]:
+    """Bayes@N, and Pass@k and Pass^k where success can be told."""
+    k = min(_DRAWN, fewest_trials(look.cells))
+    if k == 1 or not knows_success(look.cells, look.roles):
+        return (bayes(),)
+    return bayes(), pass_at_k(k), pass_hat_k(k)
+
+
+def fewest_trials(cells: pl.DataFrame) -> int:
+    """The trials with an outcome of the question that has fewest, at least 1."""
+    keys = [name for name in ("stratum", "model", "question") if name in cells.columns]
+    scored = cells.group_by(keys).agg(
+        pl.col("count").filter(pl.col("category").is_not_null()).sum()
+    )
+    return max(1, int(scored["count"].min() or 1))  # type: ignore[arg-type]  # of an integer column
+
+
+def common(cells: pl.DataFrame) -> pl.DataFrame:
+    """Of each stratum the questions that all of its models have.
+
+    Where they have none in common, all are kept, for the comparison to refuse.
+    """
+    models = pl.col("model").n_unique()
+    shared = cells.filter(models.over("stratum", "question") == models.over("stratum"))
+    lost = cells.join(shared, on="stratum", how="anti")
+    return pl.concat([shared, lost])
+
+
+def whole(look: Look, cells: pl.DataFrame) -> pl.DataFrame | None:
+    """The questions of all strata in one pool; None where no stratum has all models."""
+    models = pl.col("model").n_unique()
+    full = cells.filter(models.over("stratum") == len(look.models))
+    if full.is_empty():
+        return None
+    if look.trials.by:
+        full = full.with_columns(labels(full, ["stratum", "question"]).alias("question"))
+    return full.drop("stratum")
+
+
+def scopes(
+    look: Look, metrics: tuple[Metric, ...], settings: Settings
+) -> tuple[Scope | None, list[Scope]]:
+    """The whole log, and its strata, with their numbers."""
+    roles = replace(look.roles, by=())
+    cells = common(look.cells)
+    strata = cells.partition_by("stratum", maintain_order=True) if look.trials.by else []
+    parts = [
+        Scope(part["stratum"][0], part.drop("stratum"), roles, metrics).evaluated(settings)
+        for part in strata
+    ]
+    pool = whole(look, cells)
+    overall = None if pool is None else Scope("", pool, roles, metrics).evaluated(settings)
+    return overall, parts

@@ -1,0 +1,137 @@
+"""The parts of a page, in the order in which people ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from polars_scorio.display.html import pictures, tables
+from polars_scorio.display.html.headline import lead_rows, rivals, spoken_lead
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.scopes import Scope, average, knows_success
+from polars_scorio.display.html.texts import Scale, count, listed
+from polars_scorio.display.settings import Settings
+
+_NAMED = 40  # questions in a sentence
+_PLAN = (
+    "Neighbours in the ranking that are not told apart. If the difference stays what it is, so "
+    "many further trials of each question, of both models, settle it with even odds."
+)
+_COVERAGE = (
+    "n_min and n_max are the trials of a question, missing the questions that other models of the "
+    "stratum have, nulls the trials without an outcome."
+)
+
+
+def sections(
+    overall: Scope | None, parts: Sequence[Scope], coverage: pl.DataFrame, settings: Settings
+) -> Iterator[Section]:
+    """The sections of a log that can be reported.
+
+    Yields
+    ------
+    Section
+        As far as the log has something to show.
+    """
+    scopes = [scope for scope in (overall, *parts) if scope is not None]
+    main = scopes[0]
+    yield _intervals(main, overall, parts, settings)
+    yield _leaderboard(overall, parts)
+    if len(main.models) > 1:
+        yield _comparisons(main, settings)
+    if knows_success(main.counts, main.roles, main.metrics):
+        yield _curves(main, settings)
+    yield _questions(main)
+    if len(main.models) > 1:
+        yield _needed(scopes)
+    yield coverage_section(coverage)
+
+
+def _intervals(
+    main: Scope, overall: Scope | None, parts: Sequence[Scope], settings: Settings
+) -> Section:
+    figures = [pictures.forest(main, settings)]
+    lines = []
+    if parts:
+        lines.append(
+            "All questions of all strata in one pool."
+            if overall is not None
+            else f"No stratum has all models; this is {main.name}."
+        )
+    return Section("intervals", "How good are they, and how sure is that?", lines, figures)
+
+
+def _leaderboard(overall: Scope | None, parts: Sequence[Scope]) -> Section:
+    shown: dict[str, tables.Table] = {}
+    if overall is not None:
+        shown["All strata in one pool" if parts else ""] = tables.leaderboard(overall)
+    if len(parts) > 1 and overall is not None:
+        title = f"{spoken_lead(overall)} by stratum"
+        shown[title] = tables.strata(parts, overall.models)
+    if len(parts) > 1 or overall is None:
+        shown |= {part.name: tables.leaderboard(part) for part in parts}
+    return Section("leaderboard", "Leaderboard", tables=shown)
+
+
+def _comparisons(main: Scope, settings: Settings) -> Section:
+    undecided = main.pairs["better"].null_count()
+    unsure = rivals(main)
+    lines = [
+        f"{undecided:,} of {count(main.pairs.height, 'pair')} undecided at {settings.level}.",
+        (
+            f"Not told from {main.models[0]}: {listed(unsure, _NAMED)}."
+            if unsure
+            else f"{main.models[0]} is told from all others."
+        ),
+    ]
+    drawn = pictures.matrix(main, settings)
+    figures = [] if drawn is None else [drawn]
+    return Section(
+        "comparisons", "Who is better than whom?", lines, figures, {"": tables.pairs(main)}
+    )
+
+
+def _curves(main: Scope, settings: Settings) -> Section:
+    figures = pictures.curves(main, settings)
+    lines = [] if figures else ["Some question has a single trial: there is nothing to draw from."]
+    return Section("curves", "What do more draws buy?", lines, figures)
+
+
+def _questions(main: Scope) -> Section:
+    questions = main.per_question()
+    low, high = average(main.lead).span
+    nobody = questions.filter(pl.col("most") <= low)["question"].to_list()
+    everybody = questions.filter(pl.col("least") >= high)["question"].to_list()
+    lines = [
+        _solved("Nobody, in no trial", nobody, questions.height),
+        _solved("Everybody, in every trial", everybody, questions.height),
+    ]
+    scale = Scale(percent=Scale.of(lead_rows(main)).percent, digits=1)
+    return Section(
+        "questions",
+        "Which questions are hard?",
+        lines,
+        tables={"": tables.hardest(questions, scale)},
+    )
+
+
+def _solved(who: str, names: Sequence[str], of: int) -> str:
+    named = f" ({listed(names, _NAMED)})" if names else ""
+    return f"{who}, solved {len(names):,} of {count(of, 'question')}{named}."
+
+
+def _needed(scopes: Sequence[Scope]) -> Section:
+    shown = {
+        scope.name or ("All strata in one pool" if len(scopes) > 1 else ""): tables.needed(scope)
+        for scope in scopes
+        if scope.needed.height
+    }
+    lines = [_PLAN] if shown else ["All neighbours in the ranking are told apart."]
+    return Section("trials", "How many more trials would settle it?", lines, tables=shown)
+
+
+def coverage_section(coverage: pl.DataFrame) -> Section:
+    """What is in the log."""
+    lines = [_COVERAGE]
+    return Section("coverage", "What is in the log?", lines, tables={"": tables.coverage(coverage)})

@@ -1,0 +1,45 @@
+"""Logs in files, as one frame: Parquet, CSV, JSON lines; by name, folder or glob."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from polars_scorio.logs.paths import Paths, find
+
+_SCANS: dict[str, Callable[[list[Path]], pl.LazyFrame]] = {
+    ".parquet": pl.scan_parquet,
+    ".csv": pl.scan_csv,
+    ".jsonl": pl.scan_ndjson,
+    ".ndjson": pl.scan_ndjson,
+}
+
+
+def scan_files(paths: Paths) -> pl.LazyFrame:
+    """The rows of some files, one file after the other; nothing is read yet.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs such as ``runs/*.parquet``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If files are of an unknown format, or of several.
+    """
+    files = [*find(paths, *(f"*{ending}" for ending in _SCANS))]
+    endings = sorted({file.suffix.lower() for file in files})
+    if len(endings) > 1:
+        raise ValueError(f"the files are of several formats, {endings}: pass those of one of them")
+    if endings[0] not in _SCANS:
+        known = ", ".join(_SCANS)
+        raise ValueError(
+            f"{files[0].name} is none of {known}: convert it, or name the tool that wrote it with "
+            "--from"
+        )
+    return _SCANS[endings[0]](files)

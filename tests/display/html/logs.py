@@ -1,0 +1,79 @@
+"""Logs of many models, and what a page says of them."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from random import Random
+
+import polars as pl
+
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.html.order import Order
+from polars_scorio.display.html.page import Page
+from polars_scorio.display.html.write import page
+from polars_scorio.display.settings import Settings
+from polars_scorio.metrics.base import Metric
+
+_VOID = {"meta", "link", "br"}
+_USUAL = Settings()
+
+
+def models(number: int, strata: int = 0, questions: int = 12, trials: int = 4) -> pl.DataFrame:
+    """Outcomes of models, of which the first ones are the better ones, in some strata."""
+    random = Random(5)  # noqa: S311 - nothing here is secret
+    rows = [
+        (f"m{model:02}", f"bench {stratum}", question, trial, int(random.random() < skill))
+        for stratum in range(max(strata, 1))
+        for model in range(number)
+        for question in range(questions)
+        for skill in [(question + 1) / (questions + 1) * (1 - model / (2 * number))]
+        for trial in range(trials)
+    ]
+    columns = ["model", "bench", "question", "trial", "category"]
+    log = pl.DataFrame(rows, schema=columns, orient="row")
+    return log if strata else log.drop("bench")
+
+
+def page_of(
+    log: pl.DataFrame, *metrics: Metric, settings: Settings = _USUAL, **roles: object
+) -> Page:
+    """The page of a log."""
+    asked = Roles(**roles)
+    order = Order.of(metrics, settings, asked, "log.html")
+    made, _ = page(log.lazy(), asked, order)
+    return made
+
+
+class Checked(HTMLParser):
+    """The elements of a page, after a check that every one is closed where it should be."""
+
+    def __init__(self, text: str | Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text.read_text(encoding="utf-8") if isinstance(text, Path) else text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.elements}
+
+    def values(self, *names: str) -> list[str]:
+        """The values of some attributes."""
+        found = (attrs.get(name) for _, attrs in self.elements for name in names)
+        return [value for value in found if value is not None]

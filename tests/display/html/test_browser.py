@@ -1,0 +1,58 @@
+"""The page in a browser: nothing overflows, nothing is fetched, nothing is complained of."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import polars as pl
+import pytest
+
+from tests.display.html.logs import models, page_of
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (390, 1280, 1920)
+# Of a page in frames of several widths: how wide it is, and what it fetched.
+_PROBE = """<!DOCTYPE html><title></title>{frames}<script>
+const all = [...document.querySelectorAll("iframe")];
+onload = () => document.title = JSON.stringify(all.map(frame => {{
+  const page = frame.contentDocument.documentElement;
+  const fetched = frame.contentWindow.performance.getEntriesByType("resource").length;
+  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth];
+}}))
+</script>"""
+
+
+def probed(folder, html: str) -> tuple[list[list[int]], str]:
+    """Overflow, requests and width of the page in each frame, and the complaints."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        pytest.skip("no browser is here")
+    (folder / "page.html").write_text(html, encoding="utf-8")
+    frame = '<iframe src="page.html" style="width:{}px;height:800px;border:0"></iframe>'
+    probe = folder / "probe.html"
+    probe.write_text(_PROBE.format(frames="".join(map(frame.format, WIDTHS))), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--allow-file-access-from-files", "--dump-dom",
+               "--enable-logging=stderr", f"--user-data-dir={folder}/user"]  # fmt: skip
+    done = subprocess.run(  # noqa: S603 - our own page
+        [browser, *options, probe.as_uri()], capture_output=True, text=True, check=True, timeout=300
+    )
+    (title,) = re.findall(r"<title>(\[.*?)</title>", done.stdout)
+    return json.loads(title), "\n".join(re.findall(r".*CONSOLE.*", done.stderr))
+
+
+@pytest.mark.parametrize("kind", ["usual", "many", "long"])
+def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
+    log, roles = models(5, strata=2), {"by": "bench"}
+    if kind == "many":
+        log = models(25, strata=8)
+    if kind == "long":
+        long = pl.format("{}{}", pl.lit("organisation/a-model-with-a-name-" + "x" * 200), "model")
+        log = log.with_columns(model=long, bench=pl.format("{}{}", pl.lit("y" * 90), "bench"))
+    found, complaints = probed(tmp_path, page_of(log, **roles).html())
+    assert complaints == ""
+    assert [row[:2] for row in found] == [[0, 0]] * len(WIDTHS)
+    # A vertical scroll bar takes up to 20 pixels.
+    assert [abs(row[2] - width) <= 20 for row, width in zip(found, WIDTHS, strict=True)] == [
+        True
+    ] * 3

@@ -1,0 +1,111 @@
+"""The sentence that matters, and what a reader is warned of."""
+
+import polars as pl
+
+import polars_scorio as ps
+from polars_scorio.display.settings import Settings
+from tests.display.html.logs import models, page_of
+from tests.made_logs import long
+
+
+def alerts_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[str, str]:
+    return {alert.title: alert.text for alert in page_of(log, *metrics, **roles).alerts}
+
+
+def sure() -> pl.DataFrame:
+    """Ada is surely best; bob and eve are the same."""
+    best, other = [[1] * 8] * 30, [[1, 0] * 4] * 30
+    return pl.concat([long(best, "ada"), long(other, "bob"), long(other, "eve")])
+
+
+def test_a_sure_leader():
+    assert page_of(sure()).headline.startswith("ada leads with 9")
+    assert page_of(sure()).headline.endswith(
+        "(Bayes@8); all others are surely worse; 1 of 3 pairs is undecided at 95 %."
+    )
+
+
+def test_a_leader_with_rivals():
+    log = pl.concat([long([[1, 1, 0]] * 4, "ada"), long([[1, 0, 0]] * 4, "bob")])
+    said = page_of(log).headline
+    assert "ada leads with" in said
+    assert said.endswith("1 model cannot be told from it; 1 of 1 pair is undecided at 95 %.")
+
+
+def test_equal_models_share_the_lead():
+    said = page_of(sure().filter(pl.col("model") != "ada")).headline
+    assert said.startswith("bob and eve share the lead with 50.0 % [")
+    assert said.endswith("(Bayes@8); all are equal; 1 of 1 pair is undecided at 95 %.")
+
+
+def test_models_without_a_rank_are_not_ranked():
+    said = page_of(sure(), ps.pass_at_k(16), settings=Settings(target="population")).headline
+    assert said == "The models cannot be ranked by Pass@16, for which some questions lack trials."
+
+
+def test_one_model_scores():
+    said = page_of(sure().filter(model="bob")).headline
+    assert said.startswith("bob scores 50.0 % [")
+    assert said.endswith("(Bayes@8).")
+
+
+def test_rewards_are_no_percentages():
+    said = page_of(sure(), ps.avg(w=[-1, 3])).headline
+    assert said.startswith("ada leads with 3.0")
+    assert "%" not in said.split("(avg@8")[0]
+
+
+def test_a_good_log_has_no_alerts():
+    assert alerts_of(sure()) == {}
+
+
+def test_missing_questions_are_named_and_left_out():
+    log = models(3, questions=10).filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
+    page = page_of(log)
+    (alert,) = page.alerts
+    assert alert.title == "Missing questions"
+    assert "1 model lacks questions that others have (m01: 2, of 10)" in alert.text
+    assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
+
+
+def test_strata_that_lack_a_model_are_left_out_of_the_whole():
+    log = models(3, strata=2).filter(~((pl.col("model") == "m00") & (pl.col("bench") == "bench 1")))
+    page = page_of(log, by="bench")
+    assert [alert.title for alert in page.alerts] == ["Missing models"]
+    assert "bench 1" in page.alerts[0].text
+    assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [12]
+    assert page.numbers["strata"]["bench 1"]["ranks"].height == 2
+
+
+def test_without_a_stratum_of_all_models_each_speaks_for_itself():
+    log = models(2, strata=2).filter((pl.col("model") == "m00") == (pl.col("bench") == "bench 1"))
+    said = page_of(log, by="bench").headline
+    assert said.startswith("No stratum has all models. In bench 0: m01 scores")
+    assert "In bench 1: m00 scores" in said
+
+
+def test_dropped_trials_are_counted():
+    log = models(2).with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
+    found = alerts_of(log, missing="drop")
+    assert found["Dropped trials"].startswith(
+        "24 trials without an outcome (m00: 12 and m01: 12). They were dropped"
+    )
+    found = alerts_of(log, missing=0)
+    assert found["Missing outcomes"].endswith("They count as category 0.")
+
+
+def test_duplicates_are_counted_where_they_are_refused():
+    found = alerts_of(models(2).vstack(models(2).tail(5)))
+    assert found["Duplicates"].startswith("5 trials with an id that was there before (m01: 5)")
+
+
+def test_unchecked_unequal_and_single_trials():
+    assert [*alerts_of(models(2), trial=None)] == ["Unchecked duplicates"]
+    ragged = models(2).filter((pl.col("trial") < 2) | (pl.col("question") > 3))
+    assert alerts_of(ragged)["Unequal trials"] == "Questions have 2 to 4 trials."
+    assert [*alerts_of(models(2, trials=1))] == ["One trial per question"]
+
+
+def test_draws_of_more_than_there_are_trials():
+    found = alerts_of(models(2), ps.bayes(), ps.pass_at_k([4, 8]), ps.pass_hat_k(16))
+    assert found["More draws than trials"].startswith("Pass@8 and Pass^16: some questions")

@@ -1,0 +1,205 @@
+"""The page: complete, harmless, small, and there for every log."""
+
+import json
+import re
+import sys
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from tests.display.html.logs import Checked, models, page_of
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "safe\N{RIGHT-TO-LEFT OVERRIDE}gpj.exe",
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "a|b_c*d `x` [y](http://evil.example)",
+    "<img src=http://evil.example/x onerror=alert(1)>",
+    "'\"><svg onload=alert(1)>",
+    "&lt;b&gt;",
+    "\n\n# head",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile() -> pl.DataFrame:
+    """A log in which every name wants to be something else."""
+    names = {f"m{place:02}": name for place, name in enumerate(HOSTILE)}
+    return models(len(HOSTILE), strata=2, questions=4).with_columns(
+        pl.col("model").replace_strict(names),
+        bench=pl.when(bench="bench 0").then(pl.lit("</pre><b>")).otherwise(pl.lit("{{x}}")),
+        question=pl.format("</td>{}", "question"),
+    )
+
+
+def test_a_page_has_all_its_parts():
+    text = page_of(models(3, strata=2), by="bench").html()
+    checked = Checked(text)
+    anchors = [name.removeprefix("#") for name in checked.values("href") if name[0] == "#"]
+    assert {"intervals", "leaderboard", "comparisons", "curves", "questions", "trials", "coverage",
+            "about", "data"} == set(anchors)  # fmt: skip
+    assert set(anchors) <= set(checked.values("id"))
+    said = "".join(checked.texts)
+    call = "df.scorio(by='bench').write_html('log.html')"
+    parts = (" leads with ", "All strata in one pool", "bench 1", "Pass^4", "Nobody", "SHA-256")
+    for part in (*parts, call, "polars-scorio"):
+        assert part in said
+
+
+def test_every_picture_says_in_words_what_it_shows():
+    pictures = [attrs for _, attrs in Checked(page_of(models(3)).html()).elements
+                if attrs.get("role") == "img"]  # fmt: skip
+    assert len(pictures) == 4  # intervals, matrix, Pass@k, Pass^k
+    assert pictures[0]["aria-label"].startswith("Intervals of 3 models, the best first: m00 ")
+    assert all(len(attrs["aria-label"]) > 40 for attrs in pictures)
+
+
+def test_nothing_is_fetched_and_nothing_runs(hostile):
+    for log, roles in ((models(3), {}), (hostile, {"by": "bench"})):
+        text = page_of(log, **roles).html()
+        checked = Checked(text)
+        assert not checked.tags & {"script", "img", "iframe", "object", "embed", "base", "image"}
+        assert all(link[0] == "#" or link == "data:," for link in checked.values("href", "src"))
+        assert checked.values("xlink:href", "srcset", "action", "data", "poster") == []
+        assert not any(name.startswith("on") for _, attrs in checked.elements for name in attrs)
+        (css,) = re.findall(r"<style>(.*?)</style>", text, flags=re.DOTALL)
+        assert "url(" not in css
+        assert "@import" not in css
+        if not roles:
+            assert "http" not in text
+
+
+def test_hostile_names_are_shown_as_they_are(hostile):
+    page = page_of(hostile, by="bench")
+    said = "".join(Checked(page.html()).texts)
+    assert "49" not in page.headline
+    for name in (*HOSTILE[:1], *HOSTILE[2:8], "</pre><b>", "{{x}}"):
+        assert name in said
+    assert "safe(U+202E)gpj.exe" in said
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page.html()
+
+
+def test_markdown_keeps_hostile_names_in_their_cells(hostile):
+    text = page_of(hostile, by="bench").markdown()
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert r"a\|b_c\*d \`x\`" in text
+    assert "<img" not in text.replace(r"\<img", "")
+    board = tables[: 2 + len(HOSTILE)]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in board}) == 1
+
+
+def test_the_numbers_are_there_as_json():
+    page = page_of(models(3, strata=2), ps.bayes(), by="bench")
+    text = page.html()
+    checked = Checked(text)
+    data = json.loads(checked.texts[checked.texts.index(page.json())])
+    rows = [dict(zip(data["overall"]["report"]["columns"], row, strict=True))
+            for row in data["overall"]["report"]["rows"]]  # fmt: skip
+    pooled = models(3, strata=2).with_columns(question=pl.format("{}-{}", "bench", "question"))
+    expected = pooled.scorio.report(ps.bayes(), inference="calibrated")
+    assert [row["model"] for row in rows] == expected["model"].to_list()
+    # The numbers are rounded to six significant digits.
+    assert [row["mu"] for row in rows] == pytest.approx(expected["mu"].to_list(), rel=1e-5)
+    assert set(data["strata"]) == {"bench 0", "bench 1"}
+
+
+@pytest.mark.parametrize(
+    ("number", "strata", "kilobytes"), [(1, 0, 60), (25, 0, 400), (25, 8, 900), (1, 8, 200)]
+)
+def test_pages_are_small(number, strata, kilobytes):
+    log = models(number, strata, questions=20, trials=8)
+    page = page_of(log, **({"by": "bench"} if strata else {}))
+    assert not page.refused
+    text = page.html()
+    Checked(text)
+    assert 10_000 < len(text.encode()) < 1000 * kilobytes
+
+
+@pytest.mark.parametrize(
+    ("log", "roles"),
+    [
+        pytest.param(models(1), {}, id="one model"),
+        pytest.param(models(1).drop("model"), {"model": None}, id="no model"),
+        pytest.param(models(3, questions=1), {}, id="one question"),
+        pytest.param(models(3, trials=1), {}, id="one trial"),
+        pytest.param(models(2).with_columns(category=1), {}, id="all right"),
+        pytest.param(models(2).with_columns(category=0), {}, id="all wrong"),
+        pytest.param(models(2).with_columns(category=pl.lit(None, pl.Int8)), {"missing": 0},
+                     id="nulls that count"),
+        pytest.param(models(3, 2).sample(fraction=0.7, seed=1), {"by": "bench"}, id="ragged"),
+        pytest.param(models(2).with_columns(category=pl.col("category") / 2),
+                     {"levels": [0, 0.5, 1]}, id="levels"),
+        pytest.param(models(2).group_by("model", "question", "category").len("count"),
+                     {"count": "count"}, id="counts"),
+        pytest.param(models(2).with_columns(model=pl.col("model").cast(pl.Categorical)), {},
+                     id="categorical"),
+        pytest.param(models(2).rename({"model": "count", "question": "stratum"}),
+                     {"model": "count", "question": "stratum"}, id="names of the page's own"),
+    ],
+)  # fmt: skip
+def test_every_log_that_can_be_reported_is(log, roles):
+    page = page_of(log, **roles)
+    assert not page.refused
+    Checked(page.html())
+    assert page.markdown().startswith("# log.html")
+
+
+@pytest.mark.parametrize(
+    ("log", "roles", "reason"),
+    [
+        (models(2).with_columns(category=pl.lit(None, pl.Int8)), {}, "24 questions have a missing"),
+        (
+            models(2).with_columns(category=pl.lit(None, pl.Int8)),
+            {"missing": "drop"},
+            "24 questions have no trial with a category",
+        ),
+        (models(2).vstack(models(2).head(3)), {}, "1 question has the same trial twice"),
+        (models(2).with_columns(category=pl.lit("ok")), {}, "say which of them are successes"),
+        (models(2), {"n": 5}, "not the n=5 trials"),
+        (models(2).with_columns(model=None), {}, "a null in the keys"),
+        (models(2).clear(), {}, "the log holds no trials"),
+    ],
+)
+def test_a_log_that_is_refused_has_a_page_with_the_reason(tmp_path, log, roles, reason):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=reason):
+        log.scorio(**roles).write_html(path)
+    said = "".join(Checked(path).texts)
+    assert reason in said
+    assert "What is in the log?" in said
+    assert "Leaderboard" not in said
+
+
+def test_write_html_returns_the_path_and_says_what_it_was_called_with(tmp_path):
+    path = tmp_path / "a page.html"
+    written = models(2).scorio.write_html(path, ps.avg(), ps.pass_at_k([1, 8]), title="Mine",
+                                          confidence=0.9)  # fmt: skip
+    assert written == path
+    said = "".join(Checked(path).texts)
+    call = "df.scorio.write_html('a page.html', avg(), pass_at_k([1, 8]), confidence=0.9)"
+    for part in (call, "Mine", "calibrated 90 % intervals", "avg@4", "More draws than trials"):
+        assert part in said
+
+
+def test_the_log_is_read_once(tmp_path):
+    models(3, 2).write_parquet(tmp_path / "log.parquet")
+    looks = []
+
+    def seen(part: pl.DataFrame) -> pl.DataFrame:
+        looks.append(part.height)
+        return part
+
+    scan = pl.scan_parquet(tmp_path / "log.parquet")
+    counted = scan.map_batches(seen, schema=scan.collect_schema(), streamable=False)
+    counted.scorio(by="bench").write_html(tmp_path / "log.html")
+    assert looks == [288]
+
+
+def test_without_the_extra_there_is_a_way_out(monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith("polars_scorio.display.html")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'pip install "polars-scorio\[report\]"'):
+        models(1).scorio.write_html(tmp_path / "log.html")
