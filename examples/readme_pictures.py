@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from report import rollouts
+from rollouts import rollouts
 
 import polars_scorio as ps
 

@@ -175,52 +175,16 @@ def pictures_of(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in paths}
 
 
-def test_report_is_a_folder_with_tables_and_pictures(tmp_path):
-    printed = run("report.py", "--output", tmp_path)
-    assert printed == f"The report is in {tmp_path / 'report.md'}\n"
-    report = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "| 1 | comet-70b | " in report
-    assert "## Against comet-70b" in report
-    linked = [line.split("(")[1].rstrip(")") for line in report.splitlines() if line[:2] == "!["]
-    assert (
-        linked == list(pictures_of(tmp_path)) == [f"picture_{place}.png" for place in range(1, 7)]
-    )
-    assert "comet-70b" in (tmp_path / "leaderboard.html").read_text(encoding="utf-8")
-
-
-def cells_of(text: str) -> list[dict[str, str]]:
-    """The rows of the first leaderboard in a Markdown text, by column."""
-    lines = text[text.index("| rank | model |") :].split("\n\n", maxsplit=1)[0].splitlines()
-    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    return [dict(zip(head, row, strict=True)) for row in rows]
-
-
-def test_the_readme_opens_with_the_leaderboard_of_the_report(tmp_path):
-    run("report.py", "--output", tmp_path)
-    report = cells_of((tmp_path / "report.md").read_text(encoding="utf-8"))
-    shown = cells_of((EXAMPLES.parent / "README.md").read_text(encoding="utf-8"))
-    assert [{name: row[name] for name in shown[0]} for row in report] == shown
-
-
-def test_report_reads_a_log_without_strata_and_trial_ids(tmp_path):
-    log = pl.DataFrame(
-        {
-            "model": ["ada"] * 6 + ["bob"] * 4,
-            "question": [1, 1, 1, 2, 2, 2, 1, 1, 2, 2],
-            "category": [1, 1, 0, 1, 1, 1, 0, 0, 1, 0],
-        }
-    )
-    log.write_parquet(tmp_path / "log.parquet")
-    run("report.py", tmp_path / "log.parquet", "--output", tmp_path / "report")
-    report = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    # Two trials of each question of bob: Pass@2.
-    assert "| rank | model | bayes (%) | pass_at_k_2 (%) | pass_hat_k_2 (%) |" in report
-    assert len(pictures_of(tmp_path / "report")) == 4
+def test_rollouts_are_a_log_of_five_models(tmp_path):
+    run("rollouts.py", tmp_path / "rollouts.parquet")
+    log = pl.read_parquet(tmp_path / "rollouts.parquet")
+    assert log.columns == ["model", "domain", "question", "trial", "category"]
+    assert log.height == 5 * 2 * 30 * 8
 
 
 def test_readme_pictures_are_small():
     sizes = pictures_of(EXAMPLES / "pictures")
-    assert {"comparison.png", "curve.png", "intervals.png"} <= set(sizes)
+    assert {"comparison.png", "curve.png", "intervals.png", "report.png"} <= set(sizes)
     assert max(sizes.values()) < 60_000
 
 
@@ -228,3 +192,11 @@ def test_readme_pictures_can_be_made_anew(tmp_path):
     pytest.importorskip("PIL")
     assert run("readme_pictures.py", tmp_path).count(" kB") == 3
     assert list(pictures_of(tmp_path)) == ["comparison.png", "curve.png", "intervals.png"]
+
+
+def test_the_picture_of_a_report_can_be_made_anew(tmp_path):
+    pytest.importorskip("PIL")
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("a browser takes the picture")
+    assert " kB" in run("report_picture.py", tmp_path)
+    assert list(pictures_of(tmp_path)) == ["report.png"]

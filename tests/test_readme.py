@@ -1,10 +1,14 @@
 import contextlib
 import io
 import re
+import runpy
+import shlex
 from pathlib import Path
 
 import polars as pl
 import pytest
+
+from polars_scorio.command_line import command_parser, main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,7 +40,20 @@ def test_the_languages_of_the_code_blocks_are_known():
 
 
 def test_continuous_integration_runs_both_commands_of_the_readme():
-    (commands,) = (text for language, text in BLOCKS if language == "sh")
+    (commands,) = (text for language, text in BLOCKS if language == "sh" and "pytest" in text)
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace(" --quiet", "")
     for command in commands.splitlines():
         assert f"\n{command}\n" in script
+
+
+def test_the_command_takes_what_the_readme_types(tmp_path, monkeypatch, capsys):
+    typed = [line for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
+    calls = [shlex.split(line)[1:] for line in typed if line.startswith("polars-scorio ")]
+    assert [call[0] for call in calls] == ["report", "report", "report", "coverage", "compare"]
+    for call in calls:
+        command_parser().parse_args(call)
+    monkeypatch.chdir(tmp_path)
+    made = runpy.run_path(str(ROOT / "examples" / "rollouts.py"))["rollouts"]()
+    made.write_parquet("rollouts.parquet")
+    assert (main(calls[0]), main(calls[-1])) == (0, 0)
+    assert capsys.readouterr().out.startswith("comet-70b leads with ")
