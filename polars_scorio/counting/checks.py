@@ -241,18 +241,9 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
     )
-    what = f"a category outside {list(classes.known or ())}"
-    way_out = (
-        "Recode it, pass w= with a weight for every category, or say with success= which of them "
-        "count as success."
-    )
     if classes.known is None and not trials.category.dtype.is_float():
         return [empty]
-    if classes.rewards and classes.known is None:
-        what, way_out = "an infinite reward", "Recode it, or make it null and see missing=."
-    elif classes.known is None:
-        what = "a category that is not a whole number"
-        way_out = "Pass an expression instead, for instance category=pl.col(...) >= 0.5."
+    what, way_out = _stray(trials, classes)
     quote = "'" if is_label(trials.category.dtype) else ""
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
@@ -261,6 +252,26 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         way_out,
     )
     return [outside, empty]
+
+
+def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:
+    """What a category is that belongs to no class, and what to do about it."""
+    graded = (
+        "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
+        "threshold, as in category=pl.col(...) >= 0.5 (threshold=0.5 where ps.logs reads them)."
+    )
+    if classes.known is None and classes.rewards:
+        return "an infinite reward", "Recode it, or make it null and see missing=."
+    if classes.known is None:
+        return "a category that is not a whole number", graded
+    what = f"a category outside {list(classes.known)}"
+    if trials.roles.levels is not None:
+        return what, "Recode it, or name every reward that there is in levels=."
+    way_out = (
+        "Recode it, pass w= with a weight for every category, or say with success= which of them "
+        "count as success."
+    )
+    return what, f"{way_out} {graded}" if trials.category.dtype.is_float() else way_out
 
 
 def unscored() -> pl.Expr:

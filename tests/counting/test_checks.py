@@ -97,6 +97,7 @@ NO_ID = "a null trial id in 'trial'"
 COUNTS = "null or negative counts in 'rows'"
 EMPTY = "no trial with a category"
 
+GRADED = "needs all of them in levels=, as in levels=[0, 0.5, 1], or a threshold, as in category="
 MISSING_WAY_OUT = 'missing="drop" .* dropped; .*missing=0'
 COUNTED = {"count": "rows"}
 # Found whatever the metric is.
@@ -212,6 +213,20 @@ def test_a_category_is_a_whole_number_even_where_only_success_is_known(log, valu
     plan = put("category", value)(log, THREE).lazy().scorio(success=1).pass_at_k(2)
     said = complaint(plan)
     assert re.match(rf"3 questions .*'category'.* at model='b', question=3: {value}\.", said)
+    assert GRADED in said
+
+
+@pytest.mark.parametrize("given", [ps.avg(), ps.bayes(w=[0, 0.5, 1])])
+def test_of_a_graded_reward_the_levels_are_asked_for(log, given):
+    graded = put("category", 0.5)(log, THREE)
+    said = complaint(graded.lazy().scorio().report(given))
+    assert re.search(r"question=3: 0\.5\. Recode it, pass w= ", said)
+    assert GRADED in said
+    assert "levels" not in complaint(put("category", 3)(log, THREE).lazy().scorio().report(given))
+    assert graded.scorio(levels=[0, 0.5, 1]).avg().height == graded.scorio().coverage().height
+    stray = graded.lazy().scorio(levels=[0, 0.25, 1]).avg()
+    way_out = "Recode it, or name every reward that there is in levels=. See"
+    assert f"question=3: 0.5. {way_out}" in complaint(stray)
 
 
 @pytest.mark.parametrize(
