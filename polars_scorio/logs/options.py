@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.counting.roles import Column
+from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.reporting.options import Chosen, OutcomeOptions, RoleOptions
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class LogOptions(OutcomeOptions, Chosen, total=False):
     n: int | None
     levels: Iterable[float] | None
     validate: bool
+    unscored: Unscored
 
 
 def read(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:

@@ -29,7 +29,8 @@ def swe_bench(
 
     An empty patch resolves nothing. The outcome is null where the evaluation failed, or the
     instance was not submitted (a partial run): SWE-bench divides by all instances, so that
-    ``missing=0`` gives its numbers. Columns: model, question, trial (the run), category, outcome.
+    ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` are about what was judged.
+    Columns: model, question, trial (the run), category, outcome.
 
     Parameters
     ----------

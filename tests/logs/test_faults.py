@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.logs.options import LogOptions
+from polars_scorio.reporting.options import RoleOptions
 
 # A file name that each reader of JSON looks for.
 WHOLE = {
@@ -130,6 +132,11 @@ def test_a_keyword_that_is_no_role_is_refused(tmp_path):
     path = put(tmp_path, LINES["human_eval"], json.dumps(GOOD["human_eval"]))
     with pytest.raises(TypeError, match=r"unknown keywords \['mising'\]: .*'missing', 'n'"):
         ps.logs.human_eval(path, mising=0)
+
+
+def test_readers_take_all_roles_but_those_that_they_set_themselves():
+    own = {"model", "question", "trial", "category", "count"}
+    assert LogOptions.__optional_keys__ == RoleOptions.__optional_keys__ - own
 
 
 def test_a_last_line_longer_than_a_block_is_found(tmp_path):

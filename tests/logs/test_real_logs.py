@@ -94,7 +94,7 @@ def test_inspect_ai_graded_floats():
     levels = ps.logs.inspect_ai(file, levels=[0, value, 1])
     assert estimate(levels.avg()) == pytest.approx(value)
     assert estimate(ps.logs.inspect_ai(file, threshold=0.5).avg()) == 1
-    with pytest.raises(ValueError, match=r"outside \[0, 1\] .*: 0.65"):
+    with pytest.raises(ValueError, match=r"outside \[0, 1\] .*: 0.65.* levels=.*\(threshold=0\.5"):
         ps.logs.inspect_ai(file).avg()
 
 
@@ -184,5 +184,7 @@ def test_verifiers_traces():
     # Question 5 has one episode, which was not scored: no outcome at all.
     with pytest.raises(ValueError, match="question='5'"):
         ps.logs.verifiers(file, missing="drop").avg().collect()
-    scored = ps.logs.verifiers(file, missing="drop").frame.filter(question="5").collect()
-    assert scored["category"].to_list() == [None]
+    report = ps.logs.verifiers(file, missing="drop", unscored="drop").avg().collect()
+    assert report.select("dropped", "unscored").row(0) == (2, 1)
+    passed = [(question, float(total >= 0.5)) for question, total in outcomes]
+    assert estimate(report) == pytest.approx(average(passed))

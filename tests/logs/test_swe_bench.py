@@ -60,6 +60,18 @@ def test_a_partial_run_lists_what_was_submitted(table, write):
     assert table(write("ada.r1.json", part))["question"].to_list() == ["a", "b"]
 
 
+def test_instances_that_no_run_judged_are_left_out_only_if_asked(reader, write):
+    rest = [f"django__django-{i}" for i in range(498)]
+    path = write("ada.run1.json", report("a", "b", incomplete=rest))
+    with pytest.raises(ValueError, match=r'498 questions have no trial .*unscored="drop"'):
+        reader(path, missing="drop").avg()
+    left = reader(path, missing="drop", unscored="drop").avg()
+    facts = left.select("questions", "trials", "dropped", "unscored", "estimate")
+    assert facts.rows() == [(2, 2, 498, 498, 0.5)]
+    # As SWE-bench divides: 1 of 500.
+    assert reader(path, missing=0).avg()["estimate"].item() == pytest.approx(0.002)
+
+
 def test_reports_of_two_folders_are_two_models(table, write):
     for folder in ("monday", "tuesday"):
         path = write(f"{folder}/ada.run1.json", report("a", "b"))
