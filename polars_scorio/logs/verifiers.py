@@ -51,8 +51,8 @@ def verifiers(
         Files, folders that hold them at any depth, or globs.
     model : str, optional
         The model of all files, or a pattern with one group that is searched in their paths.
-        Default: that of the metadata.json beside the results; of traces.jsonl, the folder after
-        `--`.
+        Default: that of the metadata.json beside the results; of traces.jsonl, what the agent
+        played with, and where the traces do not say it, the folder after `--`.
     threshold : float, optional
         A reward from here on is a success, as in verifiers. With None the category is the reward.
     agent : str
@@ -117,14 +117,29 @@ def _results(file: Path, model: str, environment: str) -> pl.LazyFrame:
 
 
 def _episodes(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
+    models = names({file: file.parent for file in files}, model)
     runs: dict[Path, list[Row]] = {}
     for file in files:
+        played: set[str | None] = set()
+        runs[file] = []
         with shaped(file, _TRACES):
-            runs[file] = [_row(file, episode, agent) for episode in json_lines(file, _TRACES)]
-    models = names({file: file.parent for file in files}, model)
-    if model is None:
-        models = {file: _folder(file) or name for file, name in models.items()}
+            for episode in json_lines(file, _TRACES):
+                traces = _traces(file, episode, agent)
+                played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
+                runs[file].append(_row(episode, traces))
+        if model is None:
+            models[file] = _only(file, played - {None}) or _folder(file) or models[file]
     return table(runs, models, _COLUMNS).lazy()
+
+
+def _only(file: Path, played: set[str | None]) -> str | None:
+    """The model that an agent played with, if the traces say so."""
+    if len(played) > 1:
+        raise ValueError(
+            f"in {file} the agent played with several models, {sorted(map(str, played))}: name "
+            "another agent=, or the model with model="
+        )
+    return next(iter(played), None)
 
 
 def _folder(file: Path) -> str | None:
@@ -132,24 +147,29 @@ def _folder(file: Path) -> str | None:
     return found and found[1]
 
 
-def _row(file: Path, episode: dict[str, Any], agent: str) -> Row:
+def _traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:
+    """The traces of one agent in an episode."""
     if "traces" not in episode:
         raise unlike(file, _TRACES, f"lines without 'traces': {[*episode]}")
+    return [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
+
+
+def _row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
     task = episode["task"]
+    errors = [error for trace in traces for error in trace.get("errors", ())] + episode["errors"]
     return (
         episode["env"]["id"],
         str(task["data"].get("idx", task.get("key"))),
         episode["id"],
-        _reward(episode, agent),
-        next((error["type"] for error in episode["errors"][::-1]), None),
+        _reward(traces) if episode["ok"] else None,
+        errors[-1]["type"] if errors else None,
     )
 
 
-def _reward(episode: dict[str, Any], agent: str) -> float | None:
-    traces = [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
+def _reward(traces: list[dict[str, Any]]) -> float | None:
     rewards = [reward for trace in traces for reward in trace["rewards"].values()]
     # A reward that was not computed is null, or left out of the file.
     known = [r for r in rewards if r is not None and r["score"] is not None]
-    if not episode["ok"] or not rewards or len(known) < len(rewards):
+    if not rewards or len(known) < len(rewards):
         return None
     return float(sum(reward["score"] * reward["weight"] for reward in known))

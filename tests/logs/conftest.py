@@ -9,8 +9,8 @@ import pytest
 
 import polars_scorio as ps
 
-# It imports inspect_ai, which only one test needs.
-collect_ignore = ["inspect_run.py"]
+# They import tools that only one test module each needs.
+collect_ignore = ["inspect_run.py", "lm_eval_run.py", "verifiers_run.py"]
 
 
 @pytest.fixture

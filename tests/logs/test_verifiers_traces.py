@@ -72,6 +72,22 @@ def test_a_task_without_index_goes_by_its_key(table, write):
     assert table(write("e--m/traces.jsonl", other))["question"].to_list() == ["k3"]
 
 
+def test_the_traces_know_the_model_and_what_went_wrong(table, write):
+    played = episode(0, 0, trace(correct=1.0), trace("judge", correct=1.0))
+    failed = {**episode(0, 1, trace()), "ok": False}
+    failed["traces"][0]["errors"] = [{"type": "ProviderError", "message": "..."}]
+    for one, model in ((played["traces"][0], "org/ada"), (played["traces"][1], "org/bob")):
+        one["agent"]["config"]["model"] = model
+    name = "outputs/gsm8k--org--ada--bash--3f0e/traces.jsonl"
+    log = table(write(name, played, failed))
+    assert log.select("model", "error").rows() == [("org/ada", None), ("org/ada", "ProviderError")]
+    assert table(write(name, played), agent="judge")["model"].to_list() == ["org/bob"]
+    assert table(write(name, played), model="eve")["model"].to_list() == ["eve"]
+    failed["traces"][0]["agent"]["config"]["model"] = "org/eve"
+    with pytest.raises(ValueError, match=r"several models, \['org/ada', 'org/eve'\]: .*model="):
+        table(write(name, played, failed))
+
+
 def test_an_episode_that_is_read_twice_is_found(reader, traces, write):
     write("outputs/gsm8k--ada/copy/traces.jsonl", episode(0, 0, trace(correct=1.0)))
     log = reader(traces.parents[1], missing="drop")
