@@ -1,18 +1,13 @@
-import contextlib
-import io
-import re
 import runpy
 import shlex
-from pathlib import Path
 
-import polars as pl
 import pytest
 
 from polars_scorio.command_line import command_parser, main
+from tests.documents import ROOT, check_prints, code_blocks
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+README = ROOT / "README.md"
+BLOCKS = code_blocks(README)
 
 
 # A reader is not shown what a warning calls doubtful.
@@ -20,19 +15,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
 def test_every_code_block_runs_and_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    names: dict[str, object] = {}
-    printed = ""
-    with pl.Config():
-        for language, text in BLOCKS:
-            if language == "python":
-                assert printed == "", f"the README does not show what is printed before:\n{text}"
-                with contextlib.redirect_stdout(io.StringIO()) as output:
-                    exec(compile(text, "README.md", "exec"), names)  # noqa: S102 - our own text
-                printed = output.getvalue()
-            elif language == "text":
-                assert text == printed
-                printed = ""
-    assert printed == ""
+    check_prints(README)
 
 
 def test_the_languages_of_the_code_blocks_are_known():

@@ -1,0 +1,36 @@
+"""Code in the documents: it runs, and prints what they show."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import polars as pl
+
+ROOT = Path(__file__).parents[1]
+
+
+def code_blocks(document: Path) -> list[tuple[str, str]]:
+    """The language and the text of each block."""
+    text = document.read_text(encoding="utf-8")
+    return re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)
+
+
+def check_prints(document: Path) -> None:
+    """Run the Python of a document; the text blocks must be what it prints.
+
+    One block after the other, in one namespace and in the working directory.
+    """
+    names: dict[str, object] = {}
+    printed = ""
+    with pl.Config():
+        for language, text in code_blocks(document):
+            if language == "python":
+                assert printed == "", f"{document.name} does not show what precedes:\n{text}"
+                with contextlib.redirect_stdout(io.StringIO()) as output:
+                    exec(compile(text, document.name, "exec"), names)  # noqa: S102 - our own text
+                printed = output.getvalue()
+            elif language == "text":
+                assert text == printed, f"{document.name} shows\n{text}\nand prints\n{printed}"
+                printed = ""
+    assert printed == "", f"{document.name} does not show what it prints last:\n{printed}"
