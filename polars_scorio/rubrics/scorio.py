@@ -89,6 +89,10 @@ def io_ratio_profile(
 def scorio_schemata() -> tuple[Rubric, ...]:
     """All five, over the columns that `ps.logs.scorio` reads.
 
+    Their categories are declared, the same for every model. scorio takes them from what each model
+    happened to show, and adds one prior trial for each, so that its numbers of two models are not
+    comparable.
+
     >>> import polars_scorio as ps
     >>> [rubric.name for rubric in ps.rubrics.scorio_schemata()][:2]
     ['confident_and_correct', 'token_surprise']
