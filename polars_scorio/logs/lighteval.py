@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from polars.exceptions import ComputeError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unlike
 from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.parquet import columns
 from polars_scorio.logs.paths import Paths, find, names
 from polars_scorio.logs.repeats import trials_of_means
 
@@ -81,10 +81,7 @@ def _below_details(place: Path) -> int:
 
 def _chosen(file: Path, metric: str | None) -> str:
     """The metric, which the file must have."""
-    try:
-        schema = pl.scan_parquet(file).collect_schema()
-    except (ComputeError, OSError) as error:
-        raise unlike(file, _EXPECTED, f"no whole Parquet file ({error})") from error
+    schema = columns(file, _EXPECTED)
     found = schema.get("metric")
     if not isinstance(found, pl.Struct) or not {"doc", "model_response"} <= {*schema}:
         raise unlike(file, _EXPECTED, f"the columns {schema.names()}")

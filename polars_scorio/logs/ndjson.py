@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,17 +26,34 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     ValueError
         If the file is empty, is no such file, or breaks off in its last line.
     """
-    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
-        line = next((line for line in lines if line.strip()), b"")
-    if not line:
+    first, last = _ends_unpacked(file, expected) if file.suffix == ".gz" else _ends(file)
+    if not first:
         raise unlike(file, expected, "an empty file")
-    record = parsed_line(file, 1, line, expected)
+    record = parsed_line(file, 1, first, expected)
     lacking = [name for name in needs if name not in record]
     if lacking:
         raise unlike(file, expected, f"lines without {lacking}: {sorted(record)}")
-    if file.suffix != ".gz":
-        parsed_line(file, "the last", _last_line(file), expected)
+    parsed_line(file, "the last", last, expected)
     return record
+
+
+def _ends(file: Path) -> tuple[bytes, bytes]:
+    with file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    return first, _last_line(file) if first else b""
+
+
+def _ends_unpacked(file: Path, expected: str) -> tuple[bytes, bytes]:
+    """First and last line of a gzip file; only all of it tells whether it is whole."""
+    first = last = b""
+    try:
+        with gzip.open(file) as lines:
+            for line in lines:
+                if line.strip():
+                    first, last = first or line, line
+    except (EOFError, OSError, zlib.error) as error:
+        raise unlike(file, expected, f"no whole gzip file ({error})") from error
+    return first, last
 
 
 def _last_line(file: Path) -> bytes:

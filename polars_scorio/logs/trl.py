@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from polars.exceptions import ComputeError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unlike
 from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.parquet import columns
 from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
 
 if TYPE_CHECKING:
@@ -76,13 +76,10 @@ def trl(
 
 def _chosen(file: Path, reward: str | None) -> str:
     """The column of the reward, which the file must have."""
-    try:
-        columns = pl.scan_parquet(file).collect_schema().names()
-    except (ComputeError, OSError) as error:
-        raise unlike(file, _EXPECTED, f"no whole Parquet file ({error})") from error
-    if not {"step", "prompt"} <= {*columns}:
-        raise unlike(file, _EXPECTED, f"the columns {columns}")
-    rewards = [name for name in columns if name not in _OTHERS]
+    found = columns(file, _EXPECTED).names()
+    if not {"step", "prompt"} <= {*found}:
+        raise unlike(file, _EXPECTED, f"the columns {found}")
+    rewards = [name for name in found if name not in _OTHERS]
     if reward not in rewards and (reward is not None or len(rewards) != 1):
         asked = "" if reward is None else f" and not {reward!r}"
         raise ValueError(f"{file} has the rewards {rewards}{asked}: name one with reward=")

@@ -1,5 +1,6 @@
 """Files that are empty, broken off, or of another tool: every reader says which file it was."""
 
+import gzip
 import json
 
 import polars as pl
@@ -126,6 +127,42 @@ def test_a_file_of_another_version_is_refused(tool, tmp_path):
     path = put(tmp_path, WHOLE[tool], json.dumps(VERSIONS[tool]))
     with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found "):
         read(tool, tmp_path)
+
+
+# A whole Parquet file of a tool, but no row in it.
+NUMBER = pl.Struct({"acc": pl.Float64})
+ROWLESS = {
+    "lighteval": (
+        "details/m/1/details_t_1.parquet",
+        {"doc": NUMBER, "metric": NUMBER, "model_response": NUMBER},
+    ),
+    "trl": ("completions_1.parquet", {"step": pl.Int64, "prompt": pl.String, "acc": pl.Float64}),
+}
+
+
+@pytest.mark.parametrize("tool", ROWLESS)
+def test_a_file_without_rows_is_refused(tool, tmp_path):
+    name, schema = ROWLESS[tool]
+    path = put(tmp_path, name, "")
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found no whole Parquet"):
+        read(tool, tmp_path)
+    pl.DataFrame(schema=schema).write_parquet(path)
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found one without any row"):
+        read(tool, tmp_path)
+
+
+def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
+    lines = gzip.compress((json.dumps(GOOD["scorio"]) + "\n").encode() * 1_000)
+    assert read("scorio", put(tmp_path, "a.jsonl.gz", lines)).height == 1_000
+    for damaged in (lines[:-40], b"no gzip", lines[:-40] + b"\0" * 40):
+        path = put(tmp_path, "a.jsonl.gz", damaged)
+        with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no whole gzip file"):
+            read("scorio", path)
+    half = gzip.compress((json.dumps(GOOD["scorio"]) + '\n{"seed": 2, "da').encode())
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no JSON in line the last"):
+        read("scorio", put(tmp_path, "a.jsonl.gz", half))
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*an empty file"):
+        read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
 
 
 def test_a_keyword_that_is_no_role_is_refused(tmp_path):
