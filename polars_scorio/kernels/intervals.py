@@ -16,7 +16,7 @@ _NARROWEST = 1e-150  # its square can still be divided by
 
 
 def normal_interval(
-    mu: Floats, sigma: Floats, confidence: float, bounds: tuple[float, float] | None
+    mu: Floats, sigma: Floats, confidence: Floats | float, bounds: tuple[float, float] | None
 ) -> tuple[Floats, Floats]:
     """``mu +- z sigma``, both ends clipped into both bounds.
 
@@ -24,7 +24,7 @@ def normal_interval(
     ----------
     mu, sigma : ndarray of float
         Posterior means and standard deviations.
-    confidence : float
+    confidence : float or ndarray of float
         Probability of the interval, inside (0, 1).
     bounds : tuple of float or None
         Lower and upper bound; None: no clipping.
@@ -48,7 +48,7 @@ def normal_interval(
 def beta_interval(
     mu: Floats,
     sigma: Floats,
-    confidence: float,
+    confidence: Floats | float,
     bounds: tuple[float, float],
     *,
     lowest: NDArray[np.bool_] | bool = False,
@@ -61,7 +61,7 @@ def beta_interval(
     mu, sigma : ndarray of float
         Means and standard deviations; NaN gives NaN. For the population multiply `sigma` by
         `small_sample_factor` first.
-    confidence : float
+    confidence : float or ndarray of float
         Probability of the interval, inside (0, 1).
     bounds : tuple of float
         Finite lower and upper bound, ``lower < upper``.
@@ -124,11 +124,11 @@ def small_sample_factor(questions: Ints, confidence: float) -> Floats:
     return np.where(questions > 1, stdtrit(freedom, tail) / ndtri(tail), np.nan)
 
 
-def _third_moment_shift(u: Floats, kappa: Floats, confidence: float) -> Floats:
+def _third_moment_shift(u: Floats, kappa: Floats, confidence: Floats | float) -> Floats:
     """Cornish and Fisher's correction for skewness, the same at both ends."""
     z = ndtri(_tail(confidence))
     return np.asarray((1 - 2 * u) * (z**2 - 1) / (3 * np.maximum(kappa, 1.0)))
 
 
-def _tail(confidence: float) -> float:
+def _tail(confidence: Floats | float) -> Floats | float:
     return (1 - confidence) / 2

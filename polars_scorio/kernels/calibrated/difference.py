@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.calibrated.forecast import Range
-from polars_scorio.kernels.calibrated.interval import reach
+from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
 
 
@@ -49,8 +49,12 @@ def difference(first: Price, second: Price, confidence: float) -> Difference:
     >>> lo.round(2), hi.round(2)
     (array([-0.04]), array([0.24]))
     """
+    return difference_within(first, second, reach(first, confidence), reach(second, confidence))
+
+
+def difference_within(first: Price, second: Price, a: Reach, b: Reach) -> Difference:
+    """The same where it is known how far both sides reach: `reach` at the confidence."""
     diff = first.mu - second.mu
-    a, b = reach(first, confidence), reach(second, confidence)
     top = max(first.width, second.width) if first.bounded and second.bounded else np.inf
     lo = np.clip(diff - np.hypot(a.down, b.up), -top, top)
     hi = np.clip(diff + np.hypot(a.up, b.down), -top, top)

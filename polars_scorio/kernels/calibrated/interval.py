@@ -24,7 +24,7 @@ class Reach(NamedTuple):
 
 
 def interval(
-    price: Price, confidence: float, cap: Floats | Ints | None = None
+    price: Price, confidence: Floats | float, cap: Floats | Ints | None = None
 ) -> tuple[Floats, Floats]:
     """The interval of each group, on the scale of the metric.
 
@@ -32,7 +32,7 @@ def interval(
     ----------
     price : Price
         Estimate and noise.
-    confidence : float
+    confidence : float or ndarray of float, shape (G,)
         Of the interval, inside (0, 1).
     cap : ndarray of float, shape (G,), optional
         Questions (or clusters) of each group: for a population, there are effectively no more,
@@ -57,7 +57,7 @@ def interval(
     return lo, hi
 
 
-def reach(price: Price, confidence: float, cap: Floats | Ints | None = None) -> Reach:
+def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = None) -> Reach:
     """The interval, and how far it reaches for a comparison.
 
     Away from the bounds a comparison takes the priced noise, at a bound the end of the interval.
@@ -100,7 +100,7 @@ def _effective_questions(price: Price, distance: Floats, cap: Floats | Ints | No
     return questions
 
 
-def _ends(price: Price, questions: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _ends(price: Price, questions: Floats, confidence: Floats | float) -> tuple[Floats, Floats]:
     """Both ends on the unit scale."""
     known, finite = ~np.isnan(questions), np.isfinite(questions)
     tail = (1 - confidence) / 2
@@ -114,7 +114,7 @@ def _ends(price: Price, questions: Floats, confidence: float) -> tuple[Floats, F
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
-def _quantile(a: Floats, b: Floats, tail: float, *, upper: bool) -> Floats:
+def _quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
     """Beta(a, b) leaves `tail` below, or above, this."""
     tiny = np.finfo(float).tiny
     a, b = np.maximum(a, tiny), np.maximum(b, tiny)

@@ -181,14 +181,16 @@ def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, 
     -------
     told : ndarray of bool, shape (S, L, L)
         Pairs that are told apart.
-    c : ndarray of float, shape (S,)
-        The critical value of the last step: all in `told`, and no other pair, exceed it.
+    c : ndarray of float, shape (S, L, L)
+        The critical value of the step in which a pair was told apart; of the first step where it
+        was not, or is not compared.
 
     Notes
     -----
     A pair that differs by nothing is told apart in no more than ``1 - confidence`` of the strata,
     whatever is true of the others. At least as many pairs as with Holm's method are told apart. The
-    intervals that hold at once are those of the first step, ``critical(pairs, ...)``.
+    intervals that hold at once are those of the first step, ``critical(pairs, ...)``: those with
+    the `c` of their pair agree with the verdicts, and are narrower where a later step told it.
 
     References
     ----------
@@ -202,17 +204,20 @@ def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, 
     >>> score = np.array([[[0.0, 2.2, 9.0], [2.2, 0.0, 8.0], [9.0, 8.0, 0.0]]])
     >>> mu = np.array([[0.1, 0.2, 0.9]])
     >>> told, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(score))
-    >>> int(told[0].sum()) // 2, c.round(2)
-    (3, array([1.96]))
+    >>> int(told[0].sum()) // 2, c[0].round(2)
+    (3, array([[2.34, 1.96, 2.34],
+           [1.96, 2.34, 2.34],
+           [2.34, 2.34, 2.34]]))
     """
-    told, c = np.zeros_like(pairs), np.full(len(pairs), np.nan)
-    strata = np.arange(len(pairs))
+    told, c = np.zeros_like(pairs), np.full(pairs.shape, np.nan)
+    strata, last = np.arange(len(pairs)), np.full(len(pairs), np.nan)
     while strata.size:
         left = pairs[strata] & ~told[strata]
         # Each step needs at most what the step before needed; fmin: NaN is none yet.
-        c[strata] = np.fmin(critical(left, strata), c[strata])
-        new = left & decided(c[strata], strata)
+        last = np.fmin(critical(left, strata), last)
+        new = left & decided(last, strata)
+        c[strata] = np.where(new | np.isnan(c[strata]), last[:, None, None], c[strata])
         told[strata] |= new
-        changed = new.any(axis=(1, 2)) & (left & ~new).any(axis=(1, 2))
-        strata = strata[changed]
+        unfinished = new.any(axis=(1, 2)) & (left & ~new).any(axis=(1, 2))
+        strata, last = strata[unfinished], last[unfinished]
     return told, c

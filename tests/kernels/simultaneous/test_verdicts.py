@@ -43,14 +43,18 @@ def test_tells_apart_at_least_what_holm_does():
 
 
 def test_the_first_step_is_that_of_tukey_and_later_ones_need_less():
-    mu = np.array([[0.0, 0.1, 5.0, 5.1]])
+    mu = np.array([[0.0, 0.34, 5.0, 5.1]])
     score = scores(mu, np.full((1, 4), 0.1))
     told, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(score))
-    assert not told[0, 0, 1]
     assert told[0, :2, 2:].all()
-    # Two pairs are left, of models that have nothing in common.
-    assert c[0] == pytest.approx(ndtri((1 + np.sqrt(0.95)) / 2), abs=1e-4)
-    assert c[0] < tukey_critical(np.array([4]), 0.95)[0]
+    assert not told[0, 2, 3]
+    # In the second step two pairs are left, of models that have nothing in common.
+    assert told[0, 0, 1]
+    assert c[0, 0, 1] == pytest.approx(ndtri((1 + np.sqrt(0.95)) / 2), abs=1e-4)
+    first = tukey_critical(np.array([4]), 0.95)[0]
+    np.testing.assert_allclose(c[0, :2, 2:], first, rtol=1e-12)
+    assert c[0, 2, 3] == c[0, 0, 2]
+    assert c[0, 0, 1] < score[0, 0, 1] < first
 
 
 def test_equal_models_are_rarely_told_apart_beside_others():
@@ -73,16 +77,18 @@ def test_the_order_of_the_models_does_not_matter():
         for score in [scores(mu[:, order], sigma[:, order])]
     )
     np.testing.assert_array_equal(told[0][:, shuffled][:, :, shuffled], c[0])
-    np.testing.assert_allclose(told[1], c[1], rtol=1e-12)
+    np.testing.assert_allclose(told[1][:, shuffled][:, :, shuffled], c[1], rtol=1e-12)
 
 
 def test_a_baseline_is_compared_by_the_models_that_are_left():
-    mu, sigma = np.array([[0.0, 1.0, 2.0, 50.0]]), np.array([[0.5, 1.0, 0.4, 1.0]])
+    mu, sigma = np.array([[0.0, 2.3, 2.0, 50.0]]), np.array([[0.5, 1.0, 0.4, 1.0]])
     pairs = pairs_of(mu, 0)
     told, c = step_down(pairs, baseline_critical(sigma, 0, 0.95), by_score(scores(mu, sigma)))
-    assert told[0, 0].tolist() == [False, False, True, True]
-    oracle = dunnett_critical(np.array([[1.0]]), np.array([0.5]), 0.95)
-    assert c[0] == pytest.approx(oracle[0], rel=1e-9)
+    assert told[0, 0].tolist() == [False, True, True, True]
+    # Two are told apart in the first step; then the other is alone.
+    first = dunnett_critical(sigma[:, 1:], sigma[:, 0], 0.95)[0]
+    alone = dunnett_critical(np.array([[1.0]]), np.array([0.5]), 0.95)[0]
+    assert c[0, 0, 1:] == pytest.approx([alone, first, first], rel=1e-9)
     assert not told[0, 1:, 1:].any()
 
 
@@ -142,4 +148,4 @@ def test_no_stratum_is_an_empty_result():
     mu = np.empty((0, 3))
     told, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(np.empty((0, 3, 3))))
     assert told.shape == (0, 3, 3)
-    assert c.shape == (0,)
+    assert c.shape == (0, 3, 3)
