@@ -20,6 +20,7 @@ from polars_scorio.kernels.arrays import Floats
 InferenceKind = Literal["published", "pooled", "calibrated"]
 Per = Literal["model", "question"]
 Compared = Literal["same", "common"]
+Adjusted = Literal["same", "common", "adjusted"]
 Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]

@@ -79,8 +79,8 @@ class ReaderMethods(Accessor[FrameT]):
             A row for each model, the best first:
 
             ======================  ============================================================
-            rank                    place of the model; as `rank_ci` of `rank`, models that are not
-                                    told apart from the one before them share its place
+            rank, rank_lo, rank_hi  place of the model by its number, and the best and the worst
+                                    one that it can have, as in `rank`
             model                   under its own name
             bayes, bayes_sigma,     of each metric and k what people mean by it (mu of `bayes`, the
             bayes_lo, bayes_hi      estimate of all others), sigma and the interval around mu; with
@@ -104,8 +104,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> import polars_scorio as ps
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> board = trials.scorio(trial=None).leaderboard(ps.bayes(), ps.pass_at_k(1))
-        >>> board.select("rank", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
-        [(1, 'ada', 0.778, 1.0), (1, 'bob', 0.222, 0.0)]
+        >>> board.select("rank", "rank_hi", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
+        [(1, 2, 'ada', 0.778, 1.0), (2, 2, 'bob', 0.222, 0.0)]
         """
         options = self._shown_with(options)
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)

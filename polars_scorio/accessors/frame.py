@@ -13,6 +13,7 @@ from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
+from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Scorio(MetricMethods[FrameT], DecisionMethods[FrameT], ReaderMethods[FrameT]):
+class Scorio(
+    MetricMethods[FrameT], DecisionMethods[FrameT], PlanMethods[FrameT], ReaderMethods[FrameT]
+):
     """Estimates with credible intervals from a long table of trials.
 
     `df.scorio` uses the default column names; `df.scorio(...)` says which column plays which part.

@@ -7,36 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, stdtr
 
-from polars_scorio.arguments import Per
+from polars_scorio.arguments import check_flag
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.outweighed import OUTWEIGHED, outweighed, reach, warn_of_prior
-from polars_scorio.decisions.population import Sample, sample_options
-from polars_scorio.decisions.strata import (
-    aligned,
-    check_models,
-    named_model,
-    per_stratum,
-    refuse_rewards,
-)
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.calibrated.difference import difference, forecast_difference
-from polars_scorio.kernels.calibrated.forecast import Range
-from polars_scorio.kernels.intervals import beta_interval, normal_interval
+from polars_scorio.counting.roles import Category, Roles, bind, refuse_repeats
+from polars_scorio.decisions.differences import Differences, Scores, told_apart
+from polars_scorio.decisions.layout import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.models import Models, Rows, metric_of
+from polars_scorio.decisions.outweighed import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
+from polars_scorio.decisions.strata import check_models, named_model
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.calibrated import PRICE, price_of
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import results
-from polars_scorio.reporting.request import check_metrics, on_levels
+from polars_scorio.reporting.request import on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-_NUMBERS = ("diff", "sigma", "z", "prob", "lo", "hi")
 
 
 def compare(
@@ -45,160 +32,121 @@ def compare(
     metric: Metric | None = None,
     *,
     baseline: Category | None = None,
+    simultaneous: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a comparison; see `Scorio.compare`."""
+    simultaneous = check_flag("simultaneous", simultaneous)
+    metric = metric_of(metric, "compare")
     trials = bind(frame, roles)
-    metric = on_levels(metric or bayes(), trials)
+    metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
-    check_metrics([metric])
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
-    paired = options.get("target") == "population"
-    if paired:
-        options = sample_options(metric, options)
-    else:
-        refuse_rewards(metric, trials, "compare")
-    schema: dict[str, pl.DataType] = {
+    shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
         "model_a": model,
         "model_b": model,
-        **dict.fromkeys(_NUMBERS, pl.Float64()),
+        **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
     }
-    refuse_repeats([*trials.strata, *schema])
-    per: Per = "question" if paired else "model"
-    priced = options.get("inference") == "calibrated"
-    grouped = results(trials, [metric], per=per, priced=priced, **aligned(options))
-    comparison = _Comparison(
-        metric,
-        trials,
-        baseline,
-        options,
-        paired,
-    )
-    pairs = per_stratum(grouped, trials, comparison, schema | {OUTWEIGHED: pl.Boolean()})
-    return checked(pairs, warn_of_prior).select(*trials.strata, *schema)
+    refuse_repeats([*trials.strata, *shown])
+    models = Models.of(trials, metric, options, "compare")
+    comparison = _Comparison(models, baseline, simultaneous)
+    schema = {name: dtype for name, dtype in shown.items() if name != "metric"} | DOUBTS
+    pairs = in_all_strata(models.results(), trials, comparison, schema)
+    named = checked(pairs, warn_of_prior).with_columns(pl.lit(metric.name).alias("metric"))
+    return named.select(*trials.strata, *shown)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Comparison:
-    """The function from the results of a stratum's models to their differences."""
+    """The function from the results of all models to the differences of the pairs."""
 
-    metric: Metric
-    trials: Trials
+    models: Models
     baseline: Category | None
-    options: DecisionOptions
-    paired: bool
+    simultaneous: bool
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each draw size and pair of models."""
-        models = groups[self._model]
-        a, b = self._pairs(models)
-        pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
-        rows = tidy(groups)
-        return pl.concat(
-            self._verdicts(pl.DataFrame({**pairs, **self._numbers(rows, k, a, b)}), k)
-            for k in self.metric.k
-        )
-
-    @property
-    def _model(self) -> str:
-        assert self.trials.model is not None  # noqa: S101 - `compare` needs one
-        return self.trials.model.name
-
-    def _pairs(self, models: pl.Series) -> tuple[Ints, Ints]:
-        """The positions of both models of each pair."""
-        if self.baseline is None:
-            a, b = np.triu_indices(len(models), 1)
-            return a, b
-        names = models.to_list()
-        if self.baseline not in names:
-            raise ValueError(f"baseline={self.baseline!r} is none of the models: {names}")
-        base = names.index(self.baseline)
-        others = np.delete(np.arange(len(names)), base)
-        return others, np.full_like(others, base)
-
-    @property
-    def _confidence(self) -> float:
-        return float(self.options.get("confidence", 0.95))
-
-    def _numbers(self, rows: pl.DataFrame, k: int | None, a: Ints, b: Ints) -> dict[str, pl.Series]:
-        """The numbers of all pairs for one draw size, and whether the prior decides them."""
-        if self.paired:
-            numbers = self._of_questions(Sample.read(rows, self.trials, self.metric, k), a, b)
-            doubts = np.zeros(a.size, bool)
-        else:
-            of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
-            if self._priced(of_k):
-                numbers = self._of_prices(of_k, a, b)
-            else:
-                numbers = self._of_posteriors(of_k["mu"].to_numpy(), of_k["sigma"].to_numpy(), a, b)
-            estimates = of_k["estimate"].to_numpy()
-            doubts = outweighed(estimates[a] - estimates[b], numbers[-2], numbers[-1], self.metric)
-            doubts &= self.options.get("inference") is None
-        # NaN says that there is no such number.
-        series = (pl.Series(values).fill_nan(None) for values in numbers)
-        return {**dict(zip(_NUMBERS, series, strict=True)), OUTWEIGHED: pl.Series(doubts)}
-
-    def _of_posteriors(self, mu: Floats, sd: Floats, a: Ints, b: Ints) -> tuple[Floats, ...]:
-        """The difference of independent posterior means."""
-        diff, sigma = mu[a] - mu[b], np.hypot(sd[a], sd[b])
-        z, limits = standardized(diff, sigma), reach(self.metric.bounds)
-        beta = self.options.get("inference") in {"pooled", "calibrated"} and not self.metric.poles
-        if beta and self.metric.span[0] < self.metric.span[1]:
-            lo, hi = beta_interval(diff, sigma, self._confidence, reach(self.metric.span))
-            lo, hi = np.clip(lo, *limits), np.clip(hi, *limits)
-        else:
-            lo, hi = normal_interval(diff, sigma, self._confidence, limits)
-        return diff, sigma, z, ndtr(z), lo, hi
-
-    def _priced(self, rows: pl.DataFrame) -> bool:
-        """Whether the numbers are calibrated."""
-        return PRICE in rows.columns and self.metric.calibrated
-
-    def _of_prices(self, rows: pl.DataFrame, a: Ints, b: Ints) -> tuple[Floats, ...]:
-        """The difference of estimates, each side with the price of its noise."""
-        price = price_of(rows, self.metric)
-        found = difference(price.at(a), price.at(b), self._confidence)
-        mu, least, most = (rows[name].to_numpy() for name in ("mu", "lo", "hi"))
-        ahead = forecast_difference(
-            Range(mu[a], least[a], most[a]), Range(mu[b], least[b], most[b])
-        )
-        # Where k is beyond the trials there are ranges only.
-        beyond = np.isnan(price.estimate[a]) | np.isnan(price.estimate[b])
-        diff, lo, hi = (
-            np.where(beyond, range_, own)
-            for range_, own in zip(ahead, (found.diff, found.lo, found.hi), strict=True)
-        )
-        z = np.where(beyond, np.nan, standardized(diff, found.sigma))
-        return diff, found.sigma, z, ndtr(z), lo, hi
-
-    def _of_questions(self, sample: Sample, a: Ints, b: Ints) -> tuple[Floats, ...]:
-        """The mean difference over questions that are a sample: Student's t."""
-        if not sample.freedom:
-            return tuple(np.full((len(_NUMBERS), a.size), np.nan))
-        diff, sigma = sample.differences(a, b)
-        z = standardized(diff, sigma)
-        far = sample.quantile((1 + self._confidence) / 2) * sigma
-        limits = reach(sample.limits(self.metric))
-        lo, hi = np.clip(diff - far, *limits), np.clip(diff + far, *limits)
-        return diff, sigma, z, stdtr(sample.freedom, z), lo, hi
-
-    def _verdicts(self, pairs: pl.DataFrame, k: int | None) -> pl.DataFrame:
-        """Add what was compared and which model is better, where that is sure."""
-        sure = (pl.col("prob") >= self._confidence) & (pl.col("diff") != 0)
+        """A row for each stratum, draw size and pair of models."""
+        (model,) = self.models.trials.models
+        names, rows = groups[model], tidy(groups)
+        columns = self._baselines(groups, model)
+        parts = []
+        for k in self.models.metric.k:
+            of_k = self.models.of_k(rows, k)
+            for block in blocks(groups[STRATUM], columns):
+                numbers = self._numbers(of_k, block)
+                parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
+        pairs = pl.concat(parts) if parts else None
+        if pairs is None or pairs.is_empty():
+            return _nothing(names)
         winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
-            pl.lit(self.metric.name).alias("metric"),
-            pl.lit(k, pl.Int64).alias("k"),
-            pl.when(sure).then(winner).alias("better"),
+            pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
+        ).with_columns(better=pl.when("told").then(winner))
+
+    def _baselines(self, groups: pl.DataFrame, model: str) -> Ints | None:
+        """The column of the baseline in each stratum."""
+        if self.baseline is None:
+            return None
+        strata = groups.group_by(STRATUM, maintain_order=True).agg(
+            pl.col(model).eq(pl.lit(self.baseline)).arg_true().first().alias("column"),
+            pl.col(model),
+            *(pl.col(name).first() for name in self.models.trials.strata),
+        )
+        lacking = strata.filter(pl.col("column").is_null())
+        if lacking.height:
+            first = lacking.row(0, named=True)
+            where = "".join(f"{name}={first[name]!r}: " for name in self.models.trials.strata)
+            raise ValueError(
+                f"{where}baseline={self.baseline!r} is none of the models: {first[model]}"
+            )
+        return strata["column"].to_numpy().astype(np.int64)
+
+    def _numbers(self, rows: Rows, block: Block) -> pl.DataFrame:
+        """A row for each stratum of a block and pair, with the places of both models."""
+        a, b = block.pairs()
+        scores = self.models.scores(rows, block)
+        found, told = self._differences(scores, block.baseline, a, b)
+        doubts = self.models.doubts(rows, block, scores, a, b)
+        return pl.DataFrame(
+            {
+                STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),
+                "model_a": block.rows[:, a].ravel(),
+                "model_b": block.rows[:, b].ravel(),
+                # NaN says that there is no such number.
+                **{
+                    name: pl.Series(values.ravel()).fill_nan(None)
+                    for name, values in found._asdict().items()
+                },
+                "told": told.ravel(),
+                OUTWEIGHED: doubts.ravel(),
+                PAIRS: np.ones(doubts.size, np.uint32),
+            }
         )
 
+    def _differences(
+        self, scores: Scores, baseline: int | None, a: Ints, b: Ints
+    ) -> tuple[Differences, Mask]:
+        """The numbers of the pairs, and which of them are told apart."""
+        confidence = self.models.confidence
+        c: Floats
+        if self.simultaneous:
+            told, square = told_apart(scores, confidence, baseline)
+            c = square[:, a, b]
+        else:
+            c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
+        found = scores.differences(a, b, c)
+        apart = found.without_zero()
+        return found, apart & told[:, a, b] if self.simultaneous else apart
 
-def standardized(diff: Floats, sigma: Floats) -> Floats:
-    """How many standard deviations a difference is away from none: 0 where there is none."""
-    z = np.zeros_like(diff)
-    with np.errstate(divide="ignore"):
-        return np.divide(np.abs(diff), sigma, out=z, where=diff != 0)
+
+def _nothing(names: pl.Series) -> pl.DataFrame:
+    """No pair of models."""
+    numbers = dict.fromkeys(Differences._fields, pl.Float64())
+    sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
+    return pl.DataFrame(
+        schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **DOUBTS}
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise, starmap
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
 from polars_scorio.arguments import (
+    CHANCE,
     POSITIVE,
     Compared,
     InferenceKind,
@@ -22,11 +21,13 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.compare import standardized
-from polars_scorio.decisions.strata import aligned, check_models, named_model, per_stratum
+from polars_scorio.decisions.differences import posteriors
+from polars_scorio.decisions.layout import STRATUM, in_all_strata
+from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.expected_variance import Outlook, allocation, expected_variance
 from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import Cells
@@ -41,6 +42,7 @@ _NEEDED: dict[str, pl.DataType] = {
     "sigma": pl.Float64(),
 }
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
+_SURE = 0.5  # the goal of what has no chance in it
 _SIGMAS = ("sigma", "sigma_equal", "sigma_next")
 
 
@@ -51,6 +53,7 @@ def trials_needed(
     *,
     half_width: float | None = None,
     confidence: float = 0.95,
+    assurance: float = 0.8,
     max_trials: int = 1_000_000,
     questions: Compared = "same",
     prior: Frame | None = None,
@@ -59,6 +62,7 @@ def trials_needed(
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     if half_width is not None:
         half_width = check_number("half_width", half_width, POSITIVE)
+    assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     trials = bind(frame, roles)
     metric = _plannable(metric, trials, "trials_needed")
@@ -75,8 +79,8 @@ def trials_needed(
         schema = {**trials.models, **_NEEDED}
         states = request.states()
     refuse_repeats([*trials.strata, *schema])
-    need = _Need(request, metric, half_width, float(confidence), max_trials)
-    return per_stratum(states, trials, need, schema)
+    need = _Need(request, metric, half_width, float(confidence), assurance, max_trials)
+    return in_all_strata(states, trials, need, schema)
 
 
 def next_trials(
@@ -146,111 +150,132 @@ def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> lis
     return wanted
 
 
-class _Prospect(NamedTuple):
-    """One group: mu and sigma now, and what further trials leave; in units of the weights."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prospects:
+    """What all groups have in prospect, in units of the weights."""
 
-    mu: float
-    sigma: float
-    outlook: Outlook
+    mu: Floats  # these two of each group
+    sigma: Floats
+    outlook: Outlook  # these of each state
     questions: Ints
-    trials: Ints  # of each question of a state
+    trials: Ints
+    group: Ints
 
-    def after(self, m: int) -> float:
-        """Expected squared sigma after m further trials of each question."""
-        return expected_variance(self.outlook, m, self.questions, self.sigma)
-
-
-def _prospects(posterior: Questions, metric: Metric) -> list[_Prospect]:
-    """What each group of a posterior has in prospect."""
-    _, mu, sigma, _ = metric.summary(posterior, None)
-    states, outlook = posterior.states, metric.outlook(posterior)
-    trials = states.counts.sum(axis=1)[states.state]
-    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
-    return [
-        _Prospect(
-            float(mu[group] / metric.unit),
-            float(sigma[group] / metric.unit),
-            outlook.of(slice(first, last)),
-            states.questions[first:last],
-            trials[first:last],
+    @classmethod
+    def of(cls, posterior: Questions, metric: Metric) -> _Prospects:
+        """Those of a posterior."""
+        _, mu, sigma, _ = metric.summary(posterior, None)
+        states, outlook = posterior.states, metric.outlook(posterior)
+        trials = states.counts.sum(axis=1)[states.state]
+        return cls(
+            mu / metric.unit, sigma / metric.unit, outlook, states.questions, trials, states.group
         )
-        for group, (first, last) in enumerate(pairwise(ends))
-    ]
+
+    def after(self, m: Ints) -> Floats:
+        """Expected squared sigma of each group after m further trials of each question."""
+        return expected_variance(
+            self.outlook, m[self.group], self.questions, self.group, self.sigma
+        )
+
+    def ends(self) -> tuple[Ints, Ints]:
+        """The fewest and the most trials of a question of each group."""
+        fewest, most = np.full(self.mu.shape, np.iinfo(np.int64).max), np.zeros(self.mu.shape, int)
+        np.minimum.at(fewest, self.group, self.trials)
+        np.maximum.at(most, self.group, self.trials)
+        return fewest, most
+
+    def sizes(self) -> Ints:
+        """Questions of each group."""
+        return np.bincount(self.group, self.questions, self.mu.size).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Need:
-    """The function from the states of a stratum's models to the trials that they need."""
+    """The function from the states of all groups to the trials that they need."""
 
     request: Request
     metric: Metric
     half_width: float | None
     confidence: float
+    assurance: float
     most: int
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
         cells = self.request.cells(groups[STATES])
-        prospects = _prospects(self.request.posterior(cells), self.metric)
+        prospects = _Prospects.of(self.request.posterior(cells), self.metric)
         if self.half_width is not None:
-            width = self.half_width / self.metric.unit / float(ndtri((1 + self.confidence) / 2))
-            rows = [self._row([one], lambda sigma: sigma <= width) for one in prospects]
-            return groups.drop(STATES).hstack(_frame(rows))
-        order = sorted(range(len(prospects)), key=lambda i: (-prospects[i].mu, i))
+            width = np.full(groups.height, self.half_width / self.metric.unit)
+            sides = [np.arange(groups.height)]
+            # A width has no chance in it: it is reached, or not.
+            extra = trials_with_assurance(width, *self._course(prospects, sides), _SURE, self.most)
+            return groups.drop(STATES).hstack(self._rows(prospects, sides, extra))
+        a, b = _neighbours(groups[STRATUM].to_numpy(), prospects.mu)
+        need = self._rows(prospects, [a, b], self._extra(prospects, a, b))
         (model,) = self.request.trials.models
-        models = groups[model]
-        a, b = order[:-1], order[1:]
-        rows = [self._pair(prospects[i], prospects[j]) for i, j in zip(a, b, strict=True)]
-        pairs = {"model_a": models.gather(a), "model_b": models.gather(b)}
-        return pl.DataFrame(pairs).hstack(_frame(rows))
+        pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
+        return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _pair(self, one: _Prospect, other: _Prospect) -> dict[str, float | None]:
-        diff, z = np.array(one.mu - other.mu), float(ndtri(self.confidence))
+    def _extra(self, prospects: _Prospects, a: Ints, b: Ints) -> Ints:
+        """Further trials of each question of each pair."""
+        lead = prospects.mu[a] - prospects.mu[b]
+        sigma, z = self._course(prospects, [a, b])
+        extra = trials_with_assurance(lead, sigma, z, self.assurance, self.most)
+        mu, sigma_now = (
+            self.metric.unit * np.column_stack([each[a], each[b]])
+            for each in (prospects.mu, prospects.sigma)
+        )
+        pairs = posteriors(mu, sigma_now, self.metric, self.request.inference.kind)
+        today = pairs.differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
+        return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
-        def settled(sigma: float) -> bool:
-            return bool(diff and standardized(diff, np.array(sigma)) >= z)
+    def _course(
+        self, prospects: _Prospects, sides: list[Ints]
+    ) -> tuple[Callable[[Ints], Floats], float]:
+        """Sigma after further trials (of both sides the same), and how many of them settle it."""
 
-        return self._row([one, other], settled)
+        def sigma(m: Ints) -> Floats:
+            squares = []
+            for side in sides:
+                further = np.zeros(prospects.mu.shape, np.int64)
+                further[side] = m
+                squares.append(prospects.after(further)[side])
+            return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
-    def _row(
-        self, prospects: list[_Prospect], settled: Callable[[float], bool]
-    ) -> dict[str, float | None]:
-        def sigma(m: int) -> float:
-            return float(np.sqrt(sum(prospect.after(m) for prospect in prospects)))
+        return sigma, float(ndtri((1 + self.confidence) / 2))
 
-        extra = _smallest(lambda m: settled(sigma(m)), self.most)
-        trials = np.concatenate([prospect.trials for prospect in prospects])
-        questions = sum(int(prospect.questions.sum()) for prospect in prospects)
-        return {
-            "trials_min": int(trials.min()),
-            "trials_max": int(trials.max()),
-            "extra": extra,
-            "total": None if extra is None else extra * questions,
-            "sigma": None if extra is None else sigma(extra) * self.metric.unit,
-        }
+    def _rows(self, prospects: _Prospects, sides: list[Ints], extra: Ints) -> pl.DataFrame:
+        """What some groups, or pairs of them, have and need."""
+        fewest, most = prospects.ends()
+        sigma, _ = self._course(prospects, sides)
+        enough = pl.Series(extra <= self.most)
+        need = pl.DataFrame(
+            {
+                "trials_min": np.min([fewest[side] for side in sides], axis=0),
+                "trials_max": np.max([most[side] for side in sides], axis=0),
+                "extra": extra,
+                "total": extra * np.sum([prospects.sizes()[side] for side in sides], axis=0),
+                "sigma": sigma(extra) * self.metric.unit,
+            },
+            schema_overrides=_NEEDED,
+        )
+        return need.with_columns(
+            pl.when(enough).then(name).alias(name) for name in ("extra", "total", "sigma")
+        )
 
 
-def _frame(rows: list[dict[str, float | None]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=_NEEDED)
-
-
-def _smallest(enough: Callable[[int], bool], most: int) -> int | None:
-    """The smallest number up to `most` that is enough, as every larger one is; None: there is none.
+def _neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:
+    """Both groups of each pair of neighbours in the ranking, the best of a stratum first.
 
     Examples
     --------
-    >>> _smallest(lambda m: m >= 5, 9), _smallest(lambda m: m >= 10, 9)
-    (5, None)
+    >>> a, b = _neighbours(np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.9, 0.8]))
+    >>> a.tolist(), b.tolist()
+    ([1, 2], [0, 3])
     """
-    if enough(0):
-        return 0
-    if not enough(most):
-        return None
-    short, long = 0, most
-    while long - short > 1:
-        middle = (short + long) // 2
-        short, long = (short, middle) if enough(middle) else (middle, long)
-    return long
+    order = np.lexsort((-mu, stratum))
+    same = stratum[order[1:]] == stratum[order[:-1]]
+    return order[:-1][same], order[1:][same]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,16 +319,10 @@ class _Spending:
         now = self.metric.summary(posterior, None).sigma
         each, rest = divmod(self.budget, extra.size)
         equal = each + (np.arange(extra.size) < rest)
-        one, ends = np.ones_like(extra), np.searchsorted(owner, np.arange(cells.fitted.groups + 1))
+        one, unit = np.ones_like(extra), self.metric.unit
 
         def expected(m: Ints) -> Floats:
-            variances = [
-                expected_variance(outlook.of(rows), m[rows], one[rows], sigma)
-                for rows, sigma in zip(
-                    starmap(slice, pairwise(ends.tolist())), now / self.metric.unit, strict=True
-                )
-            ]
-            return self.metric.unit * np.sqrt(variances)
+            return unit * np.sqrt(expected_variance(outlook, m, one, owner, now / unit))
 
         return dict(zip(_SIGMAS, (now, expected(equal), expected(extra)), strict=True))
 

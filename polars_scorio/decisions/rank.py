@@ -1,15 +1,12 @@
-"""Models in the order of their scores, with ties where scores are equal or not told apart."""
+"""Models in the order of their scores, and between which ranks each surely is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
-from scipy.special import ndtri
 
 from polars_scorio.arguments import (
     NOT_NEGATIVE,
@@ -17,31 +14,37 @@ from polars_scorio.arguments import (
     RankTies,
     check_choice,
     check_column,
+    check_flag,
     check_number,
 )
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.compare import standardized
-from polars_scorio.decisions.outweighed import warn_of_rows
-from polars_scorio.decisions.population import Sample, sample_options
-from polars_scorio.decisions.strata import (
-    aligned,
-    named_model,
-    per_stratum,
-    refuse_rewards,
-    single_k,
-)
+from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.decisions.differences import Scores, told_apart
+from polars_scorio.decisions.layout import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.models import Models, Rows, metric_of
+from polars_scorio.decisions.outweighed import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
+from polars_scorio.decisions.population import Sampled
+from polars_scorio.decisions.strata import named_model, single_k
+from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import results
 from polars_scorio.reporting.request import on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NUMBERS = ("mu", "sigma", "lo", "hi")
+_TIED = 1e-12  # scores that are no further apart are the same
+
+# What is found out of each model, before it has its name: where it is among the groups.
+_PLACE = ":place"
+_RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
+_FOUND = (*_RANKS, *_NUMBERS, "p_best", "z_next", *DOUBTS)
+_NOTHING = pl.DataFrame(
+    schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_FOUND, pl.Float64())}
+)
 
 # How Polars names the ways to rank what is tied.
 _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "average": "average"}
@@ -54,137 +57,133 @@ def rank(
     *,
     method: RankMethod = "competition",
     ties: RankTies = "z",
+    simultaneous: bool = True,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a ranking; see `Scorio.rank`."""
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
-    single_k(metric or bayes(), "rank")
+    simultaneous = check_flag("simultaneous", simultaneous)
+    metric = metric_of(metric, "rank")
+    single_k(metric, "rank")
     trials = bind(frame, roles)
-    metric = on_levels(metric or bayes(), trials)
+    metric = on_levels(metric, trials)
     named_model(trials, "rank")
-    strata = [*trials.strata]
-    refuse_repeats([*trials.keys, "rank", "rank_ci", *_NUMBERS, "z_next"])
-    if options.get("target") == "population":
-        ordered = _paired(trials, metric, ties, options)
-        return _placed(ordered, trials, strata, method)
-    refuse_rewards(metric, trials, "rank")
-    grouped = results(trials, [metric], per="model", **aligned(options))
-    rows = tidy(grouped)
-    if options.get("inference") is None:
-        confidence = float(options.get("confidence", 0.95))
-        rows = checked(rows, warn_of_rows(metric, strata, confidence))
-    return ranked(rows, trials, strata, method=method, ties=ties, **options)
-
-
-def ranked(
-    rows: pl.LazyFrame,
-    trials: Trials,
-    strata: Sequence[str],
-    *,
-    method: RankMethod = "competition",
-    ties: RankTies = "z",
-    **options: Unpack[DecisionOptions],
-) -> pl.LazyFrame:
-    """The rows of a report of one metric, in the order and with the columns of `Scorio.rank`.
-
-    Parameters
-    ----------
-    rows : LazyFrame
-        The rows.
-    trials : Trials
-        The log, for the name of its model column.
-    strata : sequence of str
-        Within which columns the models are ranked.
-    method, ties, **options
-        As in `Scorio.rank`.
-    """
-
-    def before(column: str) -> pl.Expr:
-        return _within(pl.col(column).shift(1), strata)
-
-    gap = before("mu") - pl.col("mu")
-    spread = (before("sigma") ** 2 + pl.col("sigma") ** 2).sqrt()
-    z = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
-    if ties == "z":
-        apart = z >= ndtri(float(options.get("confidence", 0.95)))
-    else:
-        apart = pl.col("hi") < before("lo")
-    ordered = _sorted(rows, trials, strata).with_columns(z_last=z, apart=apart)
-    return _placed(ordered, trials, strata, method)
-
-
-def _paired(
-    trials: Trials, metric: Metric, ties: RankTies, options: DecisionOptions
-) -> pl.LazyFrame:
-    """The models in their order on the population of questions, each against the one before."""
-    options = sample_options(metric, options)
-    grouped = results(trials, [metric], per="question", **aligned(options))
-    ranking = _Sampled(trials, metric, ties, float(options.get("confidence", 0.95)))
-    schema: dict[str, pl.DataType] = {
-        **trials.models,
-        **dict.fromkeys((*_NUMBERS, "z_last"), pl.Float64()),
-        "apart": pl.Boolean(),
+    place = pl.Float64() if method == "average" else pl.UInt32()
+    found: dict[str, pl.DataType] = {
+        "rank": place,
+        "rank_lo": pl.UInt32(),
+        "rank_hi": pl.UInt32(),
+        "rank_ci": place,
+        **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
     }
-    return _sorted(per_stratum(grouped, trials, ranking, schema), trials, [*trials.strata])
+    refuse_repeats([*trials.keys, *found])
+    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", "z_next"]
+    schema = {name: (found | trials.models)[name] for name in order}
+    models = Models.of(trials, metric, options, "rank")
+    ranking = Ranking(models, method, ties, simultaneous)
+    rows = in_all_strata(models.results(), trials, ranking, schema | DOUBTS)
+    return checked(rows, warn_of_prior).select(*trials.strata, *order)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sampled:
-    """The function from the questions of a stratum's models to their scores and gaps."""
+class Ranking:
+    """The function from the results of all models to their places, the best first."""
 
-    trials: Trials
-    metric: Metric
-    ties: RankTies
-    confidence: float
+    models: Models
+    method: RankMethod = "competition"
+    ties: RankTies = "z"
+    simultaneous: bool = True
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each model, the best first."""
-        rows = tidy(groups)
-        sample = Sample.read(rows, self.trials, self.metric, self.metric.k[0])
-        mu, sigma = sample.scores()
-        far = sample.quantile((1 + self.confidence) / 2) * sigma
-        limits = sample.limits(self.metric)
-        lo, hi = np.clip(mu - far, *limits), np.clip(mu + far, *limits)
-        # Stable: of equal models the first by name is the first; NaN comes last.
-        order = np.argsort(-mu, kind="stable")
-        gap, spread = sample.differences(order[:-1], order[1:])
-        z = standardized(gap, spread)
-        apart = z >= sample.quantile(self.confidence)
+        """A row for each stratum and model, the best first."""
+        return self.of_rows(groups, tidy(groups))
+
+    def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+        """The same of the rows of a report, and of the groups whose rows they are."""
+        of_k = self.models.of_k(rows, self.models.metric.k[0])
+        parts = [self._places(of_k, block) for block in blocks(groups[STRATUM])]
+        (model,) = self.models.trials.models
+        places = pl.concat([_NOTHING, *parts])
+        return places.with_columns(groups[model].gather(places[_PLACE]).alias(model))
+
+    def _places(self, rows: Rows, block: Block) -> pl.DataFrame:
+        """A row for each model of some strata, the best first."""
+        scores = self.models.scores(rows, block)
+        here = np.isfinite(scores.ranked)
+        # Stable: of equal models the first by name is the first.
+        order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
+        found = self._numbers(rows, block, scores) | self._ranges(scores, here)
+        found["p_best"] = scores.p_best()
+        found[OUTWEIGHED], found[PAIRS] = self._doubts(rows, block, scores)
+        found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
+        here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
+        found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
+        gap = found["mu"][:, :-1] - found["mu"][:, 1:]
+        found["rank"] = _ranks(gap > _TIED, here, self.method)
+        found["rank_ci"] = _ranks(self._apart(scores, z, found), here, self.method)
+        stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
+        place = np.take_along_axis(block.rows, order, axis=1).ravel()
+        # NaN says that there is no such number.
+        numbers = {name: pl.Series(found[name].ravel()).fill_nan(None) for name in _FOUND}
+        return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, schema=_NOTHING.schema)
+
+    def _numbers(self, rows: Rows, block: Block, scores: Scores) -> dict[str, Floats]:
+        """Each model by itself."""
+        if isinstance(scores, Sampled):
+            return dict(zip(_NUMBERS, scores.scores(self.models.confidence), strict=True))
+        assert isinstance(rows, pl.DataFrame)  # noqa: S101 - only samples have rows by question
+        return {name: rows[name].to_numpy()[block.rows] for name in _NUMBERS}
+
+    def _ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
+        """The best and the worst rank of each model."""
+        if self.simultaneous:
+            told, _ = told_apart(scores, self.models.confidence)
+        else:
+            told = scores.told_of_each(self.models.confidence)
+        ranges = rank_ranges(verdicts(scores.ranked, told), here)
+        names = ("rank_lo", "rank_hi")
+        return {
+            name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
+        }
+
+    def _apart(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
+        """Which neighbours the rule of the paper does not tie."""
         if self.ties == "overlap":
-            apart = hi[order[1:]] < lo[order[:-1]]
-        numbers = dict(zip(_NUMBERS, (mu, sigma, lo, hi), strict=True))
-        return pl.DataFrame(
-            {
-                **{name: groups[name].gather(order) for name in self.trials.models},
-                **{name: values[order] for name, values in numbers.items()},
-                "z_last": np.r_[np.nan, z],
-                "apart": np.r_[False, apart],
-            }
-        ).with_columns(cs.float().fill_nan(None))
+            return np.asarray(found["hi"][:, 1:] < found["lo"][:, :-1])
+        return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
+
+    def _doubts(self, rows: Rows, block: Block, scores: Scores) -> tuple[Floats, Floats]:
+        """In how many pairs with later models the prior decides, and how many there are."""
+        models = block.rows.shape[1]
+        a, b = np.triu_indices(models, 1)
+        doubts = np.zeros(block.rows.shape)
+        found = self.models.doubts(rows, block, scores, a, b)
+        strata, pairs = np.nonzero(found)
+        np.add.at(doubts, (strata, a[pairs]), 1)
+        return doubts, np.broadcast_to(np.arange(models)[::-1].astype(float), doubts.shape)
 
 
-def _sorted(rows: pl.LazyFrame, trials: Trials, strata: Sequence[str]) -> pl.LazyFrame:
-    """The best model of each stratum first."""
-    descending = [*(False for _ in strata), True, False]
-    return rows.sort(*strata, "mu", trials.keys[-1], descending=descending, nulls_last=True)
+def _ranks(apart: Mask, here: Mask, method: RankMethod) -> Floats:
+    """Ranks in a list, in which neighbours are tied that are not apart; NaN for the rest.
 
-
-def _placed(
-    ordered: pl.LazyFrame, trials: Trials, strata: Sequence[str], method: RankMethod
-) -> pl.LazyFrame:
-    """Add both ranks to models in their order, of which each knows its gap to the one before."""
-    place = pl.col("apart").fill_null(value=False).cum_sum()
-    places = pl.when(pl.col("mu").is_not_null()).then(place)
-    return ordered.with_columns(
-        rank=_within(rank_scores("mu", method=method), strata),
-        rank_ci=_within(_ranked(places, method), strata),
-        z_next=_within(pl.col("z_last").shift(-1), strata),
-    ).select(*strata, "rank", "rank_ci", trials.keys[-1], *_NUMBERS, "z_next")
-
-
-def _within(expr: pl.Expr, strata: Sequence[str]) -> pl.Expr:
-    return expr.over(strata) if strata else expr
+    Examples
+    --------
+    >>> apart, here = np.array([[True, False, True]]), np.ones((1, 4), dtype=bool)
+    >>> [_ranks(apart, here, method)[0].tolist() for method in ("competition", "average")]
+    [[1.0, 2.0, 2.0, 4.0], [1.0, 2.5, 2.5, 4.0]]
+    """
+    place = np.arange(1.0, here.shape[1] + 1)
+    # What is not ranked comes last, and is tied with nothing.
+    apart = apart | ~here[:, 1:]
+    best = np.maximum.accumulate(
+        np.where(np.pad(apart, ((0, 0), (1, 0)), constant_values=True), place, 0), axis=1
+    )
+    worst = np.where(np.pad(apart, ((0, 0), (0, 1)), constant_values=True), place, np.inf)
+    worst = np.minimum.accumulate(worst[:, ::-1], axis=1)[:, ::-1]
+    dense = 1 + np.pad(np.cumsum(apart, axis=1), ((0, 0), (1, 0))).astype(float)
+    ranks = {"competition": best, "competition_max": worst, "dense": dense}
+    return np.where(here, ranks.get(method, (best + worst) / 2), np.nan)
 
 
 def rank_scores(

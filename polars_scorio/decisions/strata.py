@@ -6,12 +6,21 @@ from collections.abc import Callable
 
 import polars as pl
 
-from polars_scorio.arguments import Compared, check_choice, fits, is_several, several, shown
+from polars_scorio.arguments import (
+    Adjusted,
+    Compared,
+    check_choice,
+    fits,
+    is_several,
+    several,
+    shown,
+)
+from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Category, Trials
 from polars_scorio.counting.values import is_label
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.reporting.request import check_metrics, view_of
 
 _GROUPS, _ROWS = ":groups", ":rows"
@@ -129,16 +138,24 @@ def refuse_rewards(metric: Metric, trials: Trials, method: str) -> None:
         )
 
 
-def aligned(options: DecisionOptions) -> DecisionOptions:
-    """The options with the questions to compare: the same ones, unless the user says otherwise.
+class AlignedOptions(InferenceOptions, total=False):
+    """The options of a report in which the questions of the models are aligned."""
+
+    questions: Alignment
+
+
+def aligned(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOptions:
+    """The options with the questions that count: the same ones, unless the user says otherwise.
 
     Raises
     ------
     ValueError
-        If `questions` is neither "same" nor "common".
+        If `questions` is none of "same", "common" and, where it is `adjustable`, "adjusted".
     """
-    check_choice("questions", options.get("questions", "same"), Compared)
-    return {"questions": "same", **options}
+    questions = options.get("questions", "same")
+    check_choice("questions", questions, Adjusted if adjustable else Compared)
+    # What is adjusted takes all of them.
+    return {**options, "questions": "any" if questions == "adjusted" else questions}
 
 
 def single_k(metric: Metric, method: str) -> int | None:

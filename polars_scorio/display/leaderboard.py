@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.rank import ranked
+from polars_scorio.decisions.layout import STRATUM
+from polars_scorio.decisions.models import Models
+from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
@@ -44,13 +47,20 @@ def leaderboard(
     columns = wide_columns(metrics, trials.keys, shared, options.get("inference"))
     names = number_columns(metrics)
     *strata, model = trials.keys
-    refuse_repeats([model, "rank", "rank_ci", "z_next", *names, *FACTS])
-    plan = results(trials, metrics, overall=overall, **aligned(options))
+    refuse_repeats([model, "rank", "rank_lo", "rank_hi", *names, *FACTS])
+    calibrated = options.get("inference") == "calibrated"
+    priced = calibrated and overall != "macro" and options.get("target") != "population"
+    plan = results(trials, metrics, overall=overall, priced=priced, **aligned(options))
     rows = tidy(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
     wide = rows.group_by(*trials.keys).agg(columns)
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
-    board = _ranks(rows.filter(*whole), trials, metrics[0], options)
+    first = replace(metrics[0], k=metrics[0].k[:1])
+    if not strata and calibrated and first.calibrated and options.get("target") == "population":
+        places = rank(frame, roles, first, **options).collect(engine="streaming")
+    else:
+        places = _ranks(rows.filter(*whole), trials, first, options)
+    board = places.select("rank", "rank_lo", "rank_hi", model)
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
@@ -65,11 +75,14 @@ def leaderboard(
 def _ranks(
     rows: pl.DataFrame, trials: Trials, metric: Metric, options: DecisionOptions
 ) -> pl.DataFrame:
-    """The models in their order by the first row that a metric has in a report."""
+    """The models in their order by the rows over all strata, which have errors of their own."""
     k = pl.lit(metric.k[0], pl.Int64)
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
-    ranks = ranked(own.lazy(), trials, [], **options)
-    return ranks.select(pl.col("rank_ci").alias("rank"), trials.keys[-1]).collect()
+    own = own.sort(trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
+    ranking = Ranking(Models(trials, metric, {**options, "target": "benchmark"}))
+    return ranking.of_rows(own, own).with_columns(
+        pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32)
+    )
 
 
 def _facts(options: DecisionOptions, overall: Overall | None) -> dict[str, pl.Expr]:

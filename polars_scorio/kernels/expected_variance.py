@@ -74,23 +74,27 @@ class Outlook:
         return m + (self.gain(m) >= threshold)
 
 
-def expected_variance(outlook: Outlook, m: Ints | int, questions: Ints, sigma: float) -> float:
-    """Expected squared sigma of the mean over questions after m further trials of each.
+def expected_variance(
+    outlook: Outlook, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
+) -> Floats:
+    """Expected squared sigmas of means over questions after m further trials of each.
 
     Parameters
     ----------
     outlook : Outlook
-        Of the states of one group.
+        Of the states of all groups.
     m : ndarray of int, shape (P,), or int
         Further trials of each question of a state.
     questions : ndarray of int, shape (P,)
         How many questions share a state.
-    sigma : float
-        Standard deviation of the mean now.
+    group : ndarray of int, shape (P,)
+        The group of each state.
+    sigma : ndarray of float, shape (G,)
+        Standard deviation of the mean of each group now.
 
     Returns
     -------
-    float
+    ndarray of float, shape (G,)
         With independent questions ``sum(variance(m)) / M**2``. Where they share a fitted prior,
         what they have in common (the rest of ``sigma**2``) shrinks with the square of the share of
         variance that is left.
@@ -98,13 +102,19 @@ def expected_variance(outlook: Outlook, m: Ints | int, questions: Ints, sigma: f
     Examples
     --------
     >>> outlook = Outlook(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
-    >>> now = (1 / 12 / 2) ** 0.5
-    >>> round(expected_variance(outlook, 2, np.array([2]), now) / now**2, 12)
-    0.5
+    >>> now = np.array([1 / 12 / 2]) ** 0.5
+    >>> expected_variance(outlook, 2, np.array([2]), np.array([0]), now) / now**2
+    array([0.5])
     """
-    now = questions @ outlook.variance(0) / questions.sum() ** 2
-    left = questions @ outlook.variance(m) / questions.sum() ** 2 / now if now else 0.0
-    return float(left * (now * (1 - left) + left * sigma**2))
+
+    def total(values: Floats | Ints) -> Floats:
+        return np.bincount(group, values, sigma.size).astype(np.float64)
+
+    size = np.maximum(total(questions), 1) ** 2
+    now = total(questions * outlook.variance(0)) / size
+    then = total(questions * outlook.variance(m)) / size
+    left = np.divide(then, now, out=np.zeros_like(now), where=now > 0)
+    return np.asarray(left * (now * (1 - left) + left * sigma**2))
 
 
 def allocation(outlook: Outlook, budget: int) -> Ints:

@@ -183,9 +183,13 @@ class Evaluation:
             groups, self.inference.classes, with_prior=self.with_prior, per_question=bool(question)
         )
         facts = cells.facts().with_columns(cells.flat[name] for name in question)
+        # Relaxed: only calibrated rows have a price.
         rows = pl.concat(
-            facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
-            for name, k, numbers in self._numbers(cells)
+            (
+                facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
+                for name, k, numbers in self._numbers(cells)
+            ),
+            how="vertical_relaxed",
         )
         return (
             rows.sort(_CELL, maintain_order=True)

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias, TypedDict
 import polars as pl
 
 from polars_scorio.arguments import (
-    Compared,
+    Adjusted,
     InferenceKind,
     Overall,
     Per,
@@ -129,11 +129,16 @@ class DecisionOptions(InferenceOptions, total=False):
     """The keywords of what compares the models of a stratum."""
 
     questions: Annotated[
-        Compared,
+        Adjusted,
         Option(
             "same",
             """The models of a stratum must have the same questions, the default; or only those
-            count that all of them have.""",
+            count that all of them have; or (`compare` and `rank`) "adjusted".
+
+            Adjusted, for questions of which each model was asked only a part: effects of models and
+            of questions are fitted to the estimates of the questions by least squares, so that who
+            was asked the easy ones gains nothing by it. For `avg` and `bayes` (as their estimates)
+            with ``target="population"``; the covariance is a sandwich over the questions.""",
         ),
     ]
 

@@ -1,7 +1,7 @@
 """Pairs of models: the numbers, who is better, and what cannot be compared."""
 
 from itertools import combinations
-from math import hypot, inf, nextafter, sqrt
+from math import hypot, inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.decisions.compare import standardized
+from polars_scorio.decisions.differences import standardized
 from tests import moments
 from tests.made_logs import drawn, long, unreadable
 
@@ -49,9 +49,9 @@ def models(answers: dict[str, list[list[object]]]) -> pl.DataFrame:
 def by_hand(one, other, confidence=0.95) -> list[float]:
     """The numbers of a pair from both (mu, sigma^2)."""
     diff, sigma = float(one[0] - other[0]), sqrt(one[1] + other[1])
-    normal, z = NormalDist(), abs(diff) / sigma
+    normal, z = NormalDist(), diff / sigma
     reach = normal.inv_cdf((1 + confidence) / 2) * sigma
-    return [diff, sigma, z, normal.cdf(z), diff - reach, diff + reach]
+    return [diff, sigma, z, normal.cdf(abs(z)), diff - reach, diff + reach]
 
 
 # --- the numbers
@@ -74,7 +74,7 @@ def test_numbers_follow_from_the_moments_of_both_models(log, metric, oracle, con
             row = pairs.row(by_predicate=_is(domain=domain, model_a=a, model_b=b), named=True)
             expected = by_hand(parts[a], parts[b], confidence)
             assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-11)
-            sure = row["prob"] >= confidence
+            sure = row["lo"] > 0 or row["hi"] < 0
             assert row["better"] == ((a if row["diff"] > 0 else b) if sure else None)
 
 
@@ -90,14 +90,14 @@ def test_without_a_metric_it_is_bayes(log):
 def test_the_example_of_two_models_by_hand():
     # Posteriors Beta(4, 2) and Beta(2, 4): means 2/3 and 1/3, variances 8 / (36 * 7) each.
     log = models({"ada": [[1, 1, 1, 0]], "bob": [[0, 0, 1, 0]]})
-    row = log.scorio.compare(confidence=0.9).row(0, named=True)
+    row = log.scorio.compare(confidence=0.8).row(0, named=True)
     sigma = sqrt(2 * 8 / 252)
     assert row["diff"] == pytest.approx(1 / 3)
     assert row["sigma"] == pytest.approx(sigma)
     assert row["z"] == pytest.approx(1 / 3 / sigma)
     assert row["prob"] == pytest.approx(NormalDist().cdf(1 / 3 / sigma))  # 0.907
     assert row["better"] == "ada"
-    ends = [NormalDist(1 / 3, sigma).inv_cdf(p) for p in (0.05, 0.95)]
+    ends = [NormalDist(1 / 3, sigma).inv_cdf(p) for p in (0.1, 0.9)]
     assert [row["lo"], row["hi"]] == pytest.approx(ends)
 
 
@@ -124,7 +124,7 @@ def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
         assert row["sigma"] == pytest.approx(hypot(one["sigma"], other["sigma"]), rel=1e-15)
 
 
-@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"pooling": "none"}])
+@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"inference": "published"}])
 def test_sigmas_of_both_models_are_independent(log, options):
     accessor = log.scorio(**ROLES)
     report = accessor.report(ps.bayes(), **options)
@@ -161,22 +161,22 @@ def test_prior_trials_are_added_to_the_counts(log):
 
 
 def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
-    pairs = log.scorio(**ROLES).compare(interval="beta", confidence=0.9)
+    pairs = log.scorio(**ROLES).compare(inference="pooled", confidence=0.9)
     for row in pairs.iter_rows(named=True):
         # The Beta distribution on [-1, 1] with these moments.
         mean, var = (row["diff"] + 1) / 2, row["sigma"] ** 2 / 4
         total = mean * (1 - mean) / var - 1
         beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
         assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
-    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), interval="beta")
+    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), inference="pooled")
     assert wide["lo"].min() >= -20
     assert wide["hi"].max() <= 20
 
 
-@pytest.mark.parametrize("interval", ["normal", "beta"])
-def test_the_bounds_of_a_metric_bound_the_difference(interval):
+@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
+def test_the_bounds_of_a_metric_bound_the_difference(inference):
     log = models({"a": [[1] * 9], "b": [[0] * 9]})
-    row = log.scorio.compare(ps.bayes(bounds=(0, 0.6)), interval=interval).row(0, named=True)
+    row = log.scorio.compare(ps.bayes(bounds=(0, 0.6)), inference=inference).row(0, named=True)
     assert row["diff"] > 0.6
     assert row["hi"] == 0.6
     free = log.scorio.compare(ps.bayes(), confidence=0.9999).row(0, named=True)
@@ -194,26 +194,27 @@ def test_without_a_difference_there_is_no_better_model():
     assert row["sigma"] > 0
 
 
-@pytest.mark.parametrize("interval", ["normal", "beta"])
+@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
 @pytest.mark.parametrize(
     "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(2, w=[2, 2, 2])]
 )
-def test_where_nothing_is_at_stake_nothing_is_better(log, metric, interval):
-    pairs = log.scorio(**ROLES).compare(metric, interval=interval, confidence=0.5)
+def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
+    pairs = log.scorio(**ROLES).compare(metric, inference=inference, confidence=0.5)
     assert pairs.select(NUMBERS).unique().rows() == [(0, 0, 0, 0.5, 0, 0)]
     assert pairs["better"].null_count() == 6
 
 
 def test_a_difference_without_sigma_is_certain():
     diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
-    assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, 2, np.nan], nan_ok=True)
+    assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, -2, np.nan], nan_ok=True)
 
 
 def test_better_begins_at_confidence():
     log = models({"a": [[1, 1, 1, 0]], "b": [[0, 0, 1, 0]]})
     prob = log.scorio.compare()["prob"].item()
-    assert log.scorio.compare(confidence=prob)["better"].item() == "a"
-    assert log.scorio.compare(confidence=nextafter(prob, 1))["better"].item() is None
+    # Two-sided: what lies outside on the other side counts too.
+    assert log.scorio.compare(confidence=2 * prob - 1 - 1e-9)["better"].item() == "a"
+    assert log.scorio.compare(confidence=2 * prob - 1 + 1e-9)["better"].item() is None
 
 
 def test_swapping_the_names_swaps_the_verdict(log):
@@ -222,7 +223,8 @@ def test_swapping_the_names_swaps_the_verdict(log):
     other = log.with_columns(swap).scorio(**ROLES).compare(confidence=0.6)
     turned = other.filter(model_a="a", model_b="c")
     straight = one.filter(model_a="a", model_b="c")
-    assert turned["diff"].to_list() == (-straight["diff"]).to_list()
+    for name in ("diff", "z"):
+        assert turned[name].to_list() == (-straight[name]).to_list()
     assert turned["lo"].to_list() == pytest.approx((-straight["hi"]).to_list())
     assert turned["prob"].to_list() == straight["prob"].to_list()
     assert turned["better"].to_list() == straight["better"].replace({"a": "c", "c": "a"}).to_list()
@@ -261,7 +263,7 @@ def test_models_keep_their_dtype_and_its_order(log, dtype, names):
         for column in (*PAIRS, "better"):
             assert rows.schema[column] == dtype
     order = named["model"].unique().sort().to_list()
-    pairs = named.filter(domain="air").scorio(success=2).compare(confidence=0.5)
+    pairs = named.filter(domain="air").scorio(success=2).compare(confidence=0.01)
     assert pairs.select(PAIRS).rows() == list(combinations(order, 2))
     winners = pairs.select(pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b"))
     assert pairs["better"].to_list() == winners.to_series().to_list()
@@ -323,10 +325,10 @@ def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
     size, mean = len(differences), sum(differences) / len(differences)
     square = sum((each - mean) ** 2 for each in differences) / (size - 1)
     sigma = sqrt(square / size + width**2 / (2 * size * (size + 1)))
-    t, z = stats.t(size - 1), abs(mean) / sigma
+    t, z = stats.t(size - 1), mean / sigma
     reach = t.ppf((1 + confidence) / 2) * sigma
     ends = max(mean - reach, -width), min(mean + reach, width)
-    return [mean, sigma, z, t.cdf(z), *ends]
+    return [mean, sigma, z, t.cdf(abs(z)), *ends]
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -350,7 +352,7 @@ def test_the_population_pairs_the_questions(even, metric, width, confidence):
         expected = paired(((one - other) / width).tolist(), 1.0, confidence)
         expected = [n * unit for n, unit in zip(expected, (width, width, 1, 1, width, width))]  # noqa: B905 - six each
         assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-11, abs=1e-15)
-        sure = row["prob"] >= confidence and row["diff"] != 0
+        sure = row["lo"] > 0 or row["hi"] < 0
         assert row["better"] == (row["model_a" if row["diff"] > 0 else "model_b"] if sure else None)
 
 
@@ -442,7 +444,7 @@ def hard(n: dict[str, int], seed: int = 3, questions: int = 100) -> pl.DataFrame
 @pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 def test_one_and_the_same_model_with_16_and_2_trials():
     log = hard({"many": 16, "few": 2})
-    with pytest.warns(ps.PriorWarning, match=r"^in 1 of 1 pairs .* pooling=\"partial\" fits"):
+    with pytest.warns(ps.PriorWarning, match=r"^in 1 of 1 pairs .* inference=\"calibrated\" keeps"):
         row = log.scorio.compare().row(0, named=True)
     assert row["better"] == "few"
     assert row["prob"] > 0.999
@@ -484,22 +486,24 @@ def test_without_estimates_or_within_the_interval_nothing_is_said(even):
         (None, {"target": "sample"}, ValueError,
          r'^target must be "benchmark" or "population", got \'sample\''),
         (None, {"questions": "any"}, ValueError,
-         r'^questions must be "same" or "common", got \'any\''),
-        (None, {"interval": "wald"}, ValueError, r"^interval must be .*, got 'wald'"),
-        (None, {"pooling": "full"}, ValueError, r"^pooling must be .*, got 'full'"),
+         r'^questions must be "same" or "common" or "adjusted", got \'any\''),
+        (None, {"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
+        (None, {"simultaneous": "yes"}, TypeError, r"^simultaneous must be .*, got 'yes'"),
         (None, {"confidence": 1}, ValueError, "^confidence must be a number .*, got 1"),
         (None, {"confidence": "0.9"}, ValueError, "^confidence must be a number .*, got '0.9'"),
-        ("bayes", {}, TypeError, "takes metrics such as .*, got 'bayes'"),
+        ("bayes", {}, TypeError, r"^compare takes a metric such as ps\.bayes\(\), got 'bayes'$"),
         (ps.geom_ds_at_k(2), {"target": "population"}, ValueError,
          r"^geom_ds_at_k: a blend of the whole benchmark .*; ps\.geom_at_k has$"),
         (ps.geo_spectrum_at_k(2), {"target": "population"}, ValueError,
          r"^geo_spectrum_at_k: a blend of the whole benchmark"),
-        (None, {"target": "population", "interval": "beta"}, ValueError,
-         r"Student's t distribution: leave interval='beta' out"),
+        (None, {"questions": "adjusted"}, ValueError,
+         r'^questions="adjusted" takes the questions as a sample, .* target="population"$'),
+        (ps.pass_at_k(2), {"questions": "adjusted", "target": "population"}, ValueError,
+         r'^questions="adjusted" adds up .*, got pass_at_k\(2\); questions="common" takes every'),
         (None, {"target": "population", "prior": pl.DataFrame({"question": [1], "trial": [1],
          "category": [1]})}, ValueError, r"prior trials have no say, leave prior= out"),
         (None, {"target": "population", "inference": "pooled"}, ValueError,
-         r'pooling has no say, leave inference="pooled" out$'),
+         r'a fitted population has no say, leave inference="pooled" out$'),
         (ps.pass_at_k(1, beta0=2), {"target": "population"}, ValueError,
          r"alpha0 and beta0 have no say, leave them out$"),
     ],

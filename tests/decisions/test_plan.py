@@ -30,7 +30,7 @@ def log():
 
 def smallest(enough) -> int:
     """The smallest number that is enough; every larger one is."""
-    return bisect_left(range(2_000_000), x=True, key=enough)
+    return bisect_left(range(20_000_000), x=True, key=enough)
 
 
 # --- trials needed for a width
@@ -121,9 +121,11 @@ def test_the_example_by_hand():
 @METRIC
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed, confidence):
-    rows = log.scorio(**ROLES).trials_needed(metric, confidence=confidence, max_trials=2_000_000)
+    rows = log.scorio(**ROLES).trials_needed(
+        metric, confidence=confidence, assurance=0.5, max_trials=20_000_000
+    )
     assert rows.columns == ["domain", "model_a", "model_b", *NEEDED]
-    z = NormalDist().inv_cdf(confidence)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     oracle = moments.avg if observed else moments.bayes
     pairs = rows.iter_rows(named=True)
     for domain in ("air", "web"):
@@ -155,9 +157,9 @@ def test_an_order_that_is_clear_needs_nothing():
 
 
 @pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])
-def test_equal_models_are_never_told_apart(confidence):
+def test_equal_models_are_never_told_apart_as_they_are(confidence):
     log = pl.concat([outcomes({(4, 3): 1, (4, 2): 1}, model) for model in "ab"])
-    row = log.scorio.trials_needed(confidence=confidence).row(0, named=True)
+    row = log.scorio.trials_needed(confidence=confidence, assurance=0.5).row(0, named=True)
     assert [row[name] for name in NEEDED] == [4, 4, None, None, None]
 
 
@@ -185,8 +187,10 @@ def test_a_single_model_has_no_neighbour(log):
 @pytest.mark.parametrize("half_width", [None, 0.1])
 def test_prior_trials_count(log, half_width):
     prior = drawn(9, range(7), most=2)
-    rows = log.scorio(**ROLES).trials_needed(ps.bayes(W), prior=prior, half_width=half_width)
-    z = NormalDist().inv_cdf(0.95 if half_width is None else 0.975)
+    rows = log.scorio(**ROLES).trials_needed(
+        ps.bayes(W), prior=prior, half_width=half_width, assurance=0.5
+    )
+    z = NormalDist().inv_cdf(0.975)
     for row in rows.iter_rows(named=True):
         names = [row["model"]] if half_width else [row["model_a"], row["model_b"]]
         parts = [
@@ -326,10 +330,12 @@ def test_other_metrics_have_no_closed_form(log, metric, method):
         ({"half_width": nan}, ValueError, r"^half_width must be .*, got nan"),
         ({"half_width": "0.1"}, ValueError, r"^half_width must be .*, got '0\.1'"),
         ({"half_width": True}, ValueError, r"^half_width must be .*, got True"),
+        ({"assurance": 1}, ValueError, r"^assurance must be a number .*, got 1"),
+        ({"assurance": "0.8"}, ValueError, r"^assurance must be a number .*, got '0\.8'"),
         ({"max_trials": 0}, ValueError, r"^max_trials must be a positive int, got 0"),
         ({"max_trials": 1e3}, ValueError, r"^max_trials must be a positive int, got 1000\.0"),
         ({"confidence": 1}, ValueError, r"^confidence must be a number .*, got 1"),
-        ({"pooling": "full"}, ValueError, r"^pooling must be .*, got 'full'"),
+        ({"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
         ({"questions": "any"}, ValueError, r"^questions must be .*, got 'any'"),
         ({"target": "population"}, TypeError, "unexpected keyword argument 'target'"),
     ],

@@ -31,10 +31,10 @@ def order_of(rows: pl.DataFrame) -> list[str]:
 
 def test_a_row_is_that_of_the_wide_report_in_rank_order(r1):
     log = pl.concat([r1, long([[0] * 5, [0, 1, 0, 0, 0]], "poor")])
-    board = log.scorio.leaderboard(*METRICS)
-    assert board.columns == ["rank", "model", *NUMBERS, *FACTS]
-    ranks = log.scorio.rank().select(pl.col("rank_ci").alias("rank"), "model")
-    assert_frame_equal(board.select("rank", "model"), ranks)
+    board = log.scorio.leaderboard(*METRICS, inference="published")
+    assert board.columns == ["rank", "rank_lo", "rank_hi", "model", *NUMBERS, *FACTS]
+    ranks = log.scorio.rank().select("rank", "rank_lo", "rank_hi", "model")
+    assert_frame_equal(board.select(ranks.columns), ranks)
     assert board["model"].to_list() == ["m", "poor"]
     wide = log.scorio.report(*METRICS, wide=True)
     columns = ["model", *NUMBERS, *FACTS[:3]]
@@ -50,9 +50,19 @@ def test_a_row_is_that_of_the_wide_report_in_rank_order(r1):
 def test_strata_stand_beside_the_overall_numbers(log, overall):
     accessor = log.scorio(by="domain", success=[1, 2])
     board = accessor.leaderboard(*METRICS, overall=overall, confidence=0.8)
-    wide = accessor.report(*METRICS, overall=overall, confidence=0.8, wide=True)
+    options = {"confidence": 0.8, "inference": "calibrated"}
+    wide = accessor.report(*METRICS, overall=overall, wide=True, **options)
     strata = [f"{stratum}__{name}" for stratum in ("air", "web") for name in NUMBERS]
-    assert board.columns == ["rank", "model", *NUMBERS, *strata, *FACTS, "overall"]
+    assert board.columns == [
+        "rank",
+        "rank_lo",
+        "rank_hi",
+        "model",
+        *NUMBERS,
+        *strata,
+        *FACTS,
+        "overall",
+    ]
     for stratum, prefix in ((None, ""), ("air", "air__"), ("web", "web__")):
         own = wide.filter(pl.col("domain").eq_missing(pl.lit(stratum, pl.String)))
         shown = board.sort("model").select(
@@ -83,13 +93,13 @@ def test_ranks_are_those_of_the_overall_rows():
     # 11 / 2, so z is 1.48 in each stratum and 1.48 sqrt(2) = 2.10 for their mean.
     z = 0.2 / ((0.16 + 0.24) / 22) ** 0.5
     assert log.scorio(by="domain").compare()["z"].to_list() == pytest.approx([z, z])
-    assert z < 1.645 < 2**0.5 * z < 2.326
-    assert log.scorio(by="domain").rank()["rank_ci"].to_list() == [1, 1, 1, 1]
-    for confidence, ranks in ((0.95, [1, 2]), (0.99, [1, 1])):
-        board = log.scorio(by="domain").leaderboard(ps.bayes(), confidence=confidence)
-        assert board.select("rank", "model").rows() == [
-            *zip(ranks, ["better", "worse"], strict=True)
-        ]
+    assert z < 1.960 < 2**0.5 * z < 2.576
+    assert log.scorio(by="domain").rank()["rank_hi"].to_list() == [2, 2, 2, 2]
+    for confidence, ends in ((0.95, [1, 2]), (0.99, [2, 2])):
+        options = {"confidence": confidence, "inference": "published"}
+        board = log.scorio(by="domain").leaderboard(ps.bayes(), **options)
+        rows = [(1, ends[0], "better"), (2, ends[1], "worse")]
+        assert board.select("rank", "rank_hi", "model").rows() == rows
 
 
 def test_the_first_metric_ranks(log):
@@ -181,7 +191,7 @@ def test_a_lazy_log_is_collected(log):
 def test_an_empty_log_has_an_empty_leaderboard(r1):
     board = r1.clear().scorio.leaderboard(*METRICS)
     assert board.height == 0
-    assert board.columns == ["rank", "model", *NUMBERS, *FACTS]
+    assert board.columns == ["rank", "rank_lo", "rank_hi", "model", *NUMBERS, *FACTS]
 
 
 @pytest.mark.parametrize(

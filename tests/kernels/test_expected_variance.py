@@ -136,8 +136,17 @@ def test_independent_questions_are_added():
     questions, m = np.array([3, 1]), np.array([2, 0])
     now = (3 * 1 / 2 + 1 * (2 / 5 + 3 / 25)) / 16
     after = (3 * 1 / 4 + 1 * (2 / 5 + 3 / 25)) / 16
-    assert expected_variance(outlook, m, questions, now**0.5) == pytest.approx(after, rel=1e-14)
-    assert expected_variance(outlook, 0, questions, now**0.5) == pytest.approx(now, rel=1e-14)
+    for further, left in ((m, after), (0, now)):
+        found = expected_variance(outlook, further, questions, np.array([0, 0]), ONE * now**0.5)
+        assert found == pytest.approx(left, rel=1e-14)
+
+
+def test_groups_are_added_by_themselves():
+    outlook = Outlook(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0]))
+    questions, group, m = np.array([3, 4]), np.array([0, 2]), np.array([1, 2])
+    sigma = np.array([3 / 2 / 9, 0.0, 4 * (2 / 5 + 3 / 25) / 16]) ** 0.5
+    found = expected_variance(outlook, m, questions, group, sigma)
+    assert found == pytest.approx([1 / 3 / 3, 0, (2 / 7 + 3 / 49) / 4], rel=1e-14)
 
 
 def test_what_questions_share_shrinks_with_the_square_of_what_is_left():
@@ -146,12 +155,15 @@ def test_what_questions_share_shrinks_with_the_square_of_what_is_left():
     for m in (0, 4, 12):
         left = 4 / (4 + m)
         expected = own * left + shared * left**2
-        found = expected_variance(outlook, m, questions, (own + shared) ** 0.5)
+        found = expected_variance(outlook, m, questions, np.array([0]), ONE * (own + shared) ** 0.5)
         assert found == pytest.approx(expected, rel=1e-14)
 
 
 def test_certain_questions_stay_certain():
-    assert expected_variance(Outlook(0 * ONE, 0 * ONE, ONE), 3, np.array([2]), 0.0) == 0
+    assert (
+        expected_variance(Outlook(0 * ONE, 0 * ONE, ONE), 3, np.array([2]), np.array([0]), 0 * ONE)
+        == 0
+    )
 
 
 # --- where to spend a budget

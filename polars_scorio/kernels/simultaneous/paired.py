@@ -21,6 +21,7 @@ _CELLS = 2**18  # of a temporary array: 1 MB, so that it stays in the cache
 _WORK = 2**28  # pairs times directions, both ways, at most
 _FEW, _FEWEST, _MOST = 256, 256, 4096  # directions: where they are even, and bounds elsewhere
 _TABLE = 4096
+_NEARLY_ALL = 1e-12  # no critical value is smaller: its log is taken
 _ALIKE = 8  # directions of similar reach that count together
 
 
@@ -322,7 +323,8 @@ def _quantile(
         tail = np.maximum(1 - held.reshape(log_reach.shape).mean(axis=1), 1e-300)
         return np.asarray(np.log1p(-confidence) - np.log(tail))
 
-    low, high = np.full(len(reach), np.log(single)), np.log(bonferroni)
+    ends = np.maximum(single, _NEARLY_ALL), np.maximum(bonferroni, _NEARLY_ALL)
+    low, high = np.full(len(reach), np.log(ends[0])), np.log(ends[1])
     # Of one pair both are the same, but for rounding.
     c = np.exp(root(excess, low, np.maximum(low, high), 4))
     return np.where(pairs > 1, np.clip(c, single, bonferroni), single)

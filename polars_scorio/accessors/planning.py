@@ -1,0 +1,325 @@
+"""The methods of the accessor that plan: how many more trials, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.arguments import Compared, Per
+from polars_scorio.counting.roles import Category
+from polars_scorio.decisions.convergence import settling, trajectory
+from polars_scorio.decisions.plan import next_trials, trials_needed
+from polars_scorio.kernels.convergence import Scheme
+from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.options import DecisionOptions, PlanOptions
+from polars_scorio.signatures import takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class PlanMethods(Accessor[FrameT]):
+    """How many trials are enough, within each stratum."""
+
+    @takes(PlanOptions)
+    def trials_needed(
+        self,
+        metric: Metric | None = None,
+        *,
+        half_width: float | None = None,
+        confidence: float | None = None,
+        assurance: float = 0.8,
+        max_trials: int = 1_000_000,
+        questions: Compared = "same",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """How many more trials of each question settle it, with which chance?
+
+        The next trials move the difference of two neighbours too. So the answer is for a chance,
+        the `assurance`, that an interval of the difference no longer holds zero.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            `ps.bayes()`, the default, or `ps.avg()`: for these the answer has a closed form.
+        half_width : float, optional
+            Of each model's interval, in units of the metric. Default: until neighbours in the
+            ranking are told apart.
+        confidence : float, optional
+            Of that interval, or of the interval of the difference; default: as the accessor says,
+            else 0.95.
+        assurance : float
+            The chance that neighbours are told apart after these trials, the better one first or
+            last. 0.5: the trials after which today's difference would just do, which is a coin flip
+            for the model that leads. A width has no chance in it.
+        max_trials : int
+            More than so many further trials of each question are not considered.
+        questions : "same" or "common"
+            As in `compare`; only for neighbours in the ranking.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and model, or per pair of neighbours in the ranking (`model_a` is the
+            better one, the best pair comes first):
+
+            ======================  ============================================================
+            by...                   the stratum
+            model                   or model_a, model_b
+            trials_min, trials_max  trials of a question now
+            extra                   further trials of each question, of both models of a pair the
+                                    same; null if `max_trials` do not settle it, or never any
+            total                   that times the questions (of both models)
+            sigma                   expected sigma (of the difference) after them
+            ======================  ============================================================
+
+        Raises
+        ------
+        TypeError
+            For any other metric.
+        ValueError
+            If `half_width` or `max_trials` is not positive, or `assurance` not between 0 and 1;
+            without a `half_width` also as `compare`.
+
+        Notes
+        -----
+        A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
+        the variance of the weight of one trial; by the law of total variance one more trial is
+        expected to leave v - Var(E[score | trial]) = v - S / (T + 1)^2 = v T / (T + 1), and m of
+        them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
+        squared sigma is the sum over the questions divided by M^2.
+
+        With d the difference now, s_0 and s_m its sigma now and then, the difference then is normal
+        around d with the variance r^2 = s_0^2 - s_m^2: the assurance is
+        Phi((abs(d) - z s_m) / r) + Phi((-abs(d) - z s_m) / r). In a simulation, 0.793 of the pairs
+        were settled that were planned with 0.8, and 0.486 of those with 0.5. Pairs that `compare`
+        tells apart today need nothing.
+
+        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of
+        a question under it and T its ratio to the expected variance of a trial's weight; what the
+        questions share of the uncertainty of that prior shrinks with them.
+
+        Examples
+        --------
+        One question with 0 of 1: v = 1/18, T = 3; sigma = 0.1 needs 1/18 * 3 / (3 + m) <= 0.01.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
+        >>> needed = trials.scorio(trial=None).trials_needed(half_width=0.196)
+        >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
+        (1, 14, 14, 0.099)
+        """
+        plan = trials_needed(
+            self._lazy(),
+            self._roles,
+            metric,
+            half_width=half_width,
+            confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
+            assurance=assurance,
+            max_trials=max_trials,
+            questions=questions,
+            **self._planning(options),
+        )
+        return self._returned(plan)
+
+    @takes(PlanOptions)
+    def next_trials(
+        self,
+        budget: int,
+        metric: Metric | None = None,
+        *,
+        models: Category | Iterable[Category] | None = None,
+        per: Per = "question",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """Where to spend the next trials, so that the sigmas become as small as they can?
+
+        Minimises the expected squared sigmas, summed over models and strata. Each further trial of
+        a question gains less than the one before, so taking the largest gains one by one is
+        optimal.
+
+        Parameters
+        ----------
+        budget : int
+            Number of trials, for all models and strata together.
+        metric : Metric, optional
+            `ps.bayes()`, the default, or `ps.avg()`.
+        models : category or several of them, optional
+            Spend on these models only; default: on all.
+        per : "question" or "model"
+            How much to spend on each question, the default; or a summary for each model.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            Per question: by..., model, question, trials (until now) and extra, sorted by the keys;
+            `extra` sums up to the budget. Per model: by..., model, questions, trials, extra, and
+            sigma now (`sigma`), as expected after the same budget is spread equally over all
+            questions of these models (`sigma_equal`), and after this allocation (`sigma_next`).
+
+        Raises
+        ------
+        TypeError
+            For any other metric.
+        ValueError
+            If the budget is not positive, or `models` are not in the log; and as `report`.
+
+        Notes
+        -----
+        The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
+        spends this way lets the number of trials depend on outcomes: read the next report with
+        ``ps.bayes()`` and ``inference="pooled"``. In simulations its error was smaller than that of
+        `ps.avg()` in 12 of 14 cells, and its 95 % intervals held the truth in .96 of the cases, in
+        the worst cell .94 (`ps.avg()`: .95, .88).
+        A filter after this method does not reach the scan.
+
+        Examples
+        --------
+        The question that always succeeds gets fewer of the trials.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"question": ["easy"] * 4 + ["hard"] * 4, "category": [1, 1, 1, 1, 0, 1, 0, 1]}
+        ... )
+        >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
+        [('easy', 4, 3), ('hard', 4, 7)]
+        """
+        plan = next_trials(
+            self._lazy(),
+            self._roles,
+            budget,
+            metric,
+            models=models,
+            per=per,
+            **self._planning(options),
+        )
+        return self._returned(plan)
+
+    @takes(DecisionOptions)
+    def trajectory(
+        self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
+    ) -> FrameT:
+        """What would one have reported after the first n trials of each question?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to follow; default `ps.bayes()`. One draw size at a time.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum, n = 1..N and model, sorted by these: by..., n, model, mu, sigma, lo,
+            hi, rank. The trials of a question are taken in the order of their ids; a question that
+            has fewer than n counts with all of them. A model has rows up to the trials of its
+            longest question, and is ranked among those that have a row (competition ranks by mu).
+            Unlike a report it holds all trials in memory.
+
+        Raises
+        ------
+        ValueError
+            If rows carry no trial ids, for several draw sizes, for rewards without weights; and as
+            `compare`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": "ada", "question": 1, "trial": [0, 1, 2], "category": [1, 0, 0]}
+        ... )
+        >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
+        [(1, 0.667), (2, 0.5), (3, 0.4)]
+        """
+        options = self._with(options)
+        return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
+
+    @takes(PlanOptions)
+    def convergence(
+        self,
+        metric: Metric | None = None,
+        *,
+        replicates: int = 1000,
+        scheme: Scheme = "trial",
+        seed: int = 0,
+        progress: bool = False,
+        questions: Compared = "same",
+        **options: Unpack[PlanOptions],
+    ) -> FrameT:
+        """After how many trials does the ranking settle [1]_?
+
+        A sequence of trials converges at the smallest n from which on the ranking after n trials of
+        each question is that of all trials of the log.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+        replicates : int
+            Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself, in
+            the order of its trial ids.
+        scheme : "trial" or "question"
+            What a replicate draws: trial numbers of each model, the same for all its questions
+            (which needs equally many trials of each), or those of each question on its own.
+        seed : int
+            Of the random numbers; the same in every stratum.
+        progress : bool
+            Show a bar, which needs the extra `progress`.
+        questions : "same" or "common"
+            As in `compare`.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and n = 1..N, and a last one with n = null for what never converges,
+            since it ends with another ranking: by..., n, share (of the replicates that converge at
+            n), cumulative, and tau, the mean of Kendall's tau-b of the ranking after n trials
+            against that of all trials (without replicates where it ties all models).
+
+        Raises
+        ------
+        ValueError
+            As `trajectory`; with ``scheme="trial"`` for different numbers of trials.
+        ImportError
+            If `progress` needs a package that is not there.
+
+        Notes
+        -----
+        ``inference="pooled"`` fits a prior to each model, n and replicate, which takes long.
+
+        References
+        ----------
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 3.3 and figure 1.
+
+        Examples
+        --------
+        Ada is ahead from the third trial on.
+
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {
+        ...         "model": ["ada"] * 4 + ["bob"] * 4,
+        ...         "question": 1,
+        ...         "trial": [0, 1, 2, 3] * 2,
+        ...         "category": [0, 1, 1, 1, 1, 0, 0, 0],
+        ...     }
+        ... )
+        >>> trials.scorio.convergence(replicates=0).select("n", "share", "tau").rows()
+        [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
+        """
+        plan = settling(
+            self._lazy(),
+            self._roles,
+            metric,
+            replicates=replicates,
+            scheme=scheme,
+            seed=seed,
+            progress=progress,
+            questions=questions,
+            **self._planning(options),
+        )
+        return self._returned(plan)
