@@ -1,6 +1,6 @@
 """Do simultaneous verdicts, rank ranges and the chance to be best hold what they promise?
 
-Run it without arguments; ``--logs 200`` is quick. Each log is simulated as counts of successes.
+Run it without arguments; ``--logs 200`` is quick, ``--accessor`` asks `compare` and `rank`. Each log is simulated as counts of successes.
 """
 
 import argparse
@@ -8,8 +8,10 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+import polars_scorio as ps
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.kernels.simultaneous.best import p_best, p_best_paired
@@ -42,6 +44,7 @@ class Logs:
 
     truth: np.ndarray
     mean: np.ndarray
+    sigma: np.ndarray  # of each pair
     score: np.ndarray  # of each pair
     p_value: np.ndarray  # of each pair
     critical: object
@@ -56,11 +59,13 @@ def benchmark_logs(truth, questions, n, rng):
     estimate = rng.binomial(n, p) / n
     mean = estimate.mean(axis=1)
     sigma = np.sqrt((estimate * (1 - estimate) / (n - 1)).sum(axis=1)) / questions
-    score = _score(mean, np.hypot(sigma[:, :, None], sigma[:, None, :]))
+    of_pairs = np.hypot(sigma[:, :, None], sigma[:, None, :])
+    score = _score(mean, of_pairs)
     return Logs(
         # Models that are equal answer equally; the order of the others is that of their truths.
         p.mean(axis=1),
         mean,
+        of_pairs,
         score,
         2 * ndtr(-score),
         independent_critical(mean, CONFIDENCE),
@@ -81,6 +86,7 @@ def population_logs(truth, questions, n, rng):
     return Logs(
         truth,
         both.mean,
+        both.sigma(),
         score,
         2 * stdtr(questions - 1, -score),
         paired_critical(both, CONFIDENCE),
@@ -120,7 +126,9 @@ def measured(logs):
     pairs = pairs_of(logs.mean)
     everyone = np.arange(len(pairs))
     single = by_score(logs.score)(logs.critical(pairs, everyone), everyone) & pairs
-    told, _ = step_down(pairs, logs.critical, by_score(logs.score))
+    told, c = step_down(pairs, logs.critical, by_score(logs.score))
+    gap, true_gap = (each[:, :, None] - each[:, None, :] for each in (logs.mean, logs.truth))
+    held = (np.abs(gap - true_gap) <= c * logs.sigma + 1e-12).all(axis=(1, 2))
     signs = verdicts(logs.mean, told)
     order = np.sign(logs.truth[:, :, None] - logs.truth[:, None, :])
     wrong = ((signs != 0) & (signs != order)).any(axis=(1, 2))
@@ -133,6 +141,7 @@ def measured(logs):
         covered(signs, logs.truth).all(axis=1).mean(),
         covered(of_each, logs.truth).mean(),
         wrong.mean(),
+        held.mean(),
         single.sum() / number,
         told.sum() / number,
         holm(logs.p_value),
@@ -145,8 +154,12 @@ def ranks(logs):
     """Coverage of ranks, wrong verdicts and pairs told apart."""
     print(f"{logs} logs a row; population: 200 questions, 4 trials, difficulty shared with ")
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
-    print("| target | models | truth | ranks held | own rank | wrong | told: single ", end="")
-    print("| step-down | Holm | p_best says | is |\n" + "|---" * 11 + "|")
+    print("| target | models | truth | ranks held | own rank | wrong ", end="")
+    print(
+        "| intervals held | told: single | step-down | Holm | p_best says | is |\n"
+        + "|---" * 12
+        + "|"
+    )
     targets = {"benchmark": (benchmark_logs, 100, 8), "population": (population_logs, 200, 4)}
     for target, (simulate, questions, n) in targets.items():
         for models in (2, 5, 10, 20, 50):
@@ -210,15 +223,80 @@ def planned(logs):
         print(f"planned with assurance {goal}: {settled.mean():.3f} of {truth.size} settled")
 
 
+def counted(successes, n):
+    """A log of counts from successes of shape (strata, models, questions)."""
+    stratum, model, question = np.indices(successes.shape).reshape(3, -1)
+    keys = pl.DataFrame({"log": stratum, "model": model, "question": question})
+    log = pl.concat(
+        keys.with_columns(category=pl.lit(category), count=pl.Series(count.ravel()))
+        for category, count in ((0, n - successes), (1, successes))
+    )
+    return log.scorio(by="log", count="count")
+
+
+def through_the_accessor(logs):
+    """The same through `compare` and `rank`, each log a stratum: 10 models, 60 questions."""
+    print(
+        f"\nThrough the accessor: {logs} logs, 10 models, 60 questions, 4 trials, shared difficulty"
+    )
+    print("| truth | options | ranks held | wrong | by itself | intervals held | told | s |")
+    print("|---" * 8 + "|")
+    options = [{"inference": each} for each in ("published", "pooled", "calibrated")]
+    for name in ("equal", "close", "spread"):
+        rng = np.random.default_rng(len(name))
+        x = rng.normal(size=(logs, 60, 1))
+        truth = np.stack([TRUTHS[name](10, rng) for _ in range(logs)])
+        p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
+        log = counted(rng.binomial(4, p).swapaxes(1, 2), 4)
+        for asked in [*options, {"target": "population"}]:
+            true = truth if "target" in asked else p.mean(axis=1)
+            started = time.perf_counter()
+            numbers = accessor_numbers(log, true, asked)
+            cells = " | ".join(f"{each:.3f}" for each in numbers)
+            seconds = time.perf_counter() - started
+            print(f"| {name} | {[*asked.values()][0]} | {cells} | {seconds:.1f} |", flush=True)
+
+
+def accessor_numbers(log, truth, asked):
+    """Of the tidy frames."""
+    metric = ps.avg()
+    ranked = log.rank(metric, **asked)
+    own, place = ranked["log"].to_numpy(), ranked["model"].to_numpy()
+    all_of_log = truth[own]
+    mine = truth[own, place][:, None]
+    lo = ranked["rank_lo"].to_numpy() <= 1 + (all_of_log > mine + 1e-12).sum(axis=1)
+    hi = ranked["rank_hi"].to_numpy() >= 10 - (all_of_log < mine - 1e-12).sum(axis=1)
+    held = ranked.with_columns(held=pl.Series(lo & hi)).group_by("log").agg(pl.col("held").all())
+    found = [held["held"].mean()]
+    for simultaneous in (True, False):
+        pairs = log.compare(metric, simultaneous=simultaneous, **asked)
+        a, b = (truth[pairs["log"], pairs[side]] for side in ("model_a", "model_b"))
+        gap = np.where(np.abs(a - b) < 1e-12, 0.0, a - b)
+        told = pairs["better"].is_not_null().to_numpy()
+        sign = np.where(told, np.sign(pairs["diff"].to_numpy()), 0)
+        marked = pairs.with_columns(
+            wrong=pl.Series(told & (sign != np.sign(gap))),
+            held=pl.Series((pairs["lo"].to_numpy() <= gap) & (gap <= pairs["hi"].to_numpy())),
+        )
+        each = marked.group_by("log").agg(pl.col("wrong").any(), pl.col("held").all())
+        found.append(each["wrong"].mean())
+        if simultaneous:
+            rest = [each["held"].mean(), told.mean()]
+    return [*found, *rest]
+
+
 def main():
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logs", type=int, default=1000, help="a row; default: 1000")
-    logs = parser.parse_args().logs
-    started = time.perf_counter()
-    ranks(logs)
-    adjusted(logs)
-    planned(logs)
+    parser.add_argument("--accessor", action="store_true", help="only through compare and rank")
+    arguments = parser.parse_args()
+    logs, started = arguments.logs, time.perf_counter()
+    if not arguments.accessor:
+        ranks(logs)
+        adjusted(logs)
+        planned(logs)
+    through_the_accessor(min(logs, 200))
     print(f"{time.perf_counter() - started:.0f} s")
 
 

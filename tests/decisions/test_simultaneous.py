@@ -1,0 +1,400 @@
+"""Verdicts and rank ranges that hold at once, and models of which little is known."""
+
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polars_scorio as ps
+from tests.made_logs import drawn, long
+
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
+
+ROLES = {"by": "domain", "success": 2}
+RANKS = ["rank", "rank_lo", "rank_hi", "p_best"]
+INFERENCES = ["published", "pooled", "calibrated"]
+ASKED = [
+    *({"inference": each} for each in INFERENCES),
+    {"target": "population"},
+    {"target": "population", "questions": "adjusted"},
+]
+
+
+def counted(successes: np.ndarray, n: int) -> ps.Scorio:
+    """A log of counts from successes of shape (strata, models, questions)."""
+    stratum, model, question = np.indices(successes.shape).reshape(3, -1)
+    keys = pl.DataFrame({"stratum": stratum, "model": model, "question": question})
+    log = pl.concat(
+        keys.with_columns(category=pl.lit(category), count=pl.Series(count.ravel()))
+        for category, count in ((0, n - successes), (1, successes))
+    )
+    return log.scorio(by="stratum", count="count")
+
+
+@pytest.fixture(scope="module")
+def spread() -> ps.Scorio:
+    """Three strata of six models, some of them far apart."""
+    random = np.random.default_rng(2)
+    rates = np.linspace(0.37, 0.63, 6)[None, :, None] + random.uniform(-0.3, 0.3, (3, 1, 60))
+    return counted(random.binomial(8, rates), 8)
+
+
+def outside(rows: pl.DataFrame) -> pl.Series:
+    return (rows["lo"] > 0) | (rows["hi"] < 0)
+
+
+# --- pairs
+
+
+def test_the_critical_value_is_that_of_tukey_without_any_verdict():
+    random = np.random.default_rng(0)
+    near = counted(random.binomial(4, 0.5, (1, 5, 20)), 4).compare(simultaneous=True)
+    assert near["better"].null_count() == near.height
+    c = stats.studentized_range(5, np.inf).ppf(0.95) / sqrt(2)
+    np.testing.assert_allclose(near["hi"] - near["diff"], c * near["sigma"], rtol=1e-6)
+    np.testing.assert_allclose(near["diff"] - near["lo"], c * near["sigma"], rtol=1e-6)
+
+
+def test_with_a_baseline_the_critical_value_is_that_of_dunnett():
+    random = np.random.default_rng(0)
+    near = counted(random.binomial(4, 0.5, (1, 4, 400)), 4)
+    rows = near.compare(simultaneous=True, baseline=2, confidence=0.95)
+    assert rows["better"].null_count() == 3
+    # Dunnett (1964), three treatments, infinite degrees of freedom; the sigmas are nearly equal.
+    far = (rows["hi"] - rows["diff"]) / rows["sigma"]
+    assert far.to_list() == pytest.approx([2.35] * 3, abs=0.006)
+
+
+def test_the_population_takes_a_value_between_one_pair_and_bonferroni(spread):
+    rows = spread.compare(target="population", simultaneous=True)
+    far = ((rows["hi"] - rows["diff"]) / rows["sigma"]).to_numpy()
+    one, all_pairs = (stats.t(59).ppf(1 - 0.025 / pairs) for pairs in (1, 15))
+    assert (one - 1e-9 <= far).all()
+    assert (far <= all_pairs + 1e-9).all()
+    assert far.max() > one + 0.3
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+def test_better_is_the_model_on_whose_side_zero_is_not(spread, options):
+    metric = ps.avg()
+    for simultaneous in (False, True):
+        rows = spread.compare(metric, simultaneous=simultaneous, **options)
+        assert rows["better"].is_not_null().equals(outside(rows))
+        won = rows.filter(pl.col("better").is_not_null())
+        assert won["better"].equals(
+            won.select(
+                pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b").alias("better")
+            ).to_series()
+        )
+        assert (np.sign(rows["z"]) == np.sign(rows["diff"])).all()
+        assert rows["prob"].min() >= 0.5
+    single = spread.compare(metric, **options)
+    # At once less is sure, and intervals are no narrower.
+    assert outside(rows).sum() < outside(single).sum()
+    assert ((rows["hi"] - rows["lo"]) >= (single["hi"] - single["lo"]) - 1e-12).all()
+
+
+def test_later_steps_tell_more_pairs_apart_than_the_first():
+    random = np.random.default_rng(5)
+    rates = np.linspace(0.25, 0.75, 12)[None, :, None] * np.ones((30, 1, 40))
+    pairs = counted(random.binomial(8, rates), 8).compare(simultaneous=True)
+    c = stats.studentized_range(12, np.inf).ppf(0.95) / sqrt(2)
+    first = (pairs["z"].abs() > c).sum()
+    assert pairs["better"].is_not_null().sum() > 1.03 * first
+    later = pairs.filter(pl.col("better").is_not_null(), pl.col("z").abs() <= c)
+    assert (later["hi"] - later["lo"] < 2 * c * later["sigma"]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "spread_of_sigma"),
+    [({}, 1), ({"target": "population"}, 1), ({"inference": "calibrated"}, 1)],
+    ids=str,
+)
+def test_equal_models_are_rarely_told_apart(options, spread_of_sigma):
+    random = np.random.default_rng(7)
+    # 400 logs of ten equal models; one has four of them by itself in most logs.
+    logs = 400 if "inference" not in options else 60
+    rates = np.clip(random.normal(0.5, 0.2 * spread_of_sigma, (logs, 1, 50)), 0.02, 0.98)
+    log = counted(random.binomial(4, np.broadcast_to(rates, (logs, 10, 50))), 4)
+    wrong = []
+    for simultaneous in (False, True):
+        pairs = log.compare(ps.avg(), simultaneous=simultaneous, **options)
+        some = pairs.group_by("stratum").agg(pl.col("better").is_not_null().any())
+        wrong.append(some["better"].mean())
+    # Three standard deviations of a share of .05.
+    assert wrong[1] <= 0.05 + 3 * sqrt(0.05 * 0.95 / logs)
+    assert wrong[0] > 0.3
+
+
+def test_intervals_hold_at_once():
+    random = np.random.default_rng(8)
+    rates = random.beta(2, 2, (300, 8, 50))
+    pairs = counted(random.binomial(10, rates), 10).compare(
+        ps.avg(), simultaneous=True, inference="calibrated"
+    )
+    truth = rates.mean(axis=2)
+    a, b = (truth[pairs["stratum"], pairs[name]] for name in ("model_a", "model_b"))
+    held = pairs.with_columns(held=(pairs["lo"] <= a - b) & (pairs["hi"] >= a - b))
+    share = held.group_by("stratum").agg(pl.col("held").all())["held"].mean()
+    assert share >= 0.95 - 3 * sqrt(0.05 * 0.95 / 300)
+
+
+# --- ranks
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+def test_ranges_follow_from_the_verdicts_of_the_comparison(spread, options):
+    rows = spread.rank(ps.avg(), **options)
+    pairs = spread.compare(ps.avg(), simultaneous=True, **options)
+    for row in rows.iter_rows(named=True):
+        own = pairs.filter(
+            (pl.col("model_a") == row["model"]) | (pl.col("model_b") == row["model"]),
+            stratum=row["stratum"],
+        )
+        won = (own["better"] == row["model"]).sum()
+        lost = own["better"].is_not_null().sum() - won
+        assert (row["rank_lo"], row["rank_hi"]) == (1 + lost, 6 - won)
+        assert row["rank_lo"] <= row["rank"] <= row["rank_hi"]
+    assert (rows["rank_hi"] - rows["rank_lo"]).mean() < 4
+    shares = rows.group_by("stratum").agg(pl.col("p_best").sum())["p_best"]
+    assert shares.to_list() == pytest.approx([1] * 3, abs=1e-9)
+
+
+def test_a_range_by_itself_needs_less_than_all_ranges_at_once():
+    # Beta(51, 51) four times and Beta(69, 33): z = 2.61, between Dunnett's 2.44 and Tukey's 2.73.
+    log = counted(np.array([[[68], [50], [50], [50], [50]]]), 100)
+    assert log.rank()["z_next"][0] == pytest.approx(2.61, abs=0.01)
+    for simultaneous, ranges in ((True, [(1, 5)] * 5), (False, [(1, 1), *[(2, 5)] * 4])):
+        rows = log.rank(simultaneous=simultaneous)
+        assert rows.select("rank_lo", "rank_hi").rows() == ranges
+
+
+def test_p_best_is_the_share_of_draws_that_a_model_wins(spread):
+    rows = spread.rank(inference="pooled").filter(stratum=1)
+    random = np.random.default_rng(3)
+    draws = random.normal(rows["mu"], rows["sigma"], (200_000, 6))
+    share = np.bincount(draws.argmax(axis=1), minlength=6) / len(draws)
+    np.testing.assert_allclose(rows["p_best"], share, atol=0.005)  # four standard errors
+
+
+def test_all_strata_at_once_are_each_by_itself(spread):
+    log = spread.frame
+    some = log.filter(~((pl.col("stratum") == 1) & (pl.col("model") > 3)))
+    for options in ASKED:
+        for ask in (
+            lambda accessor, options=options: accessor.rank(ps.avg(), **options),
+            lambda accessor, options=options: accessor.compare(
+                ps.avg(), simultaneous=True, **options
+            ),
+            lambda accessor, options=options: accessor.compare(
+                ps.avg(), simultaneous=True, baseline=3, **options
+            ),
+        ):
+            rows = ask(some.scorio(by="stratum", count="count"))
+            parts = [
+                ask(some.filter(stratum=stratum).scorio(by="stratum", count="count"))
+                for stratum in range(3)
+            ]
+            assert_frame_equal(rows, pl.concat(parts), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_two_runs_give_the_same_bytes(spread):
+    for options in ASKED:
+        assert_frame_equal(spread.rank(**options), spread.rank(**options), check_exact=True)
+
+
+# --- questions of which each model has a part
+
+
+def test_where_all_have_all_questions_nothing_is_adjusted():
+    log = drawn(6, range(7), most=5).scorio(**ROLES)
+    for ask in (log.compare, log.rank):
+        rows = [
+            ask(ps.bayes(), target="population", questions=questions, confidence=0.8)
+            for questions in ("same", "adjusted")
+        ]
+        columns = [name for name in rows[0].columns if name not in {"lo", "hi"}]
+        # The linear algebra is another one; critical values by freedom are the same.
+        assert_frame_equal(rows[0].select(columns), rows[1].select(columns), rel_tol=1e-8)
+
+
+def test_who_lacks_the_easy_question_loses_nothing():
+    log = pl.concat(
+        [
+            long([[0, 1], [1, 0], [1, 1]], "all"),
+            long([[0, 1], [1, 0]], "most"),
+        ]
+    )
+    rows = log.scorio.rank(ps.avg(), target="population", questions="adjusted")
+    assert rows["mu"].to_list() == pytest.approx([2 / 3, 2 / 3])
+    pair = log.scorio.compare(ps.avg(), target="population", questions="adjusted")
+    assert pair["diff"].item() == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="lacks questions"):
+        log.scorio.compare(ps.avg(), target="population")
+
+
+def test_models_that_no_question_connects_are_named():
+    log = pl.concat(
+        [
+            long([[1], [0]], "a"),
+            long([[1], [1]], "b"),
+            long([[0], [1]], "c").with_columns(pl.col("question") + 5),
+        ]
+    ).with_columns(domain=pl.lit("air"))
+    options = {"target": "population", "questions": "adjusted"}
+    message = r"^domain='air': the models are in 2 parts .*: \['a', 'b'\]; \['c'\]\. Compare each"
+    for method in ("compare", "rank"):
+        with pytest.raises(ValueError, match=message):
+            getattr(log.scorio(by="domain"), method)(**options)
+
+
+# --- models of which little is known
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_one_model_is_the_first_and_the_last(options, simultaneous):
+    log = long([[1, 0], [1, 1], [0, 0]], "a").scorio
+    rows = log.rank(ps.avg(), simultaneous=simultaneous, **options)
+    assert rows.select(RANKS).rows() == [(1, 1, 1, 1.0)]
+    pairs = log.compare(ps.avg(), simultaneous=simultaneous, **options)
+    assert pairs.height == 0
+    assert pairs.schema["better"] == pl.String
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+def test_identical_models_share_all_ranks(options):
+    log = pl.concat([long([[1, 0], [1, 1], [0, 0]], model) for model in "abc"]).scorio
+    rows = log.rank(ps.avg(), **options)
+    assert rows.select("rank", "rank_lo", "rank_hi").unique().rows() == [(1, 1, 3)]
+    # Those of the population come from draws that do not tell which of the equal ones it is.
+    assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3, abs=0.02)
+    pairs = log.compare(ps.avg(), simultaneous=True, **options)
+    assert pairs.select("diff", "z", "prob").unique().rows() == [(0, 0, 0.5)]
+    assert pairs["better"].null_count() == 3
+
+
+def test_without_any_sigma_the_order_is_certain_and_equals_share():
+    log = pl.concat([long([[1, 2]], model) for model in "abc"])
+    # Each category has the same weight: nothing is at stake.
+    rows = log.scorio.rank(ps.bayes([1, 1, 1]))
+    assert rows.select(RANKS).rows() == [(1, 1, 3, pytest.approx(1 / 3))] * 3
+
+
+def test_some_models_without_sigma_stay_where_they_are():
+    from polars_scorio.decisions.differences import posteriors, told_apart  # noqa: PLC0415
+
+    mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
+    scores = posteriors(mu, sigma, ps.bayes(), None)
+    told, _ = told_apart(scores, 0.95)
+    assert told[0].astype(int).tolist() == [[0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+    found = scores.differences(*np.triu_indices(4, 1), np.full((1, 6), 2.0))
+    assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
+    assert found.z[0, 0] == -np.inf
+
+
+def test_saturated_models_leave_something_open():
+    log = pl.concat([long([[1] * 4] * 10, "all"), long([[1] * 4] * 10, "too")]).scorio
+    row = log.compare(ps.avg(), inference="calibrated").row(0, named=True)
+    assert (row["diff"], row["better"]) == (0, None)
+    assert -0.5 < row["lo"] < -0.05
+    assert row["hi"] == pytest.approx(-row["lo"])
+
+
+def test_predictions_are_not_ranked():
+    log = pl.concat(
+        [
+            long([[1, 0, 1], [0, 0, 1], [1, 1, 1]], "c"),
+            long([[0, 0, 1], [0, 1, 0], [1, 0, 1]], "a"),
+            long([[1], [1], [1]], "b"),
+        ]
+    ).scorio
+    rows = log.rank(ps.pass_at_k(2), inference="calibrated")
+    assert rows["model"].to_list() == ["c", "a", "b"]
+    assert rows["rank"].to_list() == [1, 2, None]
+    assert rows.row(2, named=True)["rank_hi"] is None
+    assert rows.select(*RANKS, "rank_ci", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
+    assert rows["rank_hi"].to_list()[:2] == [2, 2]
+    assert rows.select("mu", "lo", "hi").null_count().row(0) == (0, 0, 0)
+    pairs = log.compare(ps.pass_at_k(2), inference="calibrated", simultaneous=True)
+    ahead = pairs.filter((pl.col("model_a") == "b") | (pl.col("model_b") == "b"))
+    assert ahead.select("sigma", "z", "prob", "better").null_count().row(0) == (2,) * 4
+    assert (ahead["lo"] <= ahead["diff"]).all()
+    assert pairs["sigma"].null_count() == 2
+
+
+def test_models_without_an_estimate_leave_the_others_alone():
+    log = pl.concat(
+        [
+            *(
+                long([[int(rate > q / 9)] * 3 for q in range(9)], m)
+                for m, rate in (("a", 1), ("b", 0.2))
+            ),
+            long([[1]] * 9, "c"),
+        ]
+    ).scorio
+    options = {"target": "population", "simultaneous": True}
+    rows = log.rank(ps.pass_at_k(2), **options)
+    assert rows.select("model", "rank", "rank_lo", "rank_hi").rows()[2] == ("c", None, None, None)
+    two = log.frame.filter(pl.col("model") != "c").scorio.rank(ps.pass_at_k(2), **options)
+    # Beside a third model the directions of the draws are others: the last digits of p_best.
+    assert_frame_equal(rows[:2], two, abs_tol=0.01)
+
+
+@pytest.mark.parametrize("simultaneous", [0, "no", None])
+def test_simultaneous_is_a_flag(simultaneous):
+    for method in ("compare", "rank"):
+        with pytest.raises(TypeError, match=r"^simultaneous must be "):
+            getattr(long([[1]]).scorio, method)(simultaneous=simultaneous)
+
+
+# --- plans
+
+
+@pytest.mark.parametrize(("assurance", "share"), [(0.8, "settled"), (0.5, "leader")])
+def test_planned_pairs_are_settled_as_often_as_promised(assurance, share):
+    random = np.random.default_rng(11)
+    # Rates are as uniform as the prior, so that its posteriors are right.
+    rates, n = random.random((400, 2, 10)), 8
+    now = random.binomial(n, rates)
+    plan = counted(now, n).trials_needed(assurance=assurance, confidence=0.9)
+    found = []
+    for stratum, leader, extra in plan.select("stratum", "model_a", "extra").iter_rows():
+        if extra:
+            more = now[stratum] + random.binomial(extra, rates[stratum])
+            better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
+            found.append((better is not None, better == leader))
+    shares = dict(zip(("settled", "leader"), np.mean(found, axis=0), strict=True))
+    # Three standard errors. For the leader 0.5 is a coin flip; the other may still be settled.
+    spread = 3 * sqrt(assurance * (1 - assurance) / len(found))
+    assert shares[share] == pytest.approx(assurance, abs=spread)
+    assert shares["leader"] <= shares["settled"]
+
+
+def test_what_is_settled_today_needs_nothing(spread):
+    for inference in ("published", "pooled"):
+        plan = spread.trials_needed(inference=inference)
+        pairs = spread.compare(inference=inference)
+        keys = ["stratum", "model_a", "model_b"]
+        ours = [frozenset(row[1:]) | {("s", row[0])} for row in plan.select(keys).iter_rows()]
+        better = {
+            frozenset(row[1:3]) | {("s", row[0])}: row[3]
+            for row in pairs.select(*keys, "better").iter_rows()
+        }
+        assert [extra == 0 for extra in plan["extra"]] == [better[key] is not None for key in ours]
+    assert plan["extra"].min() == 0
+
+
+def test_more_assurance_needs_more_trials(spread):
+    open_ = spread.trials_needed(assurance=0.5, confidence=0.999)["extra"].to_numpy() > 0
+    needs = [
+        spread.trials_needed(assurance=each, confidence=0.999)["extra"].to_numpy()[open_]
+        for each in (0.8, 0.9, 0.99)
+    ]
+    assert open_.sum() > 2
+    for fewer, more in combinations(needs, 2):
+        assert (fewer < more).all()
