@@ -14,7 +14,7 @@ from polars_scorio.counting.engines import count_trials
 from polars_scorio.counting.seen import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.decisions.rank import rank_scores
-from polars_scorio.display.tables import style, to_latex, to_markdown
+from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
 from polars_scorio.logs.arrays import from_array
 from polars_scorio.metrics import (
     Metric,
@@ -65,8 +65,8 @@ __all__ = [
     "rubrics",
     "scorio",
     "sql",
-    "style",
     "threshold_spectrum_at_k",
+    "to_great_table",
     "to_latex",
     "to_markdown",
     "unanimous_at_k",

@@ -63,8 +63,8 @@ class ReaderMethods(Accessor[FrameT]):
     ) -> pl.DataFrame:
         """A wide frame for people: the models in their order, a column for each metric.
 
-        `ps.style`, `ps.to_markdown` and `ps.to_latex` make a table of it. Its columns depend on the
-        strata in the log, so a LazyFrame is collected.
+        `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` make a table of it. Its columns
+        depend on the strata in the log, so a LazyFrame is collected.
 
         Parameters
         ----------
@@ -82,14 +82,15 @@ class ReaderMethods(Accessor[FrameT]):
             rank, rank_lo, rank_hi  place of the model by its number, and the best and the worst
                                     one that it can have, as in `rank`
             model                   under its own name
-            bayes, bayes_sigma,     of each metric and k what people mean by it (mu of `bayes`, the
-            bayes_lo, bayes_hi      estimate of all others), sigma and the interval around mu; with
-                                    strata, over all of them
-            retail__bayes, ...      the same of each stratum; a stratum that is a number is named
-                                    with its column, as in ``temperature_0_7__bayes``
+            bayes, bayes_lo,        of each metric and k mu and the interval around it, which ends
+            bayes_hi                where the metric does; with strata, over all of them
+            bayes_estimate,         the unbiased estimate, and sigma
+            bayes_sigma
+            retail__bayes, ...      the same of each stratum; one that is a number is named with its
+                                    column, as in ``temperature 0.7__bayes``
             questions, trials,      as in `report`, over all strata
             dropped
-            confidence, prior       what the intervals hold and what they started from
+            confidence, inference   what the intervals hold, and what they rest on in words
             overall                 "macro" or "micro"; only with strata
             ======================  ============================================================
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,12 @@ from polars_scorio.decisions.layout import STRATUM
 from polars_scorio.decisions.models import Models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
+from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import plain_name, results, wide_columns
+from polars_scorio.reporting.report import plain_name, results
+from polars_scorio.reporting.request import check_metrics, on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 # Parts a stratum from a metric in the name of a column; `plain_name` never makes one.
 SEPARATOR = "__"
 # What belongs to a number of a metric, after its name.
-ENDS = ("_sigma", "_lo", "_hi")
+ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 # What holds for all numbers of a row.
-FACTS = ("questions", "trials", "dropped", "unscored", "confidence", "prior", "overall")
+FACTS = ("questions", "trials", "dropped", "unscored", "confidence", "inference", "overall")
 
 
 def leaderboard(
@@ -43,16 +44,15 @@ def leaderboard(
     trials = bind(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("macro" if trials.by else None)
-    shared = shared_columns(trials)
-    columns = wide_columns(metrics, trials.keys, shared, options.get("inference"))
-    names = number_columns(metrics)
+    shared, names = shared_columns(trials), number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", *names, *FACTS])
     calibrated = options.get("inference") == "calibrated"
     priced = calibrated and overall != "macro" and options.get("target") != "population"
     plan = results(trials, metrics, overall=overall, priced=priced, **aligned(options))
     rows = tidy(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
-    wide = rows.group_by(*trials.keys).agg(columns)
+    numbers = [number for metric in metrics for number in _numbers(on_levels(metric, trials))]
+    wide = rows.group_by(*trials.keys).agg(*(pl.col(name).first() for name in shared), *numbers)
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
     first = replace(metrics[0], k=metrics[0].k[:1])
@@ -86,17 +86,38 @@ def _ranks(
 
 
 def _facts(options: DecisionOptions, overall: Overall | None) -> dict[str, pl.Expr]:
-    """What the intervals hold, what they started from, and what stands for all strata."""
+    """What the intervals hold, what they rest on, and what stands for all strata."""
     facts: dict[str, object] = {
         "confidence": float(options.get("confidence", 0.95)),
-        "prior": _prior(options),
+        "inference": inference_words(options),
         **({"overall": overall} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}
 
 
+def _numbers(metric: Metric) -> Iterator[pl.Expr]:
+    """The columns of a metric: mu, which its interval is around; the estimate; and the interval.
+
+    Without a posterior the number is the estimate. An interval ends where the metric does.
+    """
+    low, high = metric.span
+    inside = pl.col("mu").is_between(low, high)
+    ends = {
+        "": pl.coalesce("mu", "estimate"),
+        "_estimate": pl.col("estimate"),
+        "_sigma": pl.col("sigma"),
+        "_lo": pl.when(inside).then(pl.col("lo").clip(low, high)).otherwise("lo"),
+        "_hi": pl.when(inside).then(pl.col("hi").clip(low, high)).otherwise("hi"),
+    }
+    for k in metric.k:
+        row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
+        for end, number in ends.items():
+            yield number.filter(row).first().alias(f"{plain_name(metric, k)}{end}")
+
+
 def number_columns(metrics: Sequence[Metric]) -> list[str]:
-    """Of each metric and k: its number, sigma and interval."""
+    """Of each metric and k: its number, estimate, sigma and interval."""
+    check_metrics(metrics)
     plain = [plain_name(metric, k) for metric in metrics for k in metric.k]
     return [f"{name}{end}" for name in plain for end in ("", *ENDS)]
 
@@ -113,27 +134,16 @@ def _prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, 
     if not strata:
         return prefixes
     for stratum in rows.select(strata).drop_nulls().unique().sort(*strata).to_dicts():
-        prefix = "_".join(_words(name, value) for name, value in stratum.items())
+        prefix = " / ".join(_words(name, value) for name, value in stratum.items())
         if prefix in prefixes:
             raise ValueError(
                 f"the strata {prefixes[prefix]!r} and {stratum!r} would both have the columns "
-                f"{prefix + SEPARATOR!r}...: give by= an expression with names that differ in "
-                "letters and digits"
+                f"{prefix + SEPARATOR!r}...: give by= an expression with other names"
             )
         prefixes[prefix] = stratum
     return prefixes
 
 
 def _words(name: str, value: object) -> str:
-    """The value of a stratum as a part of a name; a number needs the name of its column."""
-    words = re.findall(r"[0-9A-Za-z]+", str(value))
-    if not words or not words[0][0].isalpha():
-        words = [*re.findall(r"[0-9A-Za-z]+", name), *words]
-    return "_".join(words)
-
-
-def _prior(options: DecisionOptions) -> str:
-    """What the posteriors started from."""
-    fitted = options.get("inference") in {"pooled", "calibrated"}
-    trials = " + prior trials" if options.get("prior") is not None else ""
-    return ("fitted to the questions" if fitted else "uniform") + trials
+    """The value of a stratum as it is written; what is no word needs the name of its column."""
+    return value if value and isinstance(value, str) else f"{name} {value}".rstrip()

@@ -2,18 +2,20 @@
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.made_logs import drawn, long
+from tests.made_logs import drawn, law, long, ragged
 
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 NUMBERS = [
     f"{name}{end}"
     for name in ("bayes", "pass_at_k_1", "pass_at_k_2")
-    for end in ("", "_sigma", "_lo", "_hi")
+    for end in ("", "_estimate", "_sigma", "_lo", "_hi")
 ]
-FACTS = ["questions", "trials", "dropped", "confidence", "prior"]
+FACTS = ["questions", "trials", "dropped", "confidence", "inference"]
 
 
 @pytest.fixture
@@ -29,46 +31,78 @@ def order_of(rows: pl.DataFrame) -> list[str]:
 # --- numbers and order
 
 
-def test_a_row_is_that_of_the_wide_report_in_rank_order(r1):
+def tidy_of(report: pl.DataFrame, metric: str, k: int | None) -> pl.DataFrame:
+    """The numbers of a metric in a report, named as those of a leaderboard."""
+    name = metric if k is None else f"{metric}_{k}"
+    ends = {"mu": "", "estimate": "_estimate", "sigma": "_sigma", "lo": "_lo", "hi": "_hi"}
+    rows = report.filter(pl.col("metric") == metric, pl.col("k").eq_missing(pl.lit(k)))
+    return rows.select("model", *(pl.col(old).alias(name + end) for old, end in ends.items()))
+
+
+def assert_shows(board: pl.DataFrame, report: pl.DataFrame, prefix: str = "") -> None:
+    """The leaderboard has the numbers of the report: mu with its interval, and the estimate."""
+    for metric, k in (("bayes", None), ("pass_at_k", 1), ("pass_at_k", 2)):
+        expected = tidy_of(report, metric, k)
+        names = [f"{prefix}{name}" for name in expected.columns if name != "model"]
+        shown = board.select("model", *names).sort("model")
+        shown.columns = expected.columns
+        assert_frame_equal(shown, expected.sort("model"), check_exact=True)
+
+
+def test_a_row_is_that_of_the_report_in_rank_order(r1):
     log = pl.concat([r1, long([[0] * 5, [0, 1, 0, 0, 0]], "poor")])
-    board = log.scorio.leaderboard(*METRICS, inference="published")
+    board = log.scorio.leaderboard(*METRICS)
     assert board.columns == ["rank", "rank_lo", "rank_hi", "model", *NUMBERS, *FACTS]
-    ranks = log.scorio.rank().select("rank", "rank_lo", "rank_hi", "model")
+    ranks = log.scorio.rank(inference="calibrated")
+    ranks = ranks.select("rank", "rank_lo", "rank_hi", "model")
     assert_frame_equal(board.select(ranks.columns), ranks)
     assert board["model"].to_list() == ["m", "poor"]
-    wide = log.scorio.report(*METRICS, wide=True)
-    columns = ["model", *NUMBERS, *FACTS[:3]]
-    assert_frame_equal(board.select(columns), wide.select(columns), check_exact=True)
-    # DESIGN.md, section 7 (R1).
+    report = log.scorio.report(*METRICS, inference="calibrated")
+    assert_shows(board, report)
+    # DESIGN.md, section 7 (R1): 7 of 10 trials, and 9.5 of 10 pairs of them.
     row = board.row(0, named=True)
-    assert row["bayes"] == pytest.approx(0.642857, abs=5e-7)
-    assert row["pass_at_k_2"] == pytest.approx(0.95)
-    assert (row["confidence"], row["prior"]) == (0.95, "uniform")
+    assert (row["pass_at_k_1"], row["pass_at_k_2"]) == pytest.approx((0.7, 0.95))
+    assert (row["questions"], row["trials"], row["dropped"]) == (2, 10, 0)
+    assert (row["confidence"], row["inference"]) == (0.95, "calibrated")
+
+
+def test_published_numbers_end_where_the_metric_does(r1):
+    board = r1.scorio.leaderboard(*METRICS, inference="published")
+    # DESIGN.md, section 7 (R1): (0.642857, 0.118451), bounded interval (0.4107, 0.875).
+    row = board.row(0, named=True)
+    assert (row["bayes"], row["bayes_sigma"]) == pytest.approx((0.642857, 0.118451), abs=5e-7)
+    assert (row["bayes_lo"], row["bayes_hi"]) == pytest.approx((0.4107, 0.875), abs=5e-5)
+    assert (row["pass_at_k_2"], row["pass_at_k_2_estimate"]) == pytest.approx((0.839286, 0.95))
+    assert row["inference"] == "uniform prior, as published"
+    single = long([[1]]).scorio.leaderboard(ps.bayes(), inference="published").row(0, named=True)
+    # mu = 2/3, sigma = sqrt(1/18): the interval of the report ends at 1.129.
+    assert (single["bayes_lo"], single["bayes_hi"]) == pytest.approx((0.2047, 1.0), abs=5e-5)
+
+
+@law
+@given(ragged(), st.sampled_from(["calibrated", "pooled", "published"]), st.integers(1, 8))
+def test_no_number_lies_outside_the_bracket_beside_it(outcomes, inference, k):
+    metrics = (ps.bayes(), ps.avg(), ps.pass_at_k(k), ps.pass_hat_k(k), ps.geom_at_k(k))
+    board = long(outcomes).scorio.leaderboard(*metrics, inference=inference)
+    for name in [column[:-3] for column in board.columns if column.endswith("_lo")][1:]:
+        number, lo, hi = board.select(name, f"{name}_lo", f"{name}_hi").row(0)
+        # avg of the published paper has no bounds of its own, and ends where scores do.
+        assert lo - 1e-12 <= number <= hi + 1e-12, name  # the last digits of two sums
+        assert -1e-12 <= lo <= hi <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_strata_stand_beside_the_overall_numbers(log, overall):
     accessor = log.scorio(by="domain", success=[1, 2])
     board = accessor.leaderboard(*METRICS, overall=overall, confidence=0.8)
-    options = {"confidence": 0.8, "inference": "calibrated"}
-    wide = accessor.report(*METRICS, overall=overall, wide=True, **options)
-    strata = [f"{stratum}__{name}" for stratum in ("air", "web") for name in NUMBERS]
-    assert board.columns == [
-        "rank",
-        "rank_lo",
-        "rank_hi",
-        "model",
-        *NUMBERS,
-        *strata,
-        *FACTS,
-        "overall",
-    ]
+    options = {"overall": overall, "confidence": 0.8, "inference": "calibrated"}
+    report = accessor.report(*METRICS, **options)
+    columns = [f"{prefix}{name}" for prefix in ("", "air__", "web__") for name in NUMBERS]
+    assert [name for name in board.columns if name in columns] == columns
     for stratum, prefix in ((None, ""), ("air", "air__"), ("web", "web__")):
-        own = wide.filter(pl.col("domain").eq_missing(pl.lit(stratum, pl.String)))
-        shown = board.sort("model").select(
-            pl.col(f"{prefix}{name}").alias(name) for name in NUMBERS
-        )
-        assert_frame_equal(shown, own.sort("model").select(NUMBERS), check_exact=True)
+        own = report.filter(pl.col("domain").eq_missing(pl.lit(stratum, pl.String)))
+        assert_shows(board, own, prefix)
+    wide = accessor.report(ps.bayes(), **options)
     everything = wide.filter(pl.col("domain").is_null()).sort("model")
     counts = ["questions", "trials", "dropped"]
     assert_frame_equal(board.sort("model").select(counts), everything.select(counts))
@@ -89,8 +123,8 @@ def test_ranks_are_those_of_the_overall_rows():
         for domain in ("web", "air")
         for model, outcomes in (("worse", worse), ("better", better))
     )
-    # Two questions with 7 of 8 against 5 of 8: mu is 0.8 and 0.6, sigma the root of mu (1 - mu) /
-    # 11 / 2, so z is 1.48 in each stratum and 1.48 sqrt(2) = 2.10 for their mean.
+    # Two questions with 7 of 8 against 5 of 8: published, mu is 0.8 and 0.6, sigma the root of
+    # mu (1 - mu) / 11 / 2, so z is 1.48 in each stratum and 1.48 sqrt(2) = 2.10 for their mean.
     z = 0.2 / ((0.16 + 0.24) / 22) ** 0.5
     assert log.scorio(by="domain").compare()["z"].to_list() == pytest.approx([z, z])
     assert z < 1.960 < 2**0.5 * z < 2.576
@@ -106,34 +140,37 @@ def test_the_first_metric_ranks(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     for metric in (ps.pass_hat_k([1, 3]), ps.avg()):
         board = accessor.leaderboard(metric, ps.bayes())
-        rows = accessor.report(metric, overall="macro").filter(pl.col("domain").is_null())
+        report = accessor.report(metric, overall="macro", inference="calibrated")
+        rows = report.filter(pl.col("domain").is_null())
         first = rows.filter(pl.col("k").eq_missing(pl.lit(metric.k[0], pl.Int64)))
         assert board["model"].to_list() == order_of(first)
 
 
 def test_the_smallest_draw_ranks():
-    # mu of Pass@1 is 1/2 against 1/3; of Pass@8 it is (1 - 5/13 + 1 - 1/1287) / 2 = 0.81 against
-    # 1 - 20/156 = 0.87.
+    # Published, mu of Pass@1 is 1/2 against 1/3; of Pass@8 it is (1 - 5/13 + 1 - 1/1287) / 2 = 0.81
+    # against 1 - 20/156 = 0.87.
     log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
-    assert log.scorio.leaderboard(ps.pass_at_k([8, 1]))["model"].to_list() == ["split", "even"]
-    assert log.scorio.leaderboard(ps.pass_at_k(8))["model"].to_list() == ["even", "split"]
+    accessor = log.scorio(inference="published")
+    assert accessor.leaderboard(ps.pass_at_k([8, 1]))["model"].to_list() == ["split", "even"]
+    assert accessor.leaderboard(ps.pass_at_k(8))["model"].to_list() == ["even", "split"]
 
 
 def test_options_pass_through(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     options = {"inference": "pooled", "prior": drawn(9, range(7), most=2)}
     board = accessor.leaderboard(ps.bayes(), **options)
-    wide = accessor.report(ps.bayes(), wide=True, overall="macro", **options)
-    expected = wide.filter(pl.col("domain").is_null()).sort("model")
-    shown = board.sort("model")
-    names = NUMBERS[:4]
-    assert_frame_equal(shown.select(names), expected.select(names), check_exact=True)
-    assert board["prior"].unique().to_list() == ["fitted to the questions + prior trials"]
+    report = accessor.report(ps.bayes(), overall="macro", **options)
+    expected = tidy_of(report.filter(pl.col("domain").is_null()), "bayes", None)
+    names = ["model", *NUMBERS[:5]]
+    assert_frame_equal(board.sort("model").select(names), expected.select(names), check_exact=True)
+    assert board["inference"].unique().to_list() == ["fitted population, with prior trials"]
+    population = accessor.leaderboard(ps.avg(), target="population")
+    assert population["inference"].unique().to_list() == ["calibrated, questions as a sample"]
 
 
-def test_a_number_that_does_not_exist_is_null(r1):
+def test_an_estimate_that_does_not_exist_is_null(r1):
     board = r1.scorio.leaderboard(ps.pass_at_k(6))
-    assert board["pass_at_k_6"].to_list() == [None]
+    assert board["pass_at_k_6_estimate"].to_list() == [None]
     assert board["pass_at_k_6_lo"].item() < board["pass_at_k_6_hi"].item()
 
 
@@ -143,14 +180,15 @@ def test_a_number_that_does_not_exist_is_null(r1):
 @pytest.mark.parametrize(
     ("by", "values", "prefix"),
     [
-        ("domain", "τ-bench: air/line", "bench_air_line"),
-        ("temperature", 0.7, "temperature_0_7"),
-        ("the year", 2026, "the_year_2026"),
-        ("domain", "2wiki", "domain_2wiki"),
-        ("flag", True, "True"),
+        ("domain", "τ-bench: air__line", "τ-bench: air__line"),
+        ("temperature", 0.7, "temperature 0.7"),
+        ("the year", 2026, "the year 2026"),
+        ("domain", "2wiki", "2wiki"),
+        ("domain", "", "domain"),
+        ("flag", True, "flag True"),
     ],
 )
-def test_a_stratum_is_a_plain_name(r1, by, values, prefix):
+def test_a_stratum_keeps_its_name(r1, by, values, prefix):
     board = r1.with_columns(pl.lit(values).alias(by)).scorio(by=by).leaderboard(ps.bayes())
     assert f"{prefix}__bayes_lo" in board.columns
 
@@ -158,17 +196,18 @@ def test_a_stratum_is_a_plain_name(r1, by, values, prefix):
 def test_several_columns_of_strata_make_one_name(r1):
     log = r1.with_columns(domain=pl.lit("air"), temperature=pl.lit(1))
     board = log.scorio(by=["domain", "temperature"]).leaderboard(ps.bayes())
-    assert board["air_temperature_1__bayes"].item() == board["bayes"].item()
+    assert board["air / temperature 1__bayes"].item() == board["bayes"].item()
     sql = pl.SQLContext(board=board, eager=True)
-    query = "SELECT air_temperature_1__bayes_lo AS lo FROM board ORDER BY bayes DESC"
+    query = 'SELECT "air / temperature 1__bayes_lo" AS lo FROM board ORDER BY bayes DESC'
     assert sql.execute(query)["lo"].item() == board["bayes_lo"].item()
 
 
-def test_strata_with_the_same_plain_name_are_refused(r1):
-    log = pl.concat(r1.with_columns(t=pl.lit(t)) for t in (-1, 1))
-    message = r"strata \{'t': -1\} and \{'t': 1\} would both have the columns 't_1__'"
+def test_strata_with_the_same_name_are_refused(r1):
+    pairs = [("a / b", "c"), ("a", "b / c")]
+    log = pl.concat(r1.with_columns(x=pl.lit(x), y=pl.lit(y)) for x, y in pairs)
+    message = r"strata \{'x': 'a', 'y': 'b / c'\} and .* would both have the columns 'a / b / c__'"
     with pytest.raises(ValueError, match=message):
-        log.scorio(by="t").leaderboard(ps.bayes())
+        log.scorio(by=["x", "y"]).leaderboard(ps.bayes())
 
 
 def test_a_model_column_of_any_name_and_dtype(r1):

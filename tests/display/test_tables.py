@@ -12,14 +12,14 @@ from tests.made_logs import drawn, long
 
 @pytest.fixture
 def board(r1):
-    return r1.scorio.leaderboard(ps.bayes(bounds=(0, 1), name="bayes"))
+    return r1.scorio.leaderboard(ps.bayes(), inference="published").drop("bayes_estimate")
 
 
 @pytest.fixture
 def strata():
     """A leaderboard with two strata and two metrics."""
     log = drawn(3, range(7), most=4)
-    return log.scorio(by="domain", success=[1, 2]).leaderboard(ps.bayes(), ps.pass_at_k(2))
+    return log.scorio(by="domain", success=[1, 2]).leaderboard(ps.avg(), ps.pass_hat_k(1))
 
 
 def made(mu: list[float | None], sigma: list[float], **columns: object) -> pl.DataFrame:
@@ -33,7 +33,7 @@ def made(mu: list[float | None], sigma: list[float], **columns: object) -> pl.Da
     return frame.with_columns(x_lo=ends[0], x_hi=ends[1], **columns)
 
 
-def cells_of(frame: pl.DataFrame, **options: bool) -> list[str]:
+def cells_of(frame: pl.DataFrame, **options: int) -> list[str]:
     """The last column of a table in Markdown, the heading first."""
     table = ps.to_markdown(frame, **options).split("\n\n")[0].splitlines()
     del table[1]
@@ -45,10 +45,11 @@ def cells_of(frame: pl.DataFrame, **options: bool) -> list[str]:
 
 def test_numbers_are_percentages_with_their_interval(board):
     # DESIGN.md, section 7 (R1): 0.642857, bounded interval (0.4107, 0.875).
-    assert cells_of(board) == ["bayes (%)", "64.3 [41.1, 87.5]"]
-    assert cells_of(board, percent=False) == ["bayes", "0.64 [0.41, 0.88]"]
+    assert cells_of(board) == ["Bayes@5 (%)", "64.3 [41.1, 87.5]"]
+    assert cells_of(board, percent=False) == ["Bayes@5", "0.64 [0.41, 0.88]"]
+    assert cells_of(board, digits=0) == ["Bayes@5 (%)", "64 [41, 88]"]
     assert r"m & 64.3 [41.1, 87.5] \\" in ps.to_latex(board)
-    assert ">64.3 [41.1, 87.5]<" in ps.style(board).as_raw_html()
+    assert ">64.3 [41.1, 87.5]<" in ps.to_great_table(board).as_raw_html()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_what_is_missing_is_a_dash_and_zero_has_no_sign():
 
 def test_rewards_without_weights_have_no_interval():
     board = long([[3.0, 5.0], [9.0, 4.0]]).scorio.leaderboard(ps.max_at_k(1))
-    assert cells_of(board) == ["max_at_k_1", "5.250"]
+    assert cells_of(board) == ["Max@1", "5.250"]
 
 
 # --- Markdown
@@ -108,10 +109,10 @@ def test_rewards_without_weights_have_no_interval():
 
 def test_a_markdown_table_has_a_column_for_each_stratum(strata):
     head, rule, *rows = ps.to_markdown(strata).split("\n\n")[0].splitlines()
-    names = ("bayes (%)", "pass_at_k_2 (%)")
+    names = ("avg@N (%)", "Pass^1 (%)")
     numbers = [f"{stratum}{name}" for stratum in ("", "air: ", "web: ") for name in names]
     assert head == f"| rank | model | {' | '.join(numbers)} |"
-    assert rule == f"| --- | --- |{' ---: |' * 6}"
+    assert rule == f"| ---: | --- |{' ---: |' * 6}"
     assert len(rows) == 3
     assert {row.count("|") for row in rows} == {9}
 
@@ -143,7 +144,7 @@ def test_names_of_models_are_escaped(r1, name, markdown, latex):
 
 def test_names_of_models_are_no_html(r1):
     board = r1.with_columns(model=pl.lit("<script>")).scorio.leaderboard(ps.bayes())
-    html = ps.style(board).as_raw_html()
+    html = ps.to_great_table(board).as_raw_html()
     assert "&lt;script&gt;" in html
     assert "<script>" not in html
 
@@ -151,7 +152,11 @@ def test_names_of_models_are_no_html(r1):
 def test_no_table_is_turned_around(r1):
     board = r1.with_columns(model=pl.lit("safe\u202e5-tpg\u202c")).scorio.leaderboard(ps.bayes())
     named = board.rename({"rank": "\u200frank"})
-    for table in (ps.to_markdown(named), ps.to_latex(named), ps.style(named).as_raw_html()):
+    for table in (
+        ps.to_markdown(named),
+        ps.to_latex(named),
+        ps.to_great_table(named).as_raw_html(),
+    ):
         assert "safe(U+202E)5-tpg(U+202C)" in table
         assert "(U+200F)rank" in table
         assert not set(table) & set("\u200f\u202c\u202e")
@@ -169,16 +174,29 @@ def test_latex_rows_do_not_begin_with_an_option(r1, name):
 
 
 def test_latex_has_the_strata_above_their_columns(strata):
-    lines = ps.to_latex(strata).splitlines()
-    assert lines[:3] == [
-        r"\begin{tabular}{llrrrrrr}",
+    lines = ps.to_latex(strata.drop(pl.selectors.starts_with("web__"))).splitlines()
+    assert lines[2:6] == [
+        r"\begin{tabular}{rlrrrr}",
         r"\toprule",
-        r"\multicolumn{4}{c}{} & \multicolumn{2}{c}{air} & \multicolumn{2}{c}{web} \\",
+        r"\multicolumn{4}{c}{} & \multicolumn{2}{c}{air} \\",
+        r"\cmidrule(lr){5-6}",
     ]
-    assert lines[3] == r"\cmidrule(lr){5-6}\cmidrule(lr){7-8}"
-    assert lines[4].startswith(r"rank & model & bayes (\%) & pass\_at\_k\_2 (\%) & bayes (\%)")
-    assert {line.count("&") for line in lines[6:9]} == {7}
-    assert lines[9:11] == [r"\bottomrule", r"\end{tabular}"]
+    assert lines[6].startswith(r"rank & model & avg@N (\%) & Pass\textasciicircum{}1 (\%) & avg@N")
+    assert {line.count("&") for line in lines[8:11]} == {5}
+    assert lines[11:13] == [r"\bottomrule", r"\end{tabular}"]
+
+
+def test_latex_parts_what_is_too_wide_for_a_page(strata):
+    latex = ps.to_latex(strata, caption="100 % & more", label="tab:all")
+    # Two numbers each in all, air and web; five stand side by side.
+    assert latex.count(r"\begin{tabular}{rlrrrr}") == 1
+    assert latex.count(r"\begin{tabular}{rlrr}") == 1
+    assert latex.startswith(
+        "\\begin{table}\n\\centering\\small\n\\caption{100 \\% \\& more}\n\\label{tab:all}\n"
+    )
+    assert latex.count(r"\caption{100 \% \& more (continued)}") == 1
+    assert latex.count(r"\label") == 1
+    assert latex.count("In brackets") == 1
 
 
 def test_latex_has_a_minus_for_a_minus():
@@ -190,7 +208,7 @@ def test_latex_has_a_minus_for_a_minus():
 
 
 def test_the_best_cell_is_the_darkest():
-    html = ps.style(made([0.9, 0.5, 0.7], [0.1, 0.1, 0.1])).as_raw_html()
+    html = ps.to_great_table(made([0.9, 0.5, 0.7], [0.1, 0.1, 0.1])).as_raw_html()
     colours = [html.split(f">{text}")[0].split("background-color: ")[-1].split(";")[0]
                for text in ("90.0 [", "50.0 [", "70.0 [")]  # fmt: skip
     # From white to (130, 190, 235), half way in the middle.
@@ -198,11 +216,14 @@ def test_the_best_cell_is_the_darkest():
 
 
 def test_equal_cells_have_no_colour(board):
-    assert "background-color: #ffffff;" not in ps.style(board).as_raw_html().split("<tbody")[1]
+    assert (
+        "background-color: #ffffff;"
+        not in ps.to_great_table(board).as_raw_html().split("<tbody")[1]
+    )
 
 
 def test_html_has_the_strata_above_their_columns(strata):
-    html = ps.style(strata).as_raw_html()
+    html = ps.to_great_table(strata).as_raw_html()
     for stratum in ("air", "web"):
         assert f">{stratum}</span>" in html
     assert "air__bayes<" not in html
@@ -212,7 +233,7 @@ def test_html_has_the_strata_above_their_columns(strata):
 
 
 def note_of(frame: pl.DataFrame) -> str:
-    markdown, html = ps.to_markdown(frame), ps.style(frame).as_raw_html()
+    markdown, html = ps.to_markdown(frame), ps.to_great_table(frame).as_raw_html()
     note = markdown.split("\n\n")[1]
     assert note.replace('"', "&quot;") in html.replace("&#x27;", "'") or note in html
     assert note.replace("%", r"\%").split(". ")[0] in ps.to_latex(frame)
@@ -220,11 +241,11 @@ def note_of(frame: pl.DataFrame) -> str:
 
 
 def test_the_note_says_what_the_numbers_are(r1):
-    assert note_of(r1.scorio.leaderboard(ps.bayes(), confidence=0.9)) == (
-        "2 questions, 5 trials per question. In brackets: 90 % credible intervals around the "
-        "posterior mean. Models that are not told apart from the one before at 90 % share its "
-        "rank. Prior: uniform."
+    assert note_of(r1.scorio.leaderboard(ps.bayes(), confidence=0.9).drop("rank")) == (
+        "2 questions, 5 trials per question. In brackets: calibrated 90 % intervals."
     )
+    published = r1.scorio.leaderboard(ps.bayes(), inference="published")
+    assert "In brackets: 95 % intervals (uniform prior, as published)." in note_of(published)
 
 
 def test_the_note_says_what_differs_between_models():
@@ -233,7 +254,7 @@ def test_the_note_says_what_differs_between_models():
     assert note.startswith(
         "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
     )
-    assert note.endswith("Prior: fitted to the questions.")
+    assert "In brackets: 95 % intervals (fitted population)." in note
 
 
 @pytest.mark.parametrize(
@@ -247,49 +268,104 @@ def test_the_note_says_what_stands_for_all_strata(overall, words):
     assert note.startswith("14 questions, ")
 
 
-def test_the_note_warns_of_estimates_outside_their_interval():
-    # 6 of 30 questions have a success in four trials: 0.2. With a uniform prior mu is 0.48.
+def test_the_number_in_a_bracket_is_not_the_estimate_beside_it():
+    # 6 of 30 questions have a success in four trials: 0.2. With a uniform prior mu is
+    # 0.8 x 4/9 + 0.2 x 13/18 = 0.5.
     log = long([[0] * 4] * 24 + [[1, 0, 0, 0]] * 6)
-    note = note_of(log.scorio.leaderboard(ps.avg(), ps.pass_at_k(4)))
-    assert note.endswith(
-        "Estimates outside their interval: 1; there the prior outweighs the data, and "
-        'inference="pooled" fits it to them.'
-    )
-    pooled = log.scorio.leaderboard(ps.pass_at_k(4), inference="pooled")
-    assert "outside" not in note_of(pooled)
+    board = log.scorio.leaderboard(ps.pass_at_k(4), inference="published")
+    row = ps.to_markdown(board).splitlines()[2]
+    assert row.startswith("| 1 | m | 50.0 [")
+    assert row.endswith("] | 20.0 |")
+    calibrated = log.scorio.leaderboard(ps.pass_at_k(4))
+    assert cells_of(calibrated)[0] == "Pass@4 (%)"
+    assert "inference" not in note_of(board) + note_of(calibrated)
+
+
+def test_where_k_exceeds_the_trials_there_is_only_a_prediction(r1):
+    board = r1.scorio.leaderboard(ps.pass_at_k(8))
+    assert cells_of(board)[0] == "Pass@8 (%)"
+    assert "Where k exceeds the trials, a number is a prediction." in note_of(board)
+
+
+def test_ranks_are_the_places_that_are_open():
+    frame = made([0.5, 0.4], [0.1, 0.1], rank_lo=pl.Series([1, 2]), rank_hi=pl.Series([1, 4]))
+    ranks = [line.split(" | ")[0] for line in ps.to_markdown(frame).splitlines()[2:]]
+    assert ranks == ["| 1", "| 2–4"]  # noqa: RUF001 - an en dash, as in a table
+    assert "2--4 & m1 & 40.0" in ps.to_latex(frame)
+
+
+def test_joined_columns_are_legible():
+    joined = {"price": pl.Series([0.1 + 0.2, 12.5]), "tags": pl.Series([["a", "b"], []]),
+              "open": pl.Series([True, None])}  # fmt: skip
+    rows = ps.to_markdown(made([0.5, 0.4], [0.1, 0.1], **joined)).splitlines()[2:]
+    assert [row.split(" | ", 3)[3] for row in rows] == ["0.3 | a, b | true |", "12.5 |  | – |"]  # noqa: RUF001 - a dash
+
+
+def test_strata_keep_their_names(r1):
+    log = r1.with_columns(benchmark=pl.lit("SWE-bench Verified"))
+    board = log.scorio(by="benchmark").leaderboard(ps.avg())
+    assert cells_of(board)[0] == "SWE-bench Verified: avg@5 (%)"
+    assert ">SWE-bench Verified</span>" in ps.to_great_table(board).as_raw_html()
+
+
+# --- other results
+
+
+def test_a_report_is_a_table(r1):
+    report = r1.scorio(inference="published").report(ps.pass_at_k([1, 2]))
+    # DESIGN.md, section 7 (R1).
+    assert ps.to_markdown(report).splitlines()[:4] == [
+        "| model | metric | score (%) | estimate (%) |",
+        "| --- | --- | ---: | ---: |",
+        "| m | Pass@1 | 64.3 [41.1, 87.5] | 70.0 |",
+        "| m | Pass@2 | 83.9 [64.9, 100.0] | 95.0 |",
+    ]
+    wide = r1.scorio(inference="published").report(ps.pass_at_k(2), wide=True)
+    assert cells_of(wide)[0] == "estimate (%)"
+    assert "| 83.9 [64.9, 100.0] | 95.0 |" in ps.to_markdown(wide)
+
+
+def test_comparisons_and_ranks_are_tables():
+    log = pl.concat([long([[1] * 50] * 9, "good"), long([[0] * 50] * 9, "poor")])
+    pairs = ps.to_markdown(log.scorio(inference="calibrated").compare()).splitlines()
+    assert "| difference (%) |" in pairs[0]
+    assert "| >0.999 | good |" in pairs[2]
+    ranks = ps.to_markdown(log.scorio(inference="calibrated").rank()).splitlines()
+    assert "| score (%) |" in ranks[0]
+    assert ranks[2].startswith("| 1 | good | ")
 
 
 def test_columns_may_be_left_out_and_joined(strata):
     meta = pl.DataFrame({"model": ["a", "b", "c"], "org": ["x", "y", "z"]})
     frame = strata.join(meta, on="model").drop(
-        "trials", "prior", "confidence", "overall", "dropped"
+        "trials", "inference", "confidence", "overall", "dropped"
     )
     few = frame.drop(pl.selectors.starts_with("web__"))
     markdown = ps.to_markdown(few)
     assert "web" not in markdown
     assert markdown.splitlines()[0].endswith("| org |")
     assert "\n\n" not in markdown
-    assert len(ps.to_latex(few.head(1)).splitlines()) == 9
+    assert len(ps.to_latex(few.head(1)).splitlines()) == 14
 
 
 def test_an_empty_leaderboard_is_an_empty_table(r1):
     board = r1.clear().scorio.leaderboard(ps.bayes())
     assert ps.to_markdown(board).splitlines() == [
-        "| rank | model | bayes (%) |",
-        "| --- | --- | ---: |",
+        "| rank | model | Bayes@N (%) |",
+        "| ---: | --- | ---: |",
     ]
     assert r"\end{tabular}" in ps.to_latex(board)
-    assert "bayes (%)" in ps.style(board).as_raw_html()
+    assert "Bayes@N (%)" in ps.to_great_table(board).as_raw_html()
 
 
 # --- errors
 
 
-@pytest.mark.parametrize("table", [ps.style, ps.to_markdown, ps.to_latex])
+@pytest.mark.parametrize("table", [ps.to_great_table, ps.to_markdown, ps.to_latex])
 def test_what_is_no_leaderboard_is_refused(table, r1):
-    with pytest.raises(TypeError, match=r"^a leaderboard is a DataFrame, got LazyFrame$"):
+    with pytest.raises(TypeError, match=r"^a table is made of a DataFrame, got LazyFrame$"):
         table(r1.lazy())
-    with pytest.raises(ValueError, match=r"the columns are \['model', .* Pass what df\.scorio\."):
+    with pytest.raises(ValueError, match=r"columns such as bayes, .* the columns are \['model', "):
         table(r1)
 
 
@@ -298,8 +374,8 @@ def test_without_great_tables_there_is_a_way_out():
         "import sys; sys.modules['great_tables'] = None\n"
         "import polars as pl, polars_scorio as ps\n"
         "print(ps.to_markdown)\n"
-        "ps.style(pl.DataFrame())"
+        "ps.to_great_table(pl.DataFrame())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    message = 'ImportError: style needs Great Tables: pip install "polars-scorio[style]"'
+    message = 'ImportError: to_great_table needs Great Tables: pip install "polars-scorio[style]"'
     assert done.stderr.splitlines()[-1] == message

@@ -1,0 +1,271 @@
+"""The texts of a table: numbers with their intervals, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import floor, isfinite, log10
+from statistics import median
+
+import polars as pl
+
+from polars_scorio.arguments import check_count, check_flag
+from polars_scorio.display.leaderboard import FACTS, SEPARATOR
+from polars_scorio.display.notes import each_trials, note
+from polars_scorio.display.words import spoken, spoken_column
+
+MISSING = "\N{EN DASH}"
+_USUAL_SIGMA = 0.01  # where all are zero
+_DIGITS = 6  # decimals of a number that a user joined, at most
+# Tables with a single number in each row: what it is called, where the name of its metric is not.
+_TIDY = {"mu": "score", "diff": "difference"}
+_CHANCES = {"prob", "p_best"}
+_SURE = 0.9995  # above it three digits would say that it is certain
+# What a table has no room for, or says in the note.
+_HIDDEN = {*FACTS, "sigma", "rank_ci", "rank_lo", "rank_hi", "z_next", "prior"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table for people.
+
+    Attributes
+    ----------
+    group, label : str
+        The stratum, or nothing; and what stands below it.
+    texts : tuple of str
+        The cells.
+    right : bool
+        Whether they are numbers, which stand on the right.
+    interval : bool
+        Whether they have intervals.
+    heat : tuple of float or None
+        Where each lies between the least (0) and the largest (1); empty without colours.
+    """
+
+    group: str
+    label: str
+    texts: tuple[str, ...]
+    right: bool = False
+    interval: bool = False
+    heat: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Which columns of a frame hold a number, its interval and its estimate.
+
+    Attributes
+    ----------
+    name : str
+        The column of the number, which says where the table has it.
+    group, metric : str
+        The stratum, and the name of the metric.
+    value : str
+        The column of what lies in the interval: `name`, or that of mu.
+    parts : tuple of str
+        The columns of lo, hi, sigma and the estimate, of which the last two may be missing.
+    """
+
+    name: str
+    group: str
+    metric: str
+    value: str
+    parts: tuple[str, str, str, str]
+
+    @classmethod
+    def find(cls, columns: Sequence[str]) -> list[Number]:
+        """The numbers of a leaderboard or of any other result."""
+        found, known = [], set(columns)
+        for name in columns:
+            *group, metric = name.rsplit(SEPARATOR, 1)
+            lo, hi, sigma, estimate, mu = (
+                f"{name}_{end}" for end in ("lo", "hi", "sigma", "estimate", "mu")
+            )
+            # Of a wide report the name is that of the estimate where mu has a column of its own.
+            estimate, value = (name, mu) if mu in known else (estimate, name)
+            if {lo, hi} <= known and name not in _HIDDEN and name != "rank":
+                parts = (lo, hi, sigma, estimate)
+                found.append(cls(name, "".join(group), metric, value, parts))
+        if not found and {"lo", "hi"} <= known:
+            parts = ("lo", "hi", "sigma", "estimate")
+            found = [cls(name, "", name, name, parts) for name in _TIDY if name in known]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The texts of a frame."""
+
+    columns: tuple[Column, ...]
+    note: str
+
+    @classmethod
+    def read(cls, frame: object, *, percent: bool | None, digits: int | None = None) -> Table:
+        """Find the numbers by their names, and write them."""
+        percent = None if percent is None else check_flag("percent", percent)
+        digits = None if digits is None else check_count("digits", digits, least=0, most=12)
+        if not isinstance(frame, pl.DataFrame):
+            raise TypeError(f"a table is made of a DataFrame, got {type(frame).__name__}")
+        numbers = Number.find(frame.columns)
+        if not numbers:
+            raise ValueError(
+                "a table is made of what leaderboard, report, compare or rank returns, with "
+                f"columns such as bayes, bayes_lo and bayes_hi; the columns are {frame.columns}"
+            )
+        shown = {number.name: number for number in numbers}
+        hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
+        columns: list[Column] = []
+        for name in frame.columns:
+            if name in shown:
+                columns += _numbers(frame, shown[name], numbers, percent=percent, digits=digits)
+            elif name not in hidden and not (name == "k" and "metric" in frame.columns):
+                columns.append(_beside(frame, name))
+        pairs = [(each.value, each.parts[-1]) for each in numbers]
+        return cls(tuple(columns), note(frame, pairs) if frame.height else "")
+
+    def written(self, text: Callable[[str], str]) -> Table:
+        """The same with all its texts changed."""
+        columns = tuple(
+            replace(each, group=text(each.group), label=text(each.label),
+                    texts=tuple(map(text, each.texts)))
+            for each in self.columns
+        )  # fmt: skip
+        return Table(columns, self.note)
+
+
+def _numbers(
+    frame: pl.DataFrame,
+    number: Number,
+    numbers: Sequence[Number],
+    *,
+    percent: bool | None,
+    digits: int | None,
+) -> Iterator[Column]:
+    """A number with its interval and, where it is another, its estimate.
+
+    All strata of a metric have the same unit, digits and colours.
+    """
+    same = [other for other in numbers if other.metric == number.metric]
+    values = [value for other in same for value in frame[other.value].drop_nulls()]
+    least = -1 if number.name == "diff" else 0
+    if percent is None:
+        percent = all(least <= value <= 1 for value in values)
+    unit = 100 if percent else 1
+    if digits is None:
+        sigmas = [sigma for other in same for sigma in _sigmas(frame, other)]
+        digits = max(_decimals(unit * median(sigmas or [_USUAL_SIGMA])), 1 if percent else 0)
+
+    def text(value: float | None) -> str:
+        # Adding zero turns -0.0 into 0.0.
+        return MISSING if value is None else f"{round(unit * value, digits) + 0.0:.{digits}f}"
+
+    def cell(value: float | None, lo: float | None, hi: float | None) -> str:
+        interval = "" if lo is None or hi is None else f" [{text(lo)}, {text(hi)}]"
+        return text(value) + interval
+
+    label, sign = _label(frame, number), " (%)" if percent else ""
+    lo, hi, _, estimate = number.parts
+    cells = tuple(cell(*row) for row in frame.select(number.value, lo, hi).rows())
+    heat = tuple(_heat(value, values) for value in frame[number.value])
+    yield Column(number.group, f"{label}{sign}", cells, right=True, interval=True, heat=heat)
+    if estimate in frame.columns:
+        texts = tuple(map(text, frame[estimate]))
+        known = frame[estimate].is_not_null().any()
+        if known and texts != tuple(map(text, frame[number.value])):
+            yield Column(number.group, f"estimate{sign}", texts, right=True)
+
+
+def _sigmas(frame: pl.DataFrame, number: Number) -> list[float]:
+    """What says how many digits are worth showing: sigma, else a quarter of the interval."""
+    lo, hi, sigma, _ = number.parts
+    usual = pl.col(sigma) if sigma in frame.columns else pl.lit(None, pl.Float64)
+    wide = (pl.col(hi) - pl.col(lo)) / 4
+    found = frame.select(pl.coalesce(usual, wide).alias("sigma"))["sigma"].drop_nulls()
+    return [value for value in found if value > 0]
+
+
+def _label(frame: pl.DataFrame, number: Number) -> str:
+    """What a number is called: by its metric, if there is only one."""
+    if number.name not in _TIDY:
+        return spoken_column(number.metric, each_trials(frame))
+    return _TIDY[number.name]
+
+
+def _beside(frame: pl.DataFrame, name: str) -> Column:
+    """A column beside the numbers: the ranks that are open, metrics as people write them."""
+    if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
+        return Column("", name, tuple(_ranks(frame)), right=True)
+    if name == "metric" and "k" in frame.columns:
+        trials = each_trials(frame)
+        texts = tuple(spoken(metric, k, trials) for metric, k in frame.select(name, "k").rows())
+        return Column("", name, texts)
+    column = frame[name]
+    if name in _CHANCES:
+        return Column("", name, tuple(map(_chance, column)), right=True)
+    if column.dtype.is_float():
+        return Column("", name, tuple(_plain(column)), right=True)
+    return Column("", name, tuple(map(_text, column)), right=column.dtype.is_numeric())
+
+
+def _ranks(frame: pl.DataFrame) -> Iterator[str]:
+    """The places that a model may have.
+
+    >>> list(_ranks(pl.DataFrame({"rank_lo": [1, 1, None], "rank_hi": [1, 3, None]})))
+    ['1', '1\N{EN DASH}3', '\N{EN DASH}']
+    """
+    for lo, hi in frame.select("rank_lo", "rank_hi").rows():
+        yield MISSING if lo is None else f"{lo}" if lo == hi else f"{lo}\N{EN DASH}{hi}"
+
+
+def _plain(column: pl.Series) -> Iterator[str]:
+    """Numbers with so many decimals that each has its first three digits.
+
+    >>> list(_plain(pl.Series([0.15, 2.5, 10.0, 0.1 + 0.2])))
+    ['0.15', '2.50', '10.00', '0.30']
+    """
+    finite = [value for value in column.drop_nulls() if isfinite(value) and value]
+    shorter = [f"{round(value, 2 - floor(log10(abs(value)))):.{_DIGITS}f}" for value in finite]
+    digits = max((len(text.rstrip("0").partition(".")[2]) for text in shorter), default=0)
+    for value in column:
+        yield MISSING if value is None else f"{value:.{digits}f}"
+
+
+def _chance(value: float | None) -> str:
+    """A probability, which never says that something is certain.
+
+    >>> _chance(0.98765), _chance(1.0), _chance(0.0)
+    ('0.988', '>0.999', '<0.001')
+    """
+    if value is None:
+        return MISSING
+    return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
+
+
+def _text(value: object) -> str:
+    """What a cell says, of a list its members.
+
+    >>> _text(["a", None, "b"]), _text(None)
+    ('a, \N{EN DASH}, b', '\N{EN DASH}')
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, pl.Series | list | tuple):
+        return ", ".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _decimals(sigma: float) -> int:
+    """Decimals that show two significant digits of sigma.
+
+    >>> [_decimals(sigma) for sigma in (118.0, 11.8, 0.118, 0.0096)]
+    [-1, 0, 2, 4]
+    """
+    return 1 - floor(log10(sigma))
+
+
+def _heat(value: float | None, values: Sequence[float]) -> float | None:
+    """Where a value lies among others; nowhere where they are all the same."""
+    if value is None or min(values) == max(values):
+        return None
+    return (value - min(values)) / (max(values) - min(values))

@@ -1,0 +1,73 @@
+"""What stands below a table and holds for all its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_scorio.display.words import interval_words
+
+_OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
+
+
+def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
+    """What holds for all numbers, as far as the columns that say so are still there.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The result.
+    pairs : sequence of pairs
+        The columns of each number and of its estimate.
+    """
+    known, notes = set(frame.columns), []
+    if {"questions", "trials"} <= known:
+        each = (frame["trials"] / frame["questions"]).round(1)
+        notes.append(
+            f"{_range(frame['questions'], 'question')}, {_range(each, 'trial')} per question."
+        )
+    if "dropped" in known and frame["dropped"].sum():
+        notes.append(f"{_range(frame['dropped'], 'trial')} of a model dropped.")
+    if "overall" in known:
+        kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
+        notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
+    if {"confidence", "inference"} <= known:
+        found = frame.select("confidence", "inference").unique().sort("confidence", "inference")
+        words = " or ".join(interval_words(*row) for row in found.rows())
+        notes.append(f"In brackets: {words}.")
+    ahead = [
+        pl.col(number).is_not_null() & pl.col(estimate).is_null()
+        for number, estimate in pairs
+        if estimate in known
+    ]
+    if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
+        notes.append("Where k exceeds the trials, a number is a prediction.")
+    notes += _places(frame) if "confidence" in known else []
+    return " ".join(notes)
+
+
+def each_trials(frame: pl.DataFrame) -> int | None:
+    """The trials of a question, if all have the same number."""
+    if not {"questions", "trials"} <= set(frame.columns):
+        return None
+    each = (frame["trials"] / frame["questions"]).unique().to_list()
+    return int(each[0]) if len(each) == 1 and each[0] and each[0].is_integer() else None
+
+
+def _places(frame: pl.DataFrame) -> list[str]:
+    """What the ranks mean."""
+    if "rank" not in frame.columns:
+        return []
+    level = " or ".join(f"{100 * each:.10g} %" for each in frame["confidence"].unique().sort())
+    if "rank_lo" in frame.columns:
+        return [f"Ranks: the places that are open at {level}, for all models at once."]
+    return [f"Models that are not told apart from the one before at {level} share its rank."]
+
+
+def _range(numbers: pl.Series, unit: str) -> str:
+    """One number, or the smallest and the largest, with their unit."""
+    values = numbers.drop_nulls().to_list()
+    ends = sorted({min(values), max(values)}) if values else []
+    texts = [f"{end:,.1f}".removesuffix(".0") for end in ends]
+    return f"{' to '.join(texts)} {unit}{'' if ends == [1] else 's'}"

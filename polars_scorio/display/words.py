@@ -1,0 +1,103 @@
+"""What metrics and intervals are called where people read of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from polars_scorio.reporting.options import InferenceOptions
+
+# Metrics as people write them; a metric with another name keeps it.
+_SPOKEN = {
+    "avg": "avg@{n}",
+    "bayes": "Bayes@{n}",
+    "pass_at_k": "Pass@{k}",
+    "pass_hat_k": "Pass^{k}",
+    "unanimous_at_k": "Unanimous@{k}",
+    "g_pass_at_k": "G-Pass@{k}",
+    "g_pass_at_k_tau": "G-Pass@{k}",
+    "mg_pass_at_k": "mG-Pass@{k}",
+    "maj_at_k": "Maj@{k}",
+    "auc_at_k": "AUC@{k}",
+    "max_at_k": "Max@{k}",
+    "vote_at_k": "Vote@{k}",
+    "geom_at_k": "Geom@{k}",
+    "geom_ds_at_k": "Geom-DS@{k}",
+    "geo_spectrum_at_k": "Geo-Spectrum@{k}",
+    "geo_spectrum_star_at_k": "Geo-Spectrum*@{k}",
+    "threshold_spectrum_at_k": "Threshold-Spectrum@{k}",
+}
+# How a leaderboard names them: with the draw size at the end.
+_COLUMN = re.compile(rf"({'|'.join(sorted(_SPOKEN, key=len, reverse=True))})(?:_(\d+))?")
+
+# What the intervals of a leaderboard or a picture rest on.
+_INFERENCES = {
+    "calibrated": "calibrated",
+    "pooled": "fitted population",
+    "published": "uniform prior, as published",
+}
+
+
+def spoken(name: str, k: int | None, trials: int | None = None) -> str:
+    """A metric as people write it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in a report.
+    k : int or None
+        Its draw size.
+    trials : int, optional
+        Trials of each question, where all have the same number.
+
+    Examples
+    --------
+    >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
+    ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
+    """
+    function, bracket, arguments = name.partition("(")
+    if function not in _SPOKEN:
+        return name if k is None else f"{name}, k = {k:,}"
+    size = ("n" if "{n}" in _SPOKEN[function] else "k") if k is None else k
+    written = _SPOKEN[function].format(k=size, n=trials or "N")
+    return f"{written} ({arguments}" if bracket else written
+
+
+def spoken_column(name: str, trials: int | None = None) -> str:
+    """The column of a leaderboard as people write its metric.
+
+    >>> spoken_column("pass_hat_k_4"), spoken_column("bayes", 8), spoken_column("my_score")
+    ('Pass^4', 'Bayes@8', 'my_score')
+    """
+    found = _COLUMN.fullmatch(name)
+    if found is None:
+        return name
+    function, k = found.groups()
+    return spoken(function, None if k is None else int(k), trials)
+
+
+def inference_words(options: InferenceOptions | Mapping[str, object]) -> str:
+    """What intervals rest on, and what they are about.
+
+    >>> inference_words({"inference": "pooled", "target": "population"})
+    'fitted population, questions as a sample'
+    """
+    words = [_INFERENCES[str(options.get("inference") or "published")]]
+    if options.get("prior") is not None:
+        words.append("with prior trials")
+    if options.get("target") == "population":
+        words.append("questions as a sample")
+    return ", ".join(words)
+
+
+def interval_words(confidence: float, inference: str) -> str:
+    """What is in brackets, or between the ends of a line.
+
+    >>> interval_words(0.95, "calibrated"), interval_words(0.9, "fitted population")
+    ('calibrated 95 % intervals', '90 % intervals (fitted population)')
+    """
+    first, comma, rest = inference.partition(", ")
+    level = f"{100 * confidence:.10g} %"
+    if first == _INFERENCES["calibrated"]:
+        return f"calibrated {level} intervals{comma}{rest}"
+    return f"{level} intervals ({inference})"
