@@ -33,8 +33,8 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Plots
-            With the methods `intervals`, `curve`, `questions`, `comparison`, `trajectory` and
-            `convergence`.
+            With the methods `intervals`, `curve`, `over`, `questions`, `comparison`, `ranks`,
+            `trajectory` and `convergence`.
 
         Raises
         ------
@@ -48,7 +48,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> chart = trials.scorio(trial=None).plot.intervals()
         >>> chart.to_dict()["title"]["text"]
-        'bayes'
+        'Bayes@1'
         """
         from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
 

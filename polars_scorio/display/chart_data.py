@@ -9,11 +9,13 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
+from polars_scorio.display.words import spoken
 from polars_scorio.metrics.base import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
 _TAG = "(?i)<([!/]|script)"
+_SAME = 1e-3  # of its range: what nobody sees in a picture
 _SURE = 0.995  # above it two digits would say that it is certain
 
 
@@ -83,9 +85,72 @@ def labels(trials: Trials) -> list[pl.Expr]:
     return [stratum(trials), model(trials)]
 
 
-def named(metric: Metric, k: int | None) -> str:
-    """A metric and its draw size."""
-    return inert_text(metric.name if k is None else f"{metric.name}, k = {k:,}")
+def named(metric: Metric, k: int | None, trials: int | None = None) -> str:
+    """A metric as people write it."""
+    return inert_text(spoken(metric.name, k, trials))
+
+
+def shortened(name: str, most: int = 30) -> str:
+    """A name, if it is long without its middle.
+
+    >>> shortened("organisation/model-with-a-name-7b", 16)
+    'organis...ame-7b'
+    """
+    kept = most - 3
+    return name if len(name) <= most else f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
+
+
+def apart(values: Sequence[float], gap: float, span: tuple[float, float]) -> list[float]:
+    """Places for labels near ascending values, no two of them nearer than a gap.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Where the labels would like to be.
+    gap : float
+        How far apart they must be.
+    span : tuple of float
+        Where they may be, if there is room.
+
+    Examples
+    --------
+    >>> apart([0.25, 0.5, 0.5], 0.25, (0.0, 1.0)), apart([0.75, 1.0, 1.0], 0.25, (0.0, 1.0))
+    ([0.25, 0.5, 0.75], [0.5, 0.75, 1.0])
+    """
+    low, high = span
+    upwards: list[float] = []
+    for value in values:
+        upwards.append(max(value, upwards[-1] + gap if upwards else low))
+    downwards: list[float] = []
+    for value in reversed(upwards):
+        downwards.append(min(value, downwards[-1] - gap if downwards else high))
+    return downwards[::-1]
+
+
+def marked(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """The rows with intervals that end where the metric does, and estimates that are not mu.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        estimate, mu, lo, hi and others.
+    metric : Metric
+        What they are of.
+
+    Returns
+    -------
+    DataFrame
+        With `marked`, the estimate where it differs from mu, and `ahead`, whether mu is a
+        prediction, since there is no estimate.
+    """
+    low, high = metric.span
+    far = (pl.col("estimate") - pl.col("mu")).abs() > _SAME * (high - low)
+    inside = pl.col("mu").is_between(low, high)
+    return rows.with_columns(
+        *(pl.when(inside).then(pl.col(end).clip(low, high)).otherwise(end) for end in ("lo", "hi")),
+        marked=pl.when(far).then("estimate"),
+        ahead=pl.col("estimate").is_null(),
+    )
 
 
 def sizes(k: DrawSizes) -> tuple[int, ...]:
@@ -161,8 +226,33 @@ def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
         shared = pl.format("{} to {}", first, first + each - 1).alias("question")
         cell = placed.group_by("stratum", "model", "place").agg(pl.col("mu").mean())
         placed = cell.with_columns(shared)
-    columns = placed.select("stratum", "model", "question", "place", "mu")
+    columns = completed(
+        placed.select("stratum", "model", "question", "place", "mu"), "question", "place"
+    )
     return columns.sort("stratum", "place", "model"), each
+
+
+def completed(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
+    """The rows, and one without numbers wherever a model lacks what others have in its stratum.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, model, and others.
+    *across : str
+        The columns that, together with a stratum, say what a model could have.
+
+    Examples
+    --------
+    >>> rows = {"stratum": ["a", "a", "b"], "model": ["x", "y", "x"], "mu": [0.1, 0.2, 0.3]}
+    >>> completed(pl.DataFrame(rows)).rows()
+    [('a', 'x', 0.1), ('a', 'y', 0.2), ('b', 'x', 0.3), ('b', 'y', None)]
+    """
+    there = rows.select("stratum", *across).unique(maintain_order=True)
+    wanted = there.join(rows.select("model").unique(maintain_order=True), how="cross")
+    keys = ["stratum", *across, "model"]
+    whole = wanted.join(rows, on=keys, how="left", maintain_order="left")
+    return whole.select(rows.columns)
 
 
 def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
@@ -197,6 +287,33 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
         )
         for first, second, ahead, chance in ways
     )
+
+
+def paired(ways: pl.DataFrame) -> pl.DataFrame:
+    """Both orders of all pairs, without numbers where a stratum lacks one of the models.
+
+    Parameters
+    ----------
+    ways : DataFrame
+        What `both_ways` returns.
+    """
+    models = ways.select("model").unique(maintain_order=True)
+    pairs = models.join(models.select(other="model"), how="cross")
+    strata = ways.select("stratum").unique(maintain_order=True)
+    every = strata.join(pairs.filter(pl.col("model") != pl.col("other")), how="cross")
+    keys = ["stratum", "model", "other"]
+    whole = every.join(ways, on=keys, how="left", maintain_order="left")
+    return whole.with_columns(pl.col("sure").fill_null(value=False))
+
+
+def plain(name: str, dtype: pl.DataType) -> pl.Expr:
+    """The values of a stratum as a picture takes them: numbers, or times in words."""
+    value = pl.col(name)
+    if dtype.is_integer() or dtype.is_float():
+        return value
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.3f")
+    return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
 
 
 def _text(prob: pl.Expr) -> pl.Expr:

@@ -23,10 +23,7 @@ def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
-        each = (frame["trials"] / frame["questions"]).round(1)
-        notes.append(
-            f"{_range(frame['questions'], 'question')}, {_range(each, 'trial')} per question."
-        )
+        notes.append(f"{counted(frame)}.")
     if "dropped" in known and frame["dropped"].sum():
         notes.append(f"{_range(frame['dropped'], 'trial')} of a model dropped.")
     if "overall" in known:
@@ -47,6 +44,16 @@ def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     return " ".join(notes)
 
 
+def counted(frame: pl.DataFrame) -> str:
+    """How many questions there are, and trials of each.
+
+    >>> counted(pl.DataFrame({"questions": [2, 2], "trials": [8, 10]}))
+    '2 questions, 4 to 5 trials per question'
+    """
+    each = (frame["trials"] / frame["questions"]).round(1)
+    return f"{_range(frame['questions'], 'question')}, {_range(each, 'trial')} per question"
+
+
 def each_trials(frame: pl.DataFrame) -> int | None:
     """The trials of a question, if all have the same number."""
     if not {"questions", "trials"} <= set(frame.columns):
@@ -57,12 +64,10 @@ def each_trials(frame: pl.DataFrame) -> int | None:
 
 def _places(frame: pl.DataFrame) -> list[str]:
     """What the ranks mean."""
-    if "rank" not in frame.columns:
+    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
         return []
     level = " or ".join(f"{100 * each:.10g} %" for each in frame["confidence"].unique().sort())
-    if "rank_lo" in frame.columns:
-        return [f"Ranks: the places that are open at {level}, for all models at once."]
-    return [f"Models that are not told apart from the one before at {level} share its rank."]
+    return [f"Ranks: the places that are open at {level}, for all models at once."]
 
 
 def _range(numbers: pl.Series, unit: str) -> str:

@@ -2,54 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Compared, Overall, Per
-from polars_scorio.counting.roles import Roles, Trials, bind
-from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.convergence import settling, trajectory
+from polars_scorio.arguments import Overall
 from polars_scorio.decisions.strata import single_k
-from polars_scorio.display import charts
+from polars_scorio.display import charts, grids
 from polars_scorio.display.chart_data import (
-    both_ways,
     by_difficulty,
     inert,
     labels,
     model,
     named,
-    panels,
+    plain,
     sizes,
     strata,
     stratum,
-    thinned,
 )
 from polars_scorio.display.charts import Picture
-from polars_scorio.kernels.convergence import Scheme
+from polars_scorio.display.decision_plots import DecisionPlots
+from polars_scorio.display.lines import draw_sizes_axis, lines, stratum_axis
+from polars_scorio.display.look import PlotOptions
+from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.base import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.evaluate import RESULTS, tidy
-from polars_scorio.reporting.options import DecisionOptions, InferenceOptions, PlanOptions
-from polars_scorio.reporting.report import results
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _CELLS = 300  # questions that a heat map shows side by side; more of them share cells
-_STEPS = 200  # points of a line
 
 
-OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
-
-
-class _Options(InferenceOptions, total=False):
-    overall: Overall | None
-
-
-class Plots:
+class Plots(DecisionPlots):
     """Pictures of a log: `df.scorio.plot`.
 
     Every method returns an Altair chart: notebooks show it, ``chart.save("picture.png")`` writes it
@@ -71,26 +58,20 @@ class Plots:
     >>> import polars_scorio
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> trials.scorio(trial=None).plot
-    <pictures: intervals, curve, questions, comparison, trajectory, convergence>
+    <pictures: intervals, curve, over, questions, comparison, ranks, trajectory, convergence>
     """
 
-    def __init__(
-        self, frame: pl.LazyFrame, roles: Roles, chosen: InferenceOptions | None = None
-    ) -> None:
-        self._frame, self._roles = frame, roles
-        self._chosen: InferenceOptions = chosen or {"inference": "calibrated"}
-
     def __repr__(self) -> str:
-        kinds = [name for name in vars(type(self)) if not name.startswith("_")]
-        return f"<pictures: {', '.join(kinds)}>"
+        kinds = [*vars(Plots), *vars(DecisionPlots)]
+        return f"<pictures: {', '.join(name for name in kinds if not name.startswith('_'))}>"
 
-    @takes(InferenceOptions)
+    @takes(PlotOptions)
     def intervals(
         self,
         metric: Metric | None = None,
         *,
         overall: Overall | None = None,
-        **options: Unpack[InferenceOptions],
+        **options: Unpack[PlotOptions],
     ) -> Picture:
         """Which models are good, and how sure is that? A forest plot.
 
@@ -104,7 +85,8 @@ class Plots:
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            mu and its interval, a line for each model; all panels have the same order, that of the
+            mu and its interval, a line for each model, and a bar where its estimate is another
+            number; all panels have the same order, that of the
             mean of mu over the strata. Without a model column there is a line for each stratum.
 
         Raises
@@ -119,22 +101,25 @@ class Plots:
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> chart = trials.scorio(trial=None).plot.intervals()
         >>> [(row["model"], round(row["mu"], 3)) for row in chart.data.values]
-        [('ada', 0.667), ('bob', 0.333)]
+        [('ada', 0.778), ('bob', 0.222)]
         """
-        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
-        name = named(metric, single_k(metric, "intervals"))
-        rows = self._tidy(metric, overall=overall, **options)
-        heading = charts.Heading(name, _interval(options), panels(trials))
-        labelled = rows.select(*labels(trials), "questions", "trials", "mu", "lo", "hi")
-        return charts.forest(labelled, heading, name)
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "intervals")
+        rows = self._rows(subject, overall)
+        numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
+        drawn = rows.select(*labels(subject.trials), *numbers)
+        bars = "bar: unbiased estimate" if rows["marked"].is_not_null().any() else ""
+        heading = subject.heading(subject.name, subject.intervals, bars)
+        colours, percent = subject.colours, subject.percent
+        return charts.forest(drawn, heading, subject.name, colours, percent=percent)
 
-    @takes(InferenceOptions)
+    @takes(PlotOptions)
     def curve(
         self,
         metric: Metric | DrawSizes,
         *,
         overall: Overall | None = None,
-        **options: Unpack[InferenceOptions],
+        **options: Unpack[PlotOptions],
     ) -> Picture:
         """What do more draws buy? A metric against k.
 
@@ -149,9 +134,9 @@ class Plots:
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line of mu with a band of the interval for each model, estimates as points. The axis
-            is logarithmic where the largest k is at least eight times the smallest. Of more than
-            seven models the best seven have colours and bands, all others are grey.
+            A line of mu for each model, dashed where k exceeds the trials, and points where its
+            estimate is another number. At most three lines in colour have a band, the interval. The
+            axis is logarithmic where the largest k is at least eight times the smallest.
 
         Raises
         ------
@@ -165,9 +150,8 @@ class Plots:
         >>> trials = pl.DataFrame({"model": "ada", "question": 1, "category": [0, 1, 0]})
         >>> chart = trials.scorio(trial=None).plot.curve(2)
         >>> [(row["k"], round(row["mu"], 3)) for row in chart.data.values]
-        [(1, 0.4), (2, 0.6)]
+        [(1, 0.333), (2, 0.667)]
         """
-        trials, options = self._trials(), self._with(options)
         metric = metric if isinstance(metric, Metric) else pass_at_k(sizes(metric))
         drawn = [k for k in metric.k if k is not None]
         if not drawn:
@@ -175,17 +159,73 @@ class Plots:
                 f"curve needs draw sizes, and {metric.name} has none: pass for instance "
                 "ps.pass_at_k([1, 2, 4, 8])"
             )
-        rows = self._tidy(metric, overall=overall, **options)
-        points = "; points: unbiased estimate" if rows["estimate"].is_not_null().any() else ""
+        subject = self._subject(metric, options)
+        rows = self._rows(subject, overall)
         name = named(metric, None)
-        heading = charts.Heading(name, _interval(options) + points, panels(trials))
-        labelled = rows.select(*labels(trials), "k", "estimate", "mu", "lo", "hi")
-        return charts.lines(labelled, heading, charts.draw_sizes_axis(drawn), name)
+        notes = {
+            "points: unbiased estimate": rows["marked"].is_not_null().any(),
+            "dashed: k exceeds the trials": rows["ahead"].any(),
+        }
+        said = "; ".join(note for note, holds in notes.items() if holds)
+        numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
+        labelled = rows.select(*labels(subject.trials), *numbers)
+        heading = subject.heading(name, subject.intervals, said)
+        across, percent = draw_sizes_axis(drawn), subject.percent
+        return lines(labelled, heading, across, name, subject.colours, percent=percent)
 
-    @takes(InferenceOptions)
-    def questions(
-        self, metric: Metric | None = None, **options: Unpack[InferenceOptions]
+    @takes(PlotOptions)
+    def over(
+        self, step: str, metric: Metric | None = None, **options: Unpack[PlotOptions]
     ) -> Picture:
+        """How does a metric change along a stratum, such as the steps of a training?
+
+        Parameters
+        ----------
+        step : str
+            A column of numbers or times; it need not be among the strata of the accessor, whose
+            others are panels.
+        metric : Metric, optional
+            What to show; default `ps.bayes()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A line for each model, as in `curve`.
+
+        Raises
+        ------
+        ValueError
+            If the column holds neither numbers nor times; and as `intervals`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": "run", "step": [0, 0, 100, 100], "question": [1, 2] * 2,
+        ...      "category": [0, 1, 1, 1]}
+        ... )
+        >>> chart = trials.scorio(trial=None).plot.over("step", polars_scorio.avg())
+        >>> [(row["at"], row["mu"]) for row in chart.data.values]
+        [(0, 0.5), (100, 1.0)]
+        """
+        subject = self._subject(metric, options, along=step)
+        single_k(subject.metric, "over")
+        at = subject.source.by[-1]
+        if not (at.dtype.is_numeric() or at.dtype.is_temporal()):
+            raise ValueError(
+                f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
+            )
+        rows = self._rows(subject)
+        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
+        drawn = rows.select(*labels(subject.trials), plain(step, at.dtype).alias("at"), *numbers)
+        points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
+        heading = subject.heading(f"{subject.name} over {step}", subject.intervals, points)
+        across, percent = stratum_axis(step, at.dtype), subject.percent
+        return lines(drawn, heading, across, subject.name, subject.colours, percent=percent)
+
+    @takes(PlotOptions)
+    def questions(self, metric: Metric | None = None, **options: Unpack[PlotOptions]) -> Picture:
         """Which questions are hard, and for whom? A heat map.
 
         Parameters
@@ -215,202 +255,19 @@ class Plots:
         ... )
         >>> chart = trials.scorio(trial=None).plot.questions()
         >>> [(row["question"], round(row["mu"], 3)) for row in chart.data.values]
-        [('hard', 0.333), ('easy', 0.75)]
+        [('hard', 0.35), ('easy', 0.782)]
         """
-        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
-        if options.get("inference") == "calibrated":  # which is about means
-            options["inference"] = "pooled"
-        name = named(metric, single_k(metric, "questions"))
-        rows = self._tidy(metric, per="question", **options)
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "questions")
+        trials, own = subject.trials, {**subject.options}
+        if own.get("inference") == "calibrated":  # which is about means
+            own["inference"] = "pooled"
+        rows = self._tidy(trials, subject.metric, own, per="question")
         question = inert(pl.col(trials.question.name).cast(pl.String)).alias("question")
         cells, each = by_difficulty(
             rows.select(stratum(trials), model(trials), question, "mu"), _CELLS
         )
-        heading = charts.Heading(name, "posterior mean of each question", strata(trials))
-        return charts.heat_map(cells, heading, name, metric.span, each=each)
-
-    @takes(DecisionOptions)
-    def comparison(
-        self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
-    ) -> Picture:
-        """Which model beats which? A matrix of probabilities.
-
-        Parameters
-        ----------
-        metric : Metric, optional
-            What to compare; default `ps.bayes()`. One draw size at a time.
-
-        Returns
-        -------
-        altair.LayerChart or altair.FacetChart
-            The probability that the model of the row is better than that of the column, the best
-            models first. For up to 14 models the cells hold numbers, in bold where `Scorio.compare`
-            names a better model.
-
-        Raises
-        ------
-        ValueError
-            For several draw sizes; and as `Scorio.compare`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {"model": ["ada", "bob"] * 2, "question": 1, "category": [1, 1, 1, 0]}
-        ... )
-        >>> chart = trials.scorio(trial=None).plot.comparison()
-        >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
-        [('ada', 'bob', '.80'), ('bob', 'ada', '.20')]
-        """
-        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
-        name = named(metric, single_k(metric, "comparison"))
-        pairs = compare(self._frame, self._roles, metric, **options).collect(engine="streaming")
-        sure = f"better at {100 * options.get('confidence', 0.95):g} %"
-        heading = charts.Heading(
-            f"Which model is better by {name}?",
-            "probability that the row beats the column",
-            panels(trials),
-        )
-        return charts.matrix(both_ways(pairs, trials), heading, sure)
-
-    @takes(DecisionOptions)
-    def trajectory(
-        self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
-    ) -> Picture:
-        """What would one have reported after the first n trials of each question?
-
-        Parameters
-        ----------
-        metric : Metric, optional
-            What to follow; default `ps.bayes()`. One draw size at a time.
-
-        Returns
-        -------
-        altair.LayerChart or altair.FacetChart
-            A line of mu with a band of the interval for each model, against n; at most 200 points
-            of it. Of more than seven models the best seven have colours and bands.
-
-        Raises
-        ------
-        ValueError
-            As `Scorio.trajectory`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": "ada", "question": 1, "trial": [0, 1], "category": 1})
-        >>> chart = trials.scorio.plot.trajectory()
-        >>> [(row["n"], round(row["mu"], 3)) for row in chart.data.values]
-        [(1, 0.667), (2, 0.75)]
-        """
-        metric, trials, options = metric or bayes(), self._trials(), self._with(options)
-        rows = trajectory(self._frame, self._roles, metric, **options).collect(engine="streaming")
-        name = named(metric, metric.k[0])
-        heading = charts.Heading(f"{name} after n trials", _interval(options), panels(trials))
-        few = thinned(rows, trials.keys, _STEPS)
-        labelled = few.select(*labels(trials), "n", "mu", "lo", "hi", "rank")
-        return charts.lines(labelled, heading, charts.trials_axis(), name)
-
-    @takes(PlanOptions)
-    def convergence(
-        self,
-        metric: Metric | None = None,
-        *,
-        replicates: int = 1000,
-        scheme: Scheme = "trial",
-        seed: int = 0,
-        progress: bool = False,
-        questions: Compared = "same",
-        **options: Unpack[PlanOptions],
-    ) -> Picture:
-        """After how many trials does the ranking settle?
-
-        Parameters
-        ----------
-        metric : Metric, optional
-            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
-        replicates, scheme, seed, progress, questions
-            As in `Scorio.convergence`.
-
-        Returns
-        -------
-        altair.LayerChart or altair.FacetChart
-            Against n: the share of the replicates whose ranking has settled, and the mean of
-            Kendall's tau against the ranking by all trials; at most 200 points of each.
-
-        Raises
-        ------
-        ValueError
-            As `Scorio.convergence`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {"model": ["ada", "ada", "bob", "bob"], "question": 1, "trial": [0, 1, 0, 1],
-        ...      "category": [1, 1, 0, 0]}
-        ... )
-        >>> chart = trials.scorio.plot.convergence(replicates=0)
-        >>> [(row["n"], row["value"]) for row in chart.data.values if "tau" in row["what"]]
-        [(1, 1.0), (2, 1.0)]
-        """
-        metric, trials = metric or bayes(), self._trials()
-        options = {"inference": self._chosen.get("inference"), **options}
-        plan = settling(
-            self._frame,
-            self._roles,
-            metric,
-            replicates=replicates,
-            scheme=scheme,
-            seed=seed,
-            progress=progress,
-            questions=questions,
-            **options,
-        )
-        settled = plan.collect(engine="streaming").drop_nulls("n")
-        rows = thinned(settled, [*trials.strata], _STEPS)
-        drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
-        what = {
-            "cumulative": "share of the replicates that have settled",
-            "tau": "Kendall's tau against the ranking by all trials",
-        }
-        long = rows.select(stratum(trials), "n", *what).unpivot(
-            list(what), index=["stratum", "n"], variable_name="what"
-        )
-        name = named(metric, metric.k[0])
-        heading = charts.Heading(f"When the ranking by {name} settles", drawn, panels(trials))
-        return charts.settling(long.with_columns(pl.col("what").replace_strict(what)), heading)
-
-    def _with(self, options: OptionsT) -> OptionsT:
-        """The options of a method, and what was chosen for all of them."""
-        return cast("OptionsT", {**self._chosen, **options})
-
-    def _trials(self) -> Trials:
-        return bind(self._frame, self._roles)
-
-    def _tidy(
-        self, metric: Metric, per: Per = "model", **options: Unpack[_Options]
-    ) -> pl.DataFrame:
-        """The rows of a report."""
-        trials = self._trials()
-        grouped = results(trials, [metric], per=per, **options)
-        plan = tidy(grouped.select(*trials.keys, RESULTS))
-        rows = plan.collect(engine="streaming")
-        if rows.height and rows["mu"].null_count() == rows.height:
-            missing = "rewards of any value have no posterior to draw"
-            raise ValueError(f"{metric.name}: {missing}; pass w= with a weight for each category")
-        return rows
-
-
-def _interval(options: InferenceOptions) -> str:
-    """What is drawn, in words."""
-    level = f"{100 * options.get('confidence', 0.95):g} %"
-    words = {
-        "calibrated": f"estimates, calibrated {level} intervals",
-        "pooled": f"posterior means, {level} intervals, one fitted population of questions",
-    }
-    published = f"posterior means, {level} intervals, uniform prior of each question, as published"
-    return words.get(options.get("inference") or "published", published)
+        words = f"posterior mean of each question, {inference_words(own)}"
+        hatched = "hatched: no trials" if cells["mu"].null_count() else ""
+        heading = replace(subject.heading(subject.name, words, hatched), panels=strata(trials))
+        return grids.heat_map(cells, heading, subject.name, subject.metric.span, each=each)

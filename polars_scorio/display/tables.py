@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from great_tables import GT
 
 _LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
-_WIDE = 5  # numbers with intervals that stand side by side on a page
+_WIDE = 5  # columns that stand side by side on a page, beside those that say what a row is
 _MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
 # Where Markdown makes links of bare addresses, whatever stands before them.
 _LINKS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@[\w-]+\.)|(?<!\w)(?=@)", re.IGNORECASE)
@@ -161,7 +161,7 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
 
-    More than five numbers with intervals in a row are parted into tables of their own, and one that
+    More than five numbers in a row are parted into tables of their own, and one that
     is wider than a line shrinks. Characters that pdflatex has not, such as emoji or Chinese,
     need lualatex and a font that has them.
 
@@ -245,7 +245,7 @@ def _pages(columns: Sequence[Column]) -> Iterator[list[Column]]:
     page: list[Column] = []
     for _, members in groupby(rest, lambda column: column.group):
         block = list(members)
-        if page and sum(column.interval for column in [*page, *block]) > _WIDE:
+        if page and len([*page, *block]) > _WIDE:
             yield [*keys, *page]
             page = []
         page += block

@@ -6,11 +6,13 @@ import sys
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.display.charts import ordered
-from tests.made_logs import drawn, long
+from tests.made_logs import drawn, law, long, ragged
 
 KINDS = {
     "intervals": lambda plot, **options: plot.intervals(**options),
@@ -48,6 +50,10 @@ def marks_of(chart) -> list[str]:
     return [layer["mark"]["type"] for layer in layers_of(chart)]
 
 
+def subtitle_of(chart) -> str:
+    return "; ".join(chart.to_dict()["title"]["subtitle"])
+
+
 def models(number: int) -> pl.DataFrame:
     """A log of models, the later the better."""
     return pl.concat(
@@ -61,7 +67,7 @@ def models(number: int) -> pl.DataFrame:
 def test_intervals_are_those_of_the_report(log):
     chart = plot_of(log).intervals(ps.pass_at_k(2), confidence=0.8, overall="macro")
     report = log.scorio(by="domain", success=[1, 2]).report(
-        ps.pass_at_k(2), confidence=0.8, overall="macro"
+        ps.pass_at_k(2), confidence=0.8, overall="macro", inference="calibrated"
     )
     expected = report.select(
         pl.col("domain").fill_null("overall").alias("stratum"), "model", "mu", "lo", "hi"
@@ -73,11 +79,11 @@ def test_intervals_are_those_of_the_report(log):
 
 
 def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
-    report = log.scorio(by="domain", success=[1, 2]).bayes()
+    report = log.scorio(by="domain", success=[1, 2]).bayes(inference="published")
     means = {model: rows["mu"].mean() for (model,), rows in report.group_by("model")}
     # b and c have the same mean, which sums in another order could tell apart.
     assert means["a"] > means["b"] == pytest.approx(means["c"], abs=1e-15)
-    for layer in layers_of(plot_of(log).intervals()):
+    for layer in layers_of(plot_of(log).intervals(inference="published")):
         assert layer["encoding"]["y"]["sort"] == ["a", "b", "c"]
 
 
@@ -88,19 +94,29 @@ def test_equal_means_are_in_the_order_of_the_names():
 
 
 def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
-    chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]))
-    report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3])
+    chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]), inference="published")
+    report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3], inference="published")
     columns = ["model", "k", "estimate", "mu", "lo", "hi"]
     shown = data_of(chart).sort("stratum", "model", "k")
     assert_frame_equal(shown.select(columns), report.select(columns), check_exact=True)
-    assert marks_of(chart) == ["area", "line", "line", "point"]
-    band, grey, line, points = layers_of(chart)
+    assert marks_of(chart) == ["area", "line", "line", "line", "point"]
+    band, grey, line, ahead, points = layers_of(chart)
     assert [band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]] == ["lo", "hi"]
     assert line["encoding"]["y"]["field"] == grey["encoding"]["y"]["field"] == "mu"
-    assert points["encoding"]["y"]["field"] == "estimate"
-    # Some question has a single trial: without an estimate there is no point.
+    # Some question has a single trial: without an estimate the line is dashed, and has no point.
     assert shown["estimate"].null_count() > 0
-    assert {"filter": "isValid(datum.estimate)"} in points["transform"]
+    assert ahead["mark"]["strokeDash"]
+    assert points["encoding"]["y"]["field"] == "marked"
+    assert {"filter": "isValid(datum.marked)"} in points["transform"]
+    far = (shown["estimate"] - shown["mu"]).abs() > 1e-3
+    assert shown["marked"].is_not_null().to_list() == far.fill_null(value=False).to_list()
+    assert "points: unbiased estimate; dashed: k exceeds the trials" in subtitle_of(chart)
+
+
+def test_calibrated_lines_need_no_points(r1):
+    chart = r1.scorio.plot.curve(4)
+    assert marks_of(chart) == ["area", "line", "line"]
+    assert "points" not in subtitle_of(chart)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +148,8 @@ def test_a_curve_needs_draw_sizes(r1):
 
 def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
     chart = plot_of(log).questions()
-    report = log.scorio(by="domain", success=[1, 2]).bayes(per="question")
+    pooled = {"inference": "pooled", "per": "question"}
+    report = log.scorio(by="domain", success=[1, 2]).bayes(**pooled)
     shown = data_of(chart).select("stratum", "model", pl.col("question").cast(pl.Int64), "mu")
     expected = report.select(pl.col("domain").alias("stratum"), "model", "question", "mu")
     keys = ["stratum", "model", "question"]
@@ -151,7 +168,7 @@ def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
 
 def test_many_questions_share_cells():
     outcomes = [[int(trial < question % 4) for trial in range(3)] for question in range(1000)]
-    chart = long(outcomes).scorio.plot.questions()
+    chart = long(outcomes).scorio.plot.questions(inference="published")
     shown = data_of(chart)
     # 250 questions each with 0, 1, 2 and 3 of 3: in cells of four, some of them with two kinds.
     assert shown["place"].to_list() == [*range(250)]
@@ -169,8 +186,8 @@ def test_colours_span_what_the_metric_can_be():
 
 
 def test_a_matrix_has_the_probabilities_of_the_comparison_both_ways(log):
-    chart = plot_of(log).comparison(ps.pass_at_k(2))
-    pairs = log.scorio(by="domain", success=[1, 2]).compare(ps.pass_at_k(2))
+    chart = plot_of(log).comparison(ps.pass_at_k(1))
+    pairs = log.scorio(by="domain", success=[1, 2]).compare(ps.pass_at_k(1), inference="calibrated")
     shown = {(r["stratum"], r["model"], r["other"]): r for r in chart.data.values}
     assert len(shown) == len(chart.data.values) == 2 * pairs.height
     for pair in pairs.to_dicts():
@@ -195,12 +212,14 @@ def test_numbers_in_a_matrix_never_say_that_something_is_certain():
 
 def test_a_trajectory_is_that_of_the_accessor(log):
     chart = plot_of(log).trajectory(confidence=0.5)
-    expected = log.scorio(by="domain", success=[1, 2]).trajectory(confidence=0.5)
+    expected = log.scorio(by="domain", success=[1, 2]).trajectory(
+        confidence=0.5, inference="calibrated"
+    )
     columns = ["n", "model", "mu", "lo", "hi", "rank"]
     shown = data_of(chart).sort("stratum", "n", "model").select(columns)
     assert_frame_equal(shown, expected.select(columns), check_dtypes=False, check_exact=True)
     assert marks_of(chart) == ["area", "line", "line"]
-    assert "50 % credible interval" in chart.to_dict()["title"]["subtitle"]
+    assert "calibrated 50 % intervals" in subtitle_of(chart)
 
 
 def test_long_lines_are_thinned_and_keep_both_ends():
@@ -213,7 +232,7 @@ def test_long_lines_are_thinned_and_keep_both_ends():
 def test_convergence_shows_the_share_and_tau(log):
     chart = plot_of(log).convergence(replicates=20, scheme="question", seed=3)
     rows = log.scorio(by="domain", success=[1, 2]).convergence(
-        replicates=20, scheme="question", seed=3
+        replicates=20, scheme="question", seed=3, inference="calibrated"
     )
     expected = rows.drop_nulls("n")
     for what, column in (("share of the rep", "cumulative"), ("Kendall's tau", "tau")):
@@ -279,20 +298,156 @@ def test_an_empty_log_gives_an_empty_picture(log, kind):
     assert KINDS[kind](plot_of(log.clear())).data.values == []
 
 
+def colours_of(chart) -> dict[str, str]:
+    scale = layers_of(chart)[0]["encoding"]["color"]["condition"]["scale"]
+    return dict(zip(scale["domain"], scale["range"], strict=True))
+
+
 def test_seven_models_have_colours_and_all_others_are_grey():
     seven, nine = (models(number).scorio.plot.curve([1, 2]) for number in (7, 9))
-    legend = layers_of(seven)[0]["encoding"]["color"]["scale"]
-    assert legend["domain"] == [f"m{place:02}" for place in (6, 5, 4, 3, 2, 1, 0)]
-    assert len(set(legend["range"])) == 7
-    legend = layers_of(nine)[0]["encoding"]["color"]["scale"]
-    assert legend["domain"] == [*(f"m{place:02}" for place in (8, 7, 6, 5, 4, 3, 2)), "2 others"]
-    assert legend["range"][-1] == "#BBBBBB"
+    assert [*colours_of(seven)] == [f"m{place:02}" for place in (6, 5, 4, 3, 2, 1, 0)]
+    assert len({*colours_of(seven).values()}) == 7
+    assert [*colours_of(nine)] == [f"m{place:02}" for place in (8, 7, 6, 5, 4, 3, 2)]
     named = data_of(nine).filter("coloured")["model"].unique().sort().to_list()
     assert named == [f"m{place:02}" for place in range(2, 9)]
+    assert subtitle_of(nine).endswith("grey: 2 others")
     # The best is drawn last.
     assert data_of(nine)["model"].last() == "m08"
-    single = layers_of(models(2).filter(model="m01").scorio.plot.curve([1, 2]))
-    assert single[0]["encoding"]["color"]["legend"] is None
+    # Seven bands would hide each other; the ends of lines have names.
+    assert "area" not in marks_of(seven)
+    labels = data_of(nine).drop_nulls("label")
+    assert sorted(labels["label"]) == named
+    assert labels["place"].sort().diff().drop_nulls().min() > 0
+
+
+def test_a_model_has_one_colour_in_all_pictures():
+    # By Pass@1 "split" is better than "even", by Pass@8 it is worse.
+    log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
+    plot = log.scorio.plot
+    charts = plot.curve(8), plot.trajectory(ps.pass_at_k(8)), plot.curve([8, 16])
+    assert {tuple(colours_of(chart).items()) for chart in charts} == {
+        (("split", "#0072B2"), ("even", "#D55E00"))
+    }
+    dots = data_of(plot.intervals(ps.pass_at_k(8)))
+    assert dict(dots.select("model", "colour").rows()) == colours_of(charts[0])
+
+
+def test_highlighted_models_keep_their_colours():
+    plot = models(9).scorio.plot
+    everybody = colours_of(plot.curve([1, 2]))
+    chart = plot.curve([1, 2], highlight=["m00", "m07"])
+    assert colours_of(chart)["m07"] == everybody["m07"]
+    assert colours_of(chart)["m00"] not in {everybody["m07"], "#A0A0A0"}
+    assert marks_of(chart)[0] == "area"
+    assert subtitle_of(chart).endswith("grey: 7 others")
+    with pytest.raises(ValueError, match=r"^highlight: no model 'x'; there are \['m08', "):
+        plot.curve([1, 2], highlight="x")
+
+
+# --- along a stratum
+
+
+def steps(number: int) -> pl.DataFrame:
+    """Two runs that get better with their steps."""
+    return pl.concat(
+        long([[int(trial * number < step * 4) for trial in range(4)]] * 5, run).with_columns(
+            step=pl.lit(step)
+        )
+        for step in range(number)
+        for run in ("one", "two")
+    )
+
+
+def test_a_metric_along_a_stratum_is_that_of_the_report():
+    log = steps(5)
+    chart = log.scorio.plot.over("step", ps.pass_at_k(2))
+    report = log.scorio(by="step").report(ps.pass_at_k(2), inference="calibrated")
+    columns = ["model", "at", "mu", "lo", "hi"]
+    shown = data_of(chart).sort("at", "model").select(columns)
+    expected = report.rename({"step": "at"}).select(columns)
+    assert_frame_equal(shown, expected, check_exact=True, check_dtypes=False)
+    assert layers_of(chart)[0]["encoding"]["x"]["title"] == "step"
+    assert "facet" not in chart.to_dict()
+    assert chart.to_dict() == log.scorio(by="step").plot.over("step", ps.pass_at_k(2)).to_dict()
+    panels = log.with_columns(domain=pl.lit("web")).scorio(by=["step", "domain"])
+    assert panels.plot.over("step").to_dict()["facet"]["header"]["title"] == "domain"
+
+
+def test_times_are_a_temporal_axis():
+    day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("step"))
+    chart = steps(3).select(pl.exclude("step"), day=day).scorio.plot.over("day", ps.avg())
+    assert layers_of(chart)[0]["encoding"]["x"]["type"] == "temporal"
+    assert chart.data.values[0]["at"] == "2026-01-01T00:00:00.000"
+
+
+def test_words_are_no_axis(log):
+    with pytest.raises(ValueError, match=r"numbers or times, and 'domain' is String: cast it"):
+        plot_of(log).over("domain")
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if name != "convergence"])
+def test_more_strata_than_panels_are_refused(kind):
+    log = steps(25)
+    message = r'^25 strata of step are more than .* as in plot\.over\("step", ps\.avg\(\)\)$'
+    with pytest.raises(ValueError, match=message):
+        KINDS[kind](log.scorio(by="step").plot)
+
+
+# --- look
+
+
+def test_intervals_end_where_the_metric_does():
+    chart = long([[1]]).scorio.plot.intervals(inference="published")
+    # mu = 2/3 and sigma = sqrt(1/18): the interval of the report ends at 1.129.
+    assert data_of(chart).select("lo", "hi").row(0) == pytest.approx((0.2047, 1.0), abs=5e-5)
+    assert marks_of(chart) == ["rule", "point", "tick"]
+    assert data_of(chart)["marked"].to_list() == [1.0]
+
+
+@law
+@given(ragged(), st.sampled_from(["calibrated", "pooled", "published"]))
+def test_no_mark_lies_outside_its_interval(outcomes, inference):
+    for metric in (ps.bayes(), ps.pass_at_k(3), ps.geom_at_k(2)):
+        chart = long(outcomes).scorio.plot.intervals(metric, inference=inference)
+        (row,) = chart.data.values
+        assert row["lo"] - 1e-12 <= row["mu"] <= row["hi"] + 1e-12  # the last digits of two sums
+
+
+@every_kind
+def test_a_picture_has_the_size_and_the_theme_that_are_asked_for(log, kind):
+    made = KINDS[kind](log.filter(domain="web").scorio(success=[1, 2]).plot, width=111, height=99)
+    assert (made.to_dict()["width"], made.to_dict()["height"]) == (111, 99)
+    dark = KINDS[kind](plot_of(log), theme="dark").to_dict()
+    assert dark["config"]["background"] == "#181818"
+    with pytest.raises(ValueError, match=r"""theme must be "light" or "dark", got 'blue'"""):
+        KINDS[kind](plot_of(log), theme="blue")
+    with pytest.raises(ValueError, match="width must be a positive int, got 0"):
+        KINDS[kind](plot_of(log), width=0)
+
+
+@every_kind
+def test_a_picture_says_what_it_shows(log, kind):
+    chart = KINDS[kind](plot_of(log))
+    assert chart.to_dict()["description"].startswith(f"{chart.to_dict()['title']['text']}. ")
+    assert "7 questions, 2.1 to 3.1 trials per question" in subtitle_of(chart)
+    assert any(word in subtitle_of(chart) for word in ("calibrated", "fitted population"))
+
+
+def test_a_model_without_trials_is_hatched(log):
+    some = log.filter((pl.col("domain") == "air") | (pl.col("model") != "c"))
+    for chart in (plot_of(some).questions(), plot_of(some).comparison()):
+        assert marks_of(chart)[:3] == ["rect", "rect", "point"]
+        assert "hatched: no" in subtitle_of(chart)
+        empty = data_of(chart).filter(pl.col("model") == "c", pl.col("stratum") == "web")
+        assert empty.height
+        number = "mu" if "mu" in empty.columns else "prob"
+        assert empty[number].null_count() == empty.height
+
+
+def test_the_last_row_of_panels_has_axes_of_its_own(log):
+    four = pl.concat(log.filter(domain="web").with_columns(domain=pl.lit(s)) for s in "abcd")
+    assert plot_of(four).intervals().to_dict()["resolve"] == {"axis": {"x": "independent"}}
+    assert "resolve" not in plot_of(log).intervals().to_dict()
 
 
 def test_forty_models_fit():
@@ -303,12 +458,12 @@ def test_forty_models_fit():
     matrix = many.scorio.plot.comparison()
     # 1,560 cells are too small for numbers.
     assert marks_of(matrix) == ["rect"]
-    assert "bold" not in matrix.to_dict()["title"]["subtitle"]
+    assert "bold" not in subtitle_of(matrix)
     # Altair refuses frames of more than 5,000 rows.
     questions = pl.concat(long([[0]] * 200, f"m{place}") for place in range(40))
     chart = questions.scorio.plot.questions()
     assert len(data_of(chart)) == 8000
-    assert chart.to_dict()["title"]["text"] == "bayes"
+    assert chart.to_dict()["title"]["text"] == "Bayes@1"
 
 
 # --- errors
@@ -380,7 +535,8 @@ def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
     assert chart.to_dict()["facet"]["sort"] == ['"overall"', "web", "overall"]
     rows = data_of(chart)
     assert rows.group_by("stratum").len()["len"].to_list() == [3, 3, 3]
-    mean = named.scorio(by="domain", success=[1, 2]).report(ps.bayes(), overall="macro")
+    options = {"overall": "macro", "inference": "calibrated"}
+    mean = named.scorio(by="domain", success=[1, 2]).report(ps.bayes(), **options)
     mean = mean.filter(pl.col("domain").is_null()).sort("model")["mu"].to_list()
     assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)
 

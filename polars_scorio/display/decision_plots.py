@@ -1,0 +1,247 @@
+"""Pictures of what compares models: `df.scorio.plot`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.arguments import Compared
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.convergence import settling, trajectory
+from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.strata import single_k
+from polars_scorio.display import charts, grids
+from polars_scorio.display.chart_data import (
+    both_ways,
+    labels,
+    marked,
+    named,
+    paired,
+    stratum,
+    thinned,
+)
+from polars_scorio.display.charts import Picture
+from polars_scorio.display.lines import lines
+from polars_scorio.display.look import DecisionPlotOptions, PlanPlotOptions
+from polars_scorio.display.plot_base import PlotBase
+from polars_scorio.display.words import inference_words
+from polars_scorio.kernels.convergence import Scheme
+from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.options import PlanOptions
+from polars_scorio.signatures import takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_PLAN = PlanOptions.__optional_keys__
+_HATCHED = "hatched: no comparison (no trials, or k exceeds them)"
+_STEPS = 200  # points of a line
+
+
+class DecisionPlots(PlotBase):
+    """Pictures of comparisons, ranks, and of what fewer trials would have said."""
+
+    @takes(DecisionPlotOptions)
+    def comparison(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """Which model beats which? A matrix of probabilities.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to compare; default `ps.bayes()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            The probability that the model of the row is better than that of the column, the best
+            models first. For up to 14 models the cells hold numbers, in bold where `Scorio.compare`
+            names a better model.
+
+        Raises
+        ------
+        ValueError
+            For several draw sizes; and as `Scorio.compare`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada", "bob"] * 2, "question": 1, "category": [1, 1, 1, 0]}
+        ... )
+        >>> chart = trials.scorio(trial=None).plot.comparison()
+        >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
+        [('ada', 'bob', '.88'), ('bob', 'ada', '.12')]
+        """
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "comparison")
+        plan = compare(self._frame, self._roles, subject.metric, **subject.options)
+        pairs = paired(both_ways(plan.collect(engine="streaming"), subject.trials))
+        level = f"{100 * subject.options.get('confidence', 0.95):g} %"
+        heading = subject.heading(
+            f"Which model is better by {subject.name}?",
+            f"probability that the row beats the column, {subject.intervals}",
+            _HATCHED if pairs["prob"].null_count() else "",
+        )
+        return grids.matrix(pairs, heading, f"better at {level}")
+
+    @takes(DecisionPlotOptions)
+    def ranks(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """Which place may each model have?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            The places that are open to each model, for all models at once, as `Scorio.rank` has
+            them in `rank_lo` and `rank_hi`; the large point is its rank.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.rank`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> chart = trials.scorio(trial=None).plot.ranks()
+        >>> [(row["model"], row["rank_lo"], row["rank_hi"]) for row in chart.data.values]
+        [('ada', 1, 2), ('bob', 1, 2)]
+        """
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "ranks")
+        plan = rank(self._frame, self._roles, subject.metric, **subject.options)
+        rows = plan.collect(engine="streaming")
+        own = rows.select(*labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi")
+        level = f"{100 * subject.options.get('confidence', 0.95):g} %"
+        heading = subject.heading(
+            f"Places by {subject.name}",
+            f"open at {level} for all models at once, {subject.intervals}",
+        )
+        return charts.places(own, heading, subject.colours)
+
+    @takes(DecisionPlotOptions)
+    def trajectory(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """What would one have reported after the first n trials of each question?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to follow; default `ps.bayes()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A line of mu with a band of the interval for each model, against n; at most 200 points
+            of it. Of more than seven models the best seven have colours and bands.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.trajectory`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": "ada", "question": 1, "trial": [0, 1], "category": 1})
+        >>> chart = trials.scorio.plot.trajectory()
+        >>> [(row["n"], round(row["mu"], 3)) for row in chart.data.values]
+        [(1, 0.778), (2, 0.857)]
+        """
+        subject = self._subject(metric, options)
+        plan = trajectory(self._frame, self._roles, subject.metric, **subject.options)
+        rows = plan.collect(engine="streaming")
+        few = thinned(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
+        drawn = marked(few, subject.metric).select(
+            *labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
+        )
+        name = named(subject.metric, subject.metric.k[0])
+        heading = subject.heading(f"{name} after n trials", subject.intervals)
+        across, percent = charts.trials_axis(), subject.percent
+        return lines(drawn, heading, across, name, subject.colours, percent=percent)
+
+    @takes(PlanPlotOptions)
+    def convergence(
+        self,
+        metric: Metric | None = None,
+        *,
+        replicates: int = 1000,
+        scheme: Scheme = "trial",
+        seed: int = 0,
+        progress: bool = False,
+        questions: Compared = "same",
+        **options: Unpack[PlanPlotOptions],
+    ) -> Picture:
+        """After how many trials does the ranking settle?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+        replicates, scheme, seed, progress, questions
+            As in `Scorio.convergence`.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            Against n: the share of the replicates whose ranking has settled, and the mean of
+            Kendall's tau against the ranking by all trials; at most 200 points of each.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.convergence`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada", "ada", "bob", "bob"], "question": 1, "trial": [0, 1, 0, 1],
+        ...      "category": [1, 1, 0, 0]}
+        ... )
+        >>> chart = trials.scorio.plot.convergence(replicates=0)
+        >>> [(row["n"], row["value"]) for row in chart.data.values if "tau" in row["what"]]
+        [(1, 1.0), (2, 1.0)]
+        """
+        subject = self._subject(metric, options)
+        plan = settling(
+            self._frame,
+            self._roles,
+            subject.metric,
+            replicates=replicates,
+            scheme=scheme,
+            seed=seed,
+            progress=progress,
+            questions=questions,
+            **{name: subject.options[name] for name in _PLAN if name in subject.options},
+        )
+        settled = plan.collect(engine="streaming").drop_nulls("n")
+        rows = thinned(settled, [*subject.trials.strata], _STEPS)
+        what = {
+            "cumulative": "share of the replicates that have settled",
+            "tau": "Kendall's tau against the ranking by all trials",
+        }
+        long = rows.select(stratum(subject.trials), "n", *what).unpivot(
+            list(what), index=["stratum", "n"], variable_name="what"
+        )
+        drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
+        heading = subject.heading(
+            f"When the ranking by {subject.name} settles",
+            f"{drawn}, {inference_words(subject.options)}",
+        )
+        return charts.settling(long.with_columns(pl.col("what").replace_strict(what)), heading)

@@ -1,0 +1,155 @@
+"""What all pictures of a log share: its models and counts, titles, panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polars_scorio.arguments import Overall, Per, check_column, check_columns
+from polars_scorio.counting.roles import Column, Roles, Trials, bind
+from polars_scorio.display import charts
+from polars_scorio.display.chart_data import labels, marked, named, panels
+from polars_scorio.display.look import Look
+from polars_scorio.display.notes import counted, each_trials
+from polars_scorio.display.words import inference_words, interval_words
+from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.weighted import avg, bayes
+from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.options import InferenceOptions
+from polars_scorio.reporting.report import results
+from polars_scorio.reporting.request import on_levels, view_of
+
+_PANELS = 24  # more of them are no picture any more
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a picture is about.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log, with the strata that have panels.
+    source : Trials
+        The log, with all strata that have rows.
+    metric : Metric
+        What is drawn, with its weights.
+    look : Look
+        How it looks.
+    options : dict
+        How its numbers are found.
+    scores : DataFrame
+        stratum, model, questions, trials and the average of each model.
+    """
+
+    trials: Trials
+    source: Trials
+    metric: Metric
+    look: Look
+    options: dict[str, Any]
+    scores: pl.DataFrame
+
+    @property
+    def name(self) -> str:
+        """The metric as people write it; of several draw sizes without one."""
+        k = self.metric.k[0] if len(self.metric.k) == 1 else None
+        return named(self.metric, k, each_trials(self.scores))
+
+    @property
+    def percent(self) -> bool:
+        """Whether numbers are percentages."""
+        return self.metric.span == (0, 1)
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """The colours of the models, in the order of their scores over the log."""
+        return self.look.colours(charts.ordered(self.scores, "estimate"))
+
+    @property
+    def intervals(self) -> str:
+        """What intervals are, in words."""
+        level = float(self.options.get("confidence", 0.95))
+        return interval_words(level, inference_words(self.options))
+
+    def heading(self, title: str, *lines: str) -> charts.Heading:
+        """What stands above a picture: what it shows, and of how many questions and trials."""
+        said = (*(line for line in lines if line), counted(self.scores))
+        return charts.Heading(title, tuple(filter(None, said)), panels(self.trials), self.look)
+
+
+class PlotBase:
+    """The log of pictures, and how their numbers are found."""
+
+    def __init__(
+        self, frame: pl.LazyFrame, roles: Roles, chosen: InferenceOptions | None = None
+    ) -> None:
+        self._frame, self._roles = frame, roles
+        self._chosen: InferenceOptions = chosen or {"inference": "calibrated"}
+
+    def _subject(
+        self, metric: Metric | None, options: Mapping[str, Any], along: str | None = None
+    ) -> Subject:
+        """What a picture is about; its strata but the one that it goes along must have panels."""
+        look, own = Look.split(options)
+        others, every = _strata(self._roles, along)
+        trials, source = bind(self._frame, others), bind(self._frame, every)
+        metric = on_levels(metric or bayes(), trials)
+        if view_of(metric, trials) == "rewards":
+            missing = "rewards of any value have no posterior to draw"
+            raise ValueError(f"{metric.name}: {missing}; pass w= with a weight for each category")
+        score = avg() if metric.w is None else avg(dict(metric.w))  # type: ignore[arg-type]  # as those of a metric
+        rows = self._tidy(source, score, {"inference": "published"})
+        scores = rows.select(*labels(trials), "questions", "trials", "estimate")
+        _refuse_many(trials, scores)
+        return Subject(trials, source, metric, look, {**self._chosen, **own}, scores)
+
+    def _rows(self, subject: Subject, overall: Overall | None = None) -> pl.DataFrame:
+        """The rows of a report, with intervals that end where the metric does."""
+        rows = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
+        return marked(rows, subject.metric)
+
+    def _tidy(
+        self,
+        trials: Trials,
+        metric: Metric,
+        options: dict[str, Any],
+        *,
+        per: Per = "model",
+        overall: Overall | None = None,
+    ) -> pl.DataFrame:
+        grouped = results(trials, [metric], per=per, overall=overall, **options)
+        return tidy(grouped.select(*trials.keys, RESULTS)).collect(engine="streaming")
+
+
+def _strata(roles: Roles, along: str | None) -> tuple[Roles, Roles]:
+    """The roles without the stratum that a picture goes along, and with it."""
+    if along is None:
+        return roles, roles
+    check_column("step", along)
+    by = [part for part in check_columns("by", roles.by) if _name(part) != along]
+    return replace(roles, by=by), replace(roles, by=[*by, along])
+
+
+def _name(part: Column) -> str:
+    return part if isinstance(part, str) else part.meta.output_name()
+
+
+def _refuse_many(trials: Trials, scores: pl.DataFrame) -> None:
+    """Refuse more strata than a picture can show.
+
+    Raises
+    ------
+    ValueError
+        If there are.
+    """
+    strata = scores["stratum" if trials.model else "model"].n_unique()
+    if strata > _PANELS:
+        names = ", ".join(trials.strata)
+        raise ValueError(
+            f"{strata:,} strata of {names} are more than a picture can show, which are {_PANELS}: "
+            f"filter them, or draw a metric along one that is a number or a time, as in "
+            f'plot.over("{trials.by[0].name}", ps.avg())'
+        )
