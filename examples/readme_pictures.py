@@ -16,7 +16,7 @@ folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
 pictures = {
     "intervals": plot.intervals(overall="macro"),
-    "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8, 16])),
+    "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8]), highlight=["comet-70b", "atlas-7b"]),
     "comparison": plot.comparison(),
 }
 for name, picture in pictures.items():

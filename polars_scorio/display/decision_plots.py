@@ -170,7 +170,7 @@ class DecisionPlots(PlotBase):
             *labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
         )
         name = named(subject.metric, subject.metric.k[0])
-        heading = subject.heading(f"{name} after n trials", subject.intervals)
+        heading = subject.heading(f"{name} after n trials", subject.bands)
         across, percent = charts.trials_axis(), subject.percent
         return lines(drawn, heading, across, name, subject.colours, percent=percent)
 

@@ -15,7 +15,7 @@ from polars_scorio.display.look import GREY
 
 _HEIGHT = 280  # pixels of a panel
 _LABEL = 13  # pixels between two labels
-_BANDED = 3  # bands of more lines hide each other
+BANDED = 3  # bands of more lines hide each other
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
 _TICKS = 12  # with more of them Vega decides which draw sizes have a tick
 _DOTTED = 60  # with more of them on a line, points are small
@@ -51,7 +51,7 @@ def lines(
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
-    banded = len({*colours} & {*rows["model"]}) <= _BANDED
+    banded = len(colours) <= BANDED
     rows = _drawn(rows, order, len(colours))
     grey = models - len({*colours} & {*rows["model"]})
     if grey:

@@ -12,6 +12,7 @@ from polars_scorio.arguments import Overall, Per, check_column, check_columns
 from polars_scorio.counting.roles import Column, Roles, Trials, bind
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import labels, marked, named, panels
+from polars_scorio.display.lines import BANDED
 from polars_scorio.display.look import Look
 from polars_scorio.display.notes import counted, each_trials
 from polars_scorio.display.words import inference_words, interval_words
@@ -73,6 +74,13 @@ class Subject:
         """What intervals are, in words."""
         level = float(self.options.get("confidence", 0.95))
         return interval_words(level, inference_words(self.options))
+
+    @property
+    def bands(self) -> str:
+        """What lines and bands are, in words; more than three bands would hide each other."""
+        if len(self.colours) <= BANDED:
+            return f"bands: {self.intervals}"
+        return f"{inference_words(self.options)}; no bands, for more than {BANDED} lines in colour"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """What stands above a picture: what it shows, and of how many questions and trials."""

@@ -169,7 +169,7 @@ class Plots(DecisionPlots):
         said = "; ".join(note for note, holds in notes.items() if holds)
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
         labelled = rows.select(*labels(subject.trials), *numbers)
-        heading = subject.heading(name, subject.intervals, said)
+        heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
         return lines(labelled, heading, across, name, subject.colours, percent=percent)
 
@@ -220,7 +220,7 @@ class Plots(DecisionPlots):
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         drawn = rows.select(*labels(subject.trials), plain(step, at.dtype).alias("at"), *numbers)
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
-        heading = subject.heading(f"{subject.name} over {step}", subject.intervals, points)
+        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points)
         across, percent = stratum_axis(step, at.dtype), subject.percent
         return lines(drawn, heading, across, subject.name, subject.colours, percent=percent)
 

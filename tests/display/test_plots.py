@@ -219,7 +219,7 @@ def test_a_trajectory_is_that_of_the_accessor(log):
     shown = data_of(chart).sort("stratum", "n", "model").select(columns)
     assert_frame_equal(shown, expected.select(columns), check_dtypes=False, check_exact=True)
     assert marks_of(chart) == ["area", "line", "line"]
-    assert "calibrated 50 % intervals" in subtitle_of(chart)
+    assert "bands: calibrated 50 % intervals" in subtitle_of(chart)
 
 
 def test_long_lines_are_thinned_and_keep_both_ends():
@@ -315,6 +315,7 @@ def test_seven_models_have_colours_and_all_others_are_grey():
     assert data_of(nine)["model"].last() == "m08"
     # Seven bands would hide each other; the ends of lines have names.
     assert "area" not in marks_of(seven)
+    assert "calibrated; no bands, for more than 3 lines in colour" in subtitle_of(seven)
     labels = data_of(nine).drop_nulls("label")
     assert sorted(labels["label"]) == named
     assert labels["place"].sort().diff().drop_nulls().min() > 0
