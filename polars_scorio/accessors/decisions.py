@@ -223,48 +223,6 @@ class DecisionMethods(Accessor[FrameT]):
         [(1, 1, 2, 'ada', 0.63), (2, 1, 2, 'bob', 0.37)]
         """
         options = self._with(options)
-            by...                   the stratum
-            model                   or model_a, model_b
-            trials_min, trials_max  trials of a question now
-            extra                   further trials of each question, of both models of a pair the
-                                    same; null if `max_trials` do not settle it, or never any
-            total                   that times the questions (of both models)
-            sigma                   expected sigma (of the difference) after them
-            ======================  ============================================================
-
-        Raises
-        ------
-        TypeError
-            For any other metric.
-        ValueError
-            If `half_width` or `max_trials` is not positive; without a `half_width` also as
-            `compare`.
-
-        Notes
-        -----
-        A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
-        the variance of the weight of one trial; by the law of total variance one more trial is
-        expected to leave v - Var(E[score | trial]) = v - S / (T + 1)^2 = v T / (T + 1), and m of
-        them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
-        squared sigma is the sum over the questions divided by M^2; mu is taken to stay where it is.
-
-        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of
-        a question under it and T its ratio to the expected variance of a trial's weight; what the
-        questions share of the uncertainty of that prior shrinks with them.
-
-        Examples
-        --------
-        One question with 0 of 1: v = 1/18, T = 3; sigma = 0.1 needs 1/18 * 3 / (3 + m) <= 0.01.
-
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
-        >>> needed = trials.scorio(trial=None).trials_needed(half_width=0.196)
-        >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
-        (1, 14, 14, 0.099)
-        """
-        plan = trials_needed(
-=======
         plan = rank(
             self._lazy(),
             self._roles,
