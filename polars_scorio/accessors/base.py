@@ -11,7 +11,9 @@ from polars_scorio.arguments import Per
 from polars_scorio.counting.counts import counts
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles, bind
-from polars_scorio.metrics.base import Metric, Weights
+from polars_scorio.metrics.base import DrawSizes, Metric, Weights
+from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.reporting.forecast import Drawn, forecast
 from polars_scorio.reporting.options import (
     Chosen,
     Frame,
@@ -243,6 +245,72 @@ class Accessor(Generic[FrameT]):
         (0.5, 0.66)
         """
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
+        return self._returned(plan)
+
+    @takes()
+    def forecast(
+        self,
+        k: DrawSizes | None = None,
+        metric: Drawn = pass_at_k,
+        *,
+        confidence: float | None = None,
+    ) -> FrameT:
+        """What would more trials show? A range for draws of more trials than there were.
+
+        That is a prediction and no measurement: nothing that was seen says how often questions
+        succeed that never did. The range is over all populations of questions that the counts do
+        not reject. It also holds where trials stopped on their outcomes, for any k.
+
+        Parameters
+        ----------
+        k : int or sequence of int, optional
+            Draw sizes; default 100, 1,000 and 10,000.
+        metric : function or Metric
+            What to forecast: a function that makes a metric of draw sizes, or a metric, which has
+            draw sizes of its own; default `ps.pass_at_k`.
+        confidence : float, optional
+            Of the ranges; default: as the accessor says, else 0.95.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum, model and k, sorted by the keys, then by k:
+
+            ================  ==================================================================
+            by..., model      the keys, under their own names
+            metric, k         what is forecast
+            trials_max        trials of the longest question
+            extrapolation     k over the trials of the shortest question
+            mu                mean under the population that was fitted freely
+            lo, hi            the range: the least and the most that a population gives that the
+                              counts do not reject (likelihood ratio)
+            misfit            how much better the free fit explains the counts than a Beta
+                              population (twice the difference of the log likelihoods): above 15
+                              the questions are not one Beta population, and pooled numbers of
+                              k > 1 are unreliable
+            holdout_error     the same forecast of all n trials from a quarter of them, less what
+                              the n trials show; null below eight trials, or where n differs
+            ================  ==================================================================
+
+        Raises
+        ------
+        TypeError
+            If `metric` makes no metric, or `k` is said twice.
+        ValueError
+            At the call, for metrics that are no mean credit of draws (blends, `max_at_k` of three
+            or more rewards, all without a k), and for `alpha0` and `beta0`; else as `report`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> totals = pl.DataFrame({"model": "ada", "question": range(40), "n": 4, "c": [0, 1] * 20})
+        >>> ahead = ps.from_successes(totals).scorio(count="count").forecast([4, 64])
+        >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
+        [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, 1.0, 0.8, 1.0)]
+        """
+        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        plan = forecast(self._lazy(), self._roles, k, metric, confidence=sure)
         return self._returned(plan)
 
     def _with(self, options: OptionsT) -> OptionsT:

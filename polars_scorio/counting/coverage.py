@@ -9,6 +9,7 @@ import polars as pl
 from polars_scorio.arguments import Per, check_choice
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
 
 _ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
@@ -19,12 +20,12 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
     check_choice("per", per, Per)
     trials = bind(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
-    questions = _questions(trials)
+    questions = _questions(trials, *(outcomes(trials) if per == "model" else ()))
     if per == "question":
         refuse_repeats([*trials.keys, question, "trials", "expected", "nulls", "duplicates"])
         return _gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
-    refuse_repeats([*trials.keys, "questions", *numbers, "categories"])
+    refuse_repeats([*trials.keys, "questions", *numbers, STOPPING, "categories"])
     strata = [*trials.strata]
     asked = pl.col(question).n_unique()
     groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
@@ -39,16 +40,17 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
+            followed(),
             pl.col(_SEEN).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)
-        .select(*trials.keys, "questions", pl.col(numbers).cast(pl.Int64), "categories")
+        .select(*trials.keys, "questions", pl.col(numbers).cast(pl.Int64), named(), "categories")
     )
 
 
-def _questions(trials: Trials) -> pl.LazyFrame:
-    """What is known of each question: trials, missing outcomes, ids that are there again."""
+def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
+    """What is known of each question: trials, missing outcomes, ids that are there again; more."""
     one = pl.len() if trials.count is None else pl.col(COUNT).sum()
     null = pl.col(CATEGORY).is_null()
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
@@ -63,6 +65,7 @@ def _questions(trials: Trials) -> pl.LazyFrame:
             nulls.sum().cast(pl.Int64, strict=False).alias("nulls"),
             again.alias("duplicates"),
             pl.col(CATEGORY).unique().alias(_SEEN),
+            *more,
         )
     )
 

@@ -81,8 +81,9 @@ def _range(group: Group, credit: Floats, confidence: float) -> tuple[float, floa
     mean = float(group.questions @ (free.posterior @ values) / group.size)
     region = Region.around(free, confidence)
     low, high = max(float(values.min()), 0.0), min(float(values.max()), 1.0)
-    lo, hi = -region.largest(-values), region.largest(values)
-    return mean, float(np.clip(lo, low, high)), float(np.clip(hi, low, high))
+    lo, hi = np.clip((-region.largest(-values), region.largest(values)), low, high).tolist()
+    # In a narrow range the mean may differ from an end by a rounding.
+    return float(np.clip(mean, lo, hi)), lo, hi
 
 
 @dataclass(slots=True, eq=False)

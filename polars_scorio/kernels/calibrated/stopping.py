@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 
 _FEWEST = 5  # stopped questions that make a pattern
 _SURE = 3.0  # standard deviations
+_RARE = 0.01  # so rarely do questions without a success (a failure) happen to be the short ones
 
 
 def stopped_in_a_pattern(n: Ints, c: Ints, questions: Ints) -> bool:
     """Whether all questions with fewer trials have the same number of successes, or of failures.
 
-    As trials do that stop at the first success, or after so many failures.
+    As trials do that stop at the first success, or after so many failures. That they have none is
+    a pattern only where few questions have none: those of hopeless models never have a success.
 
     Parameters
     ----------
@@ -30,7 +32,16 @@ def stopped_in_a_pattern(n: Ints, c: Ints, questions: Ints) -> bool:
     short = n < n.max(initial=0)
     if questions[short].sum() < _FEWEST:
         return False
-    return any(np.unique(kind[short]).size == 1 for kind in (c, n - c))
+    return any(_all_the_same(kind, short, questions) for kind in (c, n - c))
+
+
+def _all_the_same(kind: Ints, short: Mask, questions: Ints) -> bool:
+    """Whether the short questions have the same number, which is not 0 by chance."""
+    first, *others = np.unique(kind[short])
+    if others or first:
+        return not others
+    none = questions[kind == 0].sum() / questions.sum()
+    return bool(none ** questions[short].sum() < _RARE)
 
 
 def stopped_in_order(last: Floats, others: Floats) -> bool:

@@ -1,0 +1,91 @@
+"""Did trials stop on their outcomes? What a look at a log needs to know of its questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Trials, is_label
+from polars_scorio.counting.values import literal
+from polars_scorio.kernels.calibrated.stopping import stopping
+
+STOPPING = "stopping"
+OUTCOMES = (_N, _C, _LAST) = (":n", ":c", ":last")
+
+_STATE, _OFTEN = ":state", ":often"
+
+
+def outcomes(trials: Trials) -> list[pl.Expr]:
+    """Of each question: trials with an outcome, successes, and whether the last is one.
+
+    Null where nothing says what success is, or which trial was the last.
+    """
+    success = _success(trials)
+    if success is None:
+        nothing = {_N: pl.Int64(), _C: pl.Int64(), _LAST: pl.Boolean()}
+        return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()]
+    seen, last = pl.col(CATEGORY).is_not_null(), pl.lit(None, pl.Boolean)
+    if trials.identified and trials.trial is not None and _ordered(trials.trial.dtype):
+        latest = pl.col(TRIAL).filter(seen).arg_max()
+        last = success.filter(seen).get(latest, null_on_oob=True)
+    numbers = [
+        (which if trials.count is None else pl.when(which).then(pl.col(COUNT))).sum()
+        for which in (seen, success)
+    ]
+    n, c = (number.cast(pl.Int64, strict=False) for number in numbers)
+    return [n.alias(_N), c.alias(_C), last.alias(_LAST)]
+
+
+def followed() -> pl.Expr:
+    """Of each group, from the `outcomes` of its questions: what the numbers of trials followed.
+
+    A list, empty where they are all the same, that `named` makes the word of.
+    """
+    differ = pl.col(_N).filter(_scored()).n_unique() > 1
+    states = pl.struct(OUTCOMES).alias(_STATE).filter(_scored()).value_counts(name=_OFTEN)
+    return states.head(pl.when(differ).then(pl.len()).otherwise(0)).alias(STOPPING)
+
+
+def named() -> pl.Expr:
+    """The word for it: "outcomes", "difficulty", or nothing."""
+    return pl.col(STOPPING).map_batches(_words, return_dtype=pl.String(), is_elementwise=True)
+
+
+def _scored() -> pl.Expr:
+    """Whether a question has trials, and as many successes as it can have."""
+    return ((pl.col(_N) > 0) & pl.col(_C).is_between(0, pl.col(_N))).fill_null(value=False)
+
+
+def _success(trials: Trials) -> pl.Expr | None:
+    """Whether a trial succeeded: what `success` says, else 1; None where no category is that."""
+    named, dtype = trials.roles.successes, trials.category.dtype
+    if named is None:
+        named = () if is_label(dtype) else (1,)
+    values = [literal(value, dtype) for value in named]
+    own = [pl.col(CATEGORY) == value for value in values if value is not None]
+    return pl.any_horizontal(own) if own else None
+
+
+def _ordered(dtype: pl.DataType) -> bool:
+    """Whether trial ids say which trial came last: words do not."""
+    return dtype.is_numeric() or dtype.is_temporal()
+
+
+def _words(groups: pl.Series) -> pl.Series:
+    """Polars calls it with a part of the groups."""
+    return pl.Series([_word(states) for states in groups], dtype=pl.String)
+
+
+def _word(states: pl.Series | None) -> str | None:
+    """What one group shows."""
+    if states is None or states.is_empty():
+        return None
+    flat = states.struct.unnest().unnest(_STATE).sort(OUTCOMES)
+    n, c, often = (flat[name].to_numpy().astype(np.int64) for name in (_N, _C, _OFTEN))
+    known = flat[_LAST].is_not_null().to_numpy() & (n > 1)
+    if not known.any():
+        return stopping(n, c, often)
+    last = flat[_LAST].fill_null(value=False).to_numpy().astype(np.float64)
+    others = (c - last) / np.maximum(n - 1, 1)
+    before, latest = (np.repeat(each[known], often[known]) for each in (others, last))
+    return stopping(n, c, often, (latest, before))

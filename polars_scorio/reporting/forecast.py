@@ -1,0 +1,153 @@
+"""Draws of more trials than there were: what the counts allow to be said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.calibrated.forecast import forecast as ranges
+from polars_scorio.kernels.calibrated.groups import Calibrated, Group
+from polars_scorio.kernels.calibrated.holdout import holdout_error
+from polars_scorio.metrics.base import DrawSizes, Metric
+from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.request import Request
+
+# A metric, or the function that makes it of draw sizes.
+Drawn: TypeAlias = "Metric | Callable[[DrawSizes], Metric]"
+
+AHEAD = (100, 1_000, 10_000)
+COLUMNS: dict[str, pl.DataType] = {
+    "metric": pl.String(),
+    "k": pl.Int64(),
+    "trials_max": pl.Int64(),
+    **dict.fromkeys(
+        ("extrapolation", "mu", "lo", "hi", "misfit", "holdout_error"), pl.Float64()
+    ),
+}  # fmt: skip
+
+
+def forecast(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    k: DrawSizes | None = None,
+    metric: Drawn = pass_at_k,
+    *,
+    confidence: float = 0.95,
+) -> pl.LazyFrame:
+    """The plan of a forecast; see `Scorio.forecast`."""
+    trials, drawn = bind(frame, roles), drawn_by(metric, k)
+    refuse_repeats([*trials.keys, *COLUMNS])
+    request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
+    ahead = _Ahead(request, _successes(request))
+    dtype = pl.List(pl.Struct(COLUMNS))
+    rows = pl.col(STATES).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
+    groups = request.states().select(*trials.groups, rows.alias(RESULTS))
+    return tidy(groups).select(*trials.keys, *COLUMNS)
+
+
+def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
+    """The metric of these draw sizes.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a metric nor makes one, or says its draw sizes already.
+    """
+    if isinstance(metric, Metric):
+        if k is not None:
+            raise TypeError(
+                f"k is said twice: {metric!r} has draw sizes. Leave k out, or pass the function, "
+                f"as in metric=ps.{metric.function}"
+            )
+        return metric
+    made = metric(AHEAD if k is None else k) if callable(metric) else metric
+    if not isinstance(made, Metric):
+        raise TypeError(
+            f"metric must be one such as ps.pass_at_k, or ps.pass_hat_k([100]), got {metric!r}"
+        )
+    return made
+
+
+def _successes(request: Request) -> tuple[int, ...]:
+    """The classes that count as success.
+
+    Raises
+    ------
+    ValueError
+        If the metric is no mean credit of draws of some size.
+    """
+    ((metric, view),) = request.metrics
+    if None in metric.k:
+        raise ValueError(
+            f"{metric.name} has no draw size to look ahead to: forecast ps.pass_at_k, "
+            "ps.pass_hat_k or another metric of k"
+        )
+    successes = request.inference.successes(metric, view) if view != "rewards" else None
+    if successes is None:
+        raise ValueError(
+            f"{metric.name} has no forecast: a range is known for the mean credit of draws with "
+            "success and failure alone. Forecast what it is made of, such as ps.pass_at_k and "
+            "ps.pass_hat_k, with success= for what counts as one"
+        )
+    return successes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ahead:
+    """The function from the states of each group to its rows of the forecast."""
+
+    request: Request
+    successes: tuple[int, ...]
+
+    def __call__(self, groups: pl.Series) -> pl.Series:
+        """A list of rows for each group; Polars calls it with a part of the groups."""
+        states = self.request.cells(groups).states
+        fitted = Calibrated.fit(states.binary([*self.successes]))
+        shared = [self._of_group(group) for group in fitted.groups]
+        columns = [self._of_draws(fitted, k) for k in self._metric.k if k is not None]
+        rows = [
+            [{**facts, **numbers} for numbers in own]
+            for facts, own in zip(shared, zip(*columns, strict=True), strict=True)
+        ]
+        return pl.Series(rows, dtype=pl.List(pl.Struct(COLUMNS)), strict=False)
+
+    @property
+    def _metric(self) -> Metric:
+        return self.request.metrics[0][0]
+
+    def _of_group(self, group: Group) -> dict[str, object]:
+        """What all draws of a group share."""
+        n, (low, high) = int(group.n[0]), self._metric.span
+        gains = self._gains(n)
+        # The weights of a spectrum are those of one draw size.
+        error = holdout_error(group, gains) * (high - low) if gains.size == n else np.nan
+        return {
+            "metric": self._metric.name,
+            "trials_max": int(group.n.max()),
+            "misfit": group.misfit,
+            "holdout_error": None if np.isnan(error) else error,
+        }
+
+    def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float]]:
+        """What is said of draws of one size, in each group."""
+        low, high = self._metric.span
+        ends = ranges(fitted, self._gains(k), self.request.inference.intervals.confidence)
+        numbers = [low + (high - low) * each for each in ends]
+        fewest = np.array([group.n.min() for group in fitted.groups])
+        names = ("k", "extrapolation", "mu", "lo", "hi")
+        rows = zip(np.full(fewest.size, k), k / fewest, *numbers, strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _gains(self, k: int) -> Floats:
+        """What each success of k trials adds."""
+        gains = self._metric.draw(k)
+        assert gains is not None  # noqa: S101 - `_successes` has seen to that
+        return gains(k)

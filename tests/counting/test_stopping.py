@@ -1,0 +1,125 @@
+"""What a look at a log says of numbers of trials that differ: who stopped, and why."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+RATES = np.random.default_rng(1).beta(0.6, 1, 100)
+
+
+def log_of(run, rates=RATES, model="m"):
+    """The trials of a model: `run` makes the outcomes of a question from its rate."""
+    outcomes = [[int(outcome) for outcome in run(rate)] for rate in rates]
+    columns = {"model": model, "question": range(len(outcomes)), "category": outcomes}
+    ids = pl.int_ranges(pl.col("category").list.len()).alias("trial")
+    return pl.DataFrame(columns).with_columns(ids).explode("category", "trial")
+
+
+def retried(rng, most=8):
+    """Trials until the first success."""
+
+    def run(rate):
+        outcomes = rng.random(most) < rate
+        return outcomes[: outcomes.argmax() + 1] if outcomes.any() else outcomes
+
+    return run
+
+
+def stopping(log, **roles):
+    return log.scorio(**roles).coverage()["stopping"].to_list()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(2)
+
+
+@pytest.mark.parametrize("roles", [{}, {"trial": None}, {"validate": False}])
+def test_trials_until_the_first_success_are_found_by_their_pattern(rng, roles):
+    assert stopping(log_of(retried(rng)), **roles) == ["outcomes"]
+
+
+def test_other_budgets_hide_the_pattern_but_not_the_order(rng):
+    budgets = iter(rng.integers(2, 9, RATES.size).tolist())
+    log = log_of(lambda rate: retried(rng, most=next(budgets))(rate))  # noqa: PLW0108 - a new one each
+    assert stopping(log) == ["outcomes"]
+    assert stopping(log.with_columns(trial=-pl.col("trial"))) == ["outcomes"]  # first ones differ
+    assert stopping(log, trial=None) != ["outcomes"]
+    # Words are no order: "10" comes before "9".
+    words = log.with_columns(pl.format("t{}", "trial").alias("trial"))
+    assert stopping(words) == stopping(log, trial=None)
+
+
+def test_more_trials_of_easy_questions_are_difficulty(rng):
+    log = log_of(lambda rate: rng.random(int(4 + 12 * rate)) < rate)
+    assert stopping(log) == ["difficulty"]
+
+
+@pytest.mark.parametrize("rates", [RATES, np.ones(50), np.zeros(50), np.full(1, 0.5)])
+def test_a_number_that_was_fixed_never_follows_anything(rng, rates, monkeypatch):
+    monkeypatch.setattr(
+        "polars_scorio.counting.stopping.stopping", lambda *_: pytest.fail("nothing to look at")
+    )
+    assert stopping(log_of(lambda rate: rng.random(6) < rate, rates)) == [None]
+
+
+def test_numbers_by_chance_are_rarely_taken_for_more(rng):
+    logs = (
+        log_of(lambda rate: rng.random(rng.integers(4, 13)) < rate, RATES[:50], f"m{i}")
+        for i in range(300)
+    )
+    found = pl.Series(stopping(pl.concat(logs)))
+    # Two tests at 3 sigma find .27 % each; patterns of five questions are rarer still.
+    assert found.is_not_null().mean() <= 0.03
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01, 0.99, 1.0])
+def test_hopeless_and_perfect_models_have_no_pattern(rng, rate):
+    logs = (
+        log_of(lambda rate: rng.random(rng.integers(4, 7)) < rate, np.full(40, rate), f"m{i}")
+        for i in range(40)
+    )
+    assert pl.Series(stopping(pl.concat(logs))).is_not_null().mean() <= 0.05
+
+
+def test_lost_failures_are_a_pattern_too(rng):
+    log = log_of(lambda rate: rng.random(6) < rate)
+    crashed = (pl.col("category") == 0) & (pl.col("question") % 3 == 0)
+    lost = log.with_columns(pl.when(~crashed).then("category").alias("category"))
+    assert stopping(lost) == ["outcomes"]
+
+
+def test_success_is_what_the_roles_say(rng):
+    log = log_of(retried(rng))
+    words = log.with_columns(pl.col("category").replace_strict({0: "no", 1: "yes"}))
+    assert stopping(words) == [None]
+    assert stopping(words, success="yes") == ["outcomes"]
+    assert stopping(log.with_columns(pl.col("category") == 1)) == ["outcomes"]
+    assert stopping(log.with_columns(pl.col("category").cast(pl.Float32))) == ["outcomes"]
+
+
+def test_rows_that_stand_for_many_trials_are_counted(rng):
+    log = log_of(retried(rng))
+    assert stopping(log.scorio.counts(), count="count") == ["outcomes"]
+    bad = log.scorio.counts().with_columns(-pl.col("count").cast(pl.Int64))
+    assert stopping(bad, count="count") == [None]
+
+
+def test_each_stratum_speaks_for_itself(rng):
+    logs = [log_of(retried(rng)), log_of(lambda rate: rng.random(8) < rate)]
+    both = pl.concat(log.with_columns(set=pl.lit(i)) for i, log in enumerate(logs))
+    assert stopping(both, by="set") == ["outcomes", None]
+    lazy = both.lazy().scorio(by="set").coverage()
+    assert lazy.collect()["stopping"].to_list() == ["outcomes", None]
+    assert lazy.collect(engine="in-memory")["stopping"].to_list() == ["outcomes", None]
+
+
+def test_a_report_of_such_a_log_is_what_it_was(rng):
+    log = log_of(retried(rng))
+    shuffled = log.sample(fraction=1, shuffle=True, seed=1)
+    assert stopping(shuffled) == ["outcomes"]
+    assert log.scorio.report(ps.avg())["estimate"].item() == pytest.approx(
+        log.group_by("question").agg(pl.col("category").mean())["category"].mean()
+    )
