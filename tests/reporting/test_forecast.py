@@ -163,12 +163,12 @@ def test_is_lazy_and_reads_the_log_once():
     assert log.clear().scorio(count="count").forecast().schema == found.schema
 
 
-def test_a_report_imports_no_optimiser():
+def test_nothing_imports_the_optimiser():
     code = (
         "import sys, polars as pl, polars_scorio as ps;"
         "log = pl.DataFrame({'model': 'm', 'question': [1, 2], 'category': [0, 1]});"
         "log.scorio(trial=None, inference='calibrated').report(ps.avg(), ps.pass_at_k(1));"
-        "log.scorio(trial=None).coverage();"
+        "log.scorio(trial=None).coverage(); log.scorio(trial=None).forecast(4);"
         "print('scipy.optimize' in sys.modules)"
     )
     out = subprocess.run(  # noqa: S603 - our own code

@@ -19,6 +19,7 @@ from polars_scorio.kernels.pooling.fit import Grid
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
+_STEPS_TO_BEST = 2000
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # of the base
 
@@ -55,6 +56,11 @@ class FreeFit:
         joint = self.likelihood * self.weight
         posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
         return posterior
+
+    @cached_property
+    def best(self) -> Floats:
+        """The weights of the largest likelihood, without a base."""
+        return maximised(self.likelihood, self.questions, self.weight, _STEPS_TO_BEST)
 
     @cached_property
     def log_likelihood(self) -> float:

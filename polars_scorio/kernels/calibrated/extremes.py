@@ -1,0 +1,182 @@
+"""The largest mean over all populations that the counts do not reject: a convex dual.
+
+For any ``y_a > 0`` is ``ln x <= y_a x - 1 - ln y_a``. So for weights w of success rates with
+``sum_a u_a ln (L w)_a >= r`` (u_a: shares of the questions), any ``l > 0`` and ``z = l y``::
+
+    v'w <= max_i (v_i + sum_a u_a L_ai z_a) - l (1 + r) - l sum_a u_a ln (z_a / l)
+
+The right side is convex in (z, l), and its least value is the largest mean. It bounds that mean
+wherever it is looked at, so that an end is never less than the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from polars_scorio.kernels.arrays import Floats, Ints
+
+_CLOSE = 1e-7  # to the largest mean
+_SHARPER = 20.0  # each barrier than the one before
+_CENTRED = 1e-3  # squared Newton decrement
+_MOST_STEPS = 100  # with one barrier
+_SHORTEST = 1e-12  # part of a step
+_ENOUGH = 0.1  # of the decrease that the slope promises
+
+
+class Point(NamedTuple):
+    """Where the bound is looked at: l, z, and what the largest of all sums is at most."""
+
+    z: Floats
+    scale: float
+    top: float
+
+    def moved(self, step: Point, part: float) -> Point:
+        """The point after a part of a step."""
+        z, scale, top = step
+        return Point(self.z + part * z, self.scale + part * scale, self.top + part * top)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Weights of success rates that the counts do not reject: a convex set.
+
+    Attributes
+    ----------
+    likelihood : ndarray of float, shape (S, I)
+        Of each state under each rate.
+    share : ndarray of float, shape (S,)
+        Shares of the questions that are in the states.
+    best : ndarray of float, shape (I,)
+        The weights of the largest likelihood.
+    least : float
+        The mean log likelihood of a question on the boundary, r.
+    """
+
+    likelihood: Floats
+    share: Floats
+    best: Floats
+    least: float
+
+    @classmethod
+    def around(
+        cls, likelihood: Floats, questions: Ints | Floats, best: Floats, room: float
+    ) -> Region:
+        """The weights whose log likelihood is at most `room` below that of the best."""
+        share = questions / questions.sum()
+        highest = float(share @ np.log(likelihood @ best))
+        return cls(likelihood, share, best, highest - room / float(questions.sum()))
+
+    def largest(self, values: Floats) -> float:
+        """The largest mean of `values` in the set [1]_.
+
+        Parameters
+        ----------
+        values : ndarray of float, shape (I,)
+            Of each rate.
+
+        Returns
+        -------
+        float
+            Never less than the truth, and 1e-7 above it at most, but for the rounding of sums.
+
+        References
+        ----------
+        .. [1] S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.3: the barrier
+           method, here on the dual.
+
+        Examples
+        --------
+        Three failures and seven successes: how large may the success rate be?
+
+        >>> rates, questions = np.linspace(0, 1, 101), np.array([3, 7])
+        >>> likelihood = np.stack([1 - rates, rates])
+        >>> best = np.where(np.arange(101) == 70, 1.0, 0.0)
+        >>> round(Region.around(likelihood, questions, best, 1.92).largest(rates), 2)
+        0.92
+        """
+        scale = 1.0
+        z = scale / (self.likelihood @ self.best)
+        point = Point(z, scale, float(self._sums(values, z).max()) + 1)
+        barriers = sum(self.likelihood.shape) + 1
+        sharpness, bound = float(barriers), float(values.max())
+        with np.errstate(all="ignore"):  # a step too far is taken back
+            while barriers / sharpness > _CLOSE:
+                sharpness *= _SHARPER
+                point = self._centred(values, point, sharpness)
+                bound = min(bound, self._bound(values, point))
+        return bound
+
+    def _sums(self, values: Floats, z: Floats) -> Floats:
+        """What the bound takes the largest of."""
+        sums: Floats = values + (self.share * z) @ self.likelihood
+        return sums
+
+    def _rest(self, point: Point) -> float:
+        """What the bound takes away."""
+        return point.scale * (1 + self.least + float(self.share @ np.log(point.z / point.scale)))
+
+    def _bound(self, values: Floats, point: Point) -> float:
+        return float(self._sums(values, point.z).max()) - self._rest(point)
+
+    def _centred(self, values: Floats, point: Point, sharpness: float) -> Point:
+        """Where bound and barriers together are least, from a point that is not far."""
+        height = self._height(values, point, sharpness)
+        for _ in range(_MOST_STEPS):
+            step, decrease = self._step(values, point, sharpness)
+            if not decrease > _CENTRED:
+                break
+            part = 1.0
+            while part > _SHORTEST:
+                near = point.moved(step, part)
+                reached = self._height(values, near, sharpness)
+                if reached <= height - _ENOUGH * part * decrease:
+                    break
+                part /= 2
+            else:
+                break
+            point, height = near, reached
+        return point
+
+    def _height(self, values: Floats, point: Point, sharpness: float) -> float:
+        """Bound and barriers, infinite where one of them is crossed."""
+        slack = point.top - self._sums(values, point.z)
+        inside = point.scale > 0 and point.z.min() > 0 and slack.min() > 0
+        if not inside:
+            return np.inf
+        barriers = np.log(slack).sum() + np.log(point.z).sum() + np.log(point.scale)
+        return float(sharpness * (point.top - self._rest(point)) - barriers)
+
+    def _step(self, values: Floats, point: Point, sharpness: float) -> tuple[Point, float]:
+        """Newton's step, and how much the height falls along it at first.
+
+        The curvature in z is a diagonal and a product of rank I: never a matrix of S rows, of which
+        ragged logs have thousands.
+        """
+        z, scale, top = point
+        steep = 1 / (top - self._sums(values, z))
+        weight = sharpness * scale * self.share + 1
+        # By z, scale and top: the slopes, then the curvatures.
+        of_z = self.share * (self.likelihood @ steep) - weight / z
+        of_scale = -sharpness * (self.least + self.share @ np.log(z / scale)) - 1 / scale
+        of_top = sharpness - steep.sum()
+        pull, flat = self.likelihood.T * self.share * steep[:, None], z**2 / weight
+        both = -sharpness * self.share / z
+        core = (pull * flat) @ pull.T
+        core[np.diag_indices_from(core)] += 1
+        right = flat[:, None] * np.stack([of_z, both], axis=1)
+        solved = cho_solve(cho_factor(core), np.column_stack([pull @ right, steep]))
+        undo = right - flat[:, None] * (pull.T @ solved[:, :2])
+        by_slope, by_scale, by_top = *undo.T, -flat * (pull.T @ solved[:, 2])
+        curved = [
+            [sharpness / scale + 1 / scale**2 - both @ by_scale, -both @ by_top],
+            [-both @ by_top, steep @ solved[:, 2]],
+        ]
+        rest = [both @ by_slope - of_scale, -of_top - (steep @ pull) @ by_slope]
+        further, higher = np.linalg.solve(curved, rest)
+        along = -(by_slope + by_scale * further + by_top * higher)
+        decrease = -(of_z @ along + of_scale * further + of_top * higher)
+        return Point(along, float(further), float(higher)), float(decrease)
