@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Trials, is_label
-from polars_scorio.counting.values import literal
+from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Trials
+from polars_scorio.counting.values import is_label, literal
 from polars_scorio.kernels.calibrated.stopping import stopping
 
 STOPPING = "stopping"

@@ -1,6 +1,7 @@
 """Do simultaneous verdicts, rank ranges and the chance to be best hold what they promise?
 
-Run it without arguments; ``--logs 200`` is quick, ``--accessor`` asks `compare` and `rank`. Each log is simulated as counts of successes.
+Run it without arguments; ``--logs 200`` is quick, ``--accessor`` asks `compare` and `rank`. Each
+log is simulated as counts of successes.
 """
 
 import argparse
@@ -254,7 +255,8 @@ def through_the_accessor(logs):
             numbers = accessor_numbers(log, true, asked)
             cells = " | ".join(f"{each:.3f}" for each in numbers)
             seconds = time.perf_counter() - started
-            print(f"| {name} | {[*asked.values()][0]} | {cells} | {seconds:.1f} |", flush=True)
+            first = next(iter(asked.values()))
+            print(f"| {name} | {first} | {cells} | {seconds:.1f} |", flush=True)
 
 
 def accessor_numbers(log, truth, asked):
