@@ -51,7 +51,8 @@ def stratum(trials: Trials) -> pl.Expr:
 
 def _quoted(value: pl.Expr) -> pl.Expr:
     escaped = value.str.replace_all("\\", r"\\", literal=True)
-    return pl.format('"{}"', escaped.str.replace_all('"', r"\"", literal=True))
+    # Not `pl.format`, here and below: in Polars 1.35 it panics on nulls.
+    return pl.lit('"') + escaped.str.replace_all('"', r"\"", literal=True) + pl.lit('"')
 
 
 def inert(text: pl.Expr) -> pl.Expr:
@@ -223,7 +224,7 @@ def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
     placed = rows.join(places, on=["stratum", "question"]).with_columns(pl.col("place") // each)
     if each > 1:
         first = pl.col("place") * each + 1
-        shared = pl.format("{} to {}", first, first + each - 1).alias("question")
+        shared = pl.concat_str(first, pl.lit(" to "), first + each - 1).alias("question")
         cell = placed.group_by("stratum", "model", "place").agg(pl.col("mu").mean())
         placed = cell.with_columns(shared)
     columns = completed(
@@ -324,5 +325,5 @@ def _text(prob: pl.Expr) -> pl.Expr:
         .then(pl.lit(">.99"))
         .when(prob < 1 - _SURE)
         .then(pl.lit("<.01"))
-        .otherwise(pl.format(".{}", digits))
+        .otherwise(pl.lit(".") + digits)
     )
