@@ -26,8 +26,8 @@ def outcomes(trials: Trials) -> list[pl.Expr]:
         return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()]
     seen, last = pl.col(CATEGORY).is_not_null(), pl.lit(None, pl.Boolean)
     if trials.identified and trials.trial is not None and _ordered(trials.trial.dtype):
-        latest = pl.col(TRIAL).filter(seen).arg_max()
-        last = success.filter(seen).get(latest, null_on_oob=True)
+        latest = pl.col(TRIAL) == pl.col(TRIAL).filter(seen).max()
+        last = success.filter(seen & latest).first()
     numbers = [
         (which if trials.count is None else pl.when(which).then(pl.col(COUNT))).sum()
         for which in (seen, success)
