@@ -33,8 +33,8 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Plots
-            With the methods `intervals`, `curve`, `over`, `questions`, `comparison`, `ranks`,
-            `trajectory` and `convergence`.
+            With the methods `intervals`, `curve`, `forecast`, `over`, `questions`, `comparison`,
+            `ranks`, `trajectory` and `convergence`.
 
         Raises
         ------

@@ -69,18 +69,26 @@ def lines(
     )
     base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
-    mu, lo = (
-        numbers(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent) for end in ("mu", "lo")
+    mu, lo, hi = (
+        numbers(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
+        for end in ("mu", "lo", "hi")
     )
     layers = _layers(base, mu, rows)
     if banded:
         band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
         layers.insert(0, band.encode(y=lo, y2="hi:Q"))
+        layers += [edge.encode(y=end) for end in (lo, hi) for edge in _edges(base, rows)]
     if written:
         words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
     return panelled(layers, rows, heading, words, height=_HEIGHT)
+
+
+def _edges(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
+    """The ends of a range that nobody has measured, where there is one."""
+    beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
+    return [beyond.mark_line(size=0.75, strokeDash=[4, 3])] if rows["ahead"].any() else []
 
 
 def _drawn(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from polars_scorio.arguments import Overall
+from polars_scorio.counting.roles import bind
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts, grids
 from polars_scorio.display.chart_data import (
@@ -24,10 +25,12 @@ from polars_scorio.display.chart_data import (
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.lines import draw_sizes_axis, lines, stratum_axis
-from polars_scorio.display.look import PlotOptions
+from polars_scorio.display.look import LookOptions, PlotOptions
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.base import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.reporting.forecast import Drawn, credited, drawn_by
+from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class Plots(DecisionPlots):
     >>> import polars_scorio
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> trials.scorio(trial=None).plot
-    <pictures: intervals, curve, over, questions, comparison, ranks, trajectory, convergence>
+    <pictures: intervals, curve, forecast, over, questions, comparison, ranks, trajectory, \
+convergence>
     """
 
     def __repr__(self) -> str:
@@ -172,6 +176,56 @@ class Plots(DecisionPlots):
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
         return lines(labelled, heading, across, name, subject.colours, percent=percent)
+
+    @takes(LookOptions)
+    def forecast(
+        self,
+        k: DrawSizes = 10_000,
+        metric: Drawn = pass_at_k,
+        *,
+        confidence: float | None = None,
+        **options: Unpack[LookOptions],
+    ) -> Picture:
+        """What would more trials show? A range, dashed where nobody has looked.
+
+        Parameters
+        ----------
+        k : int or sequence of int
+            Draw sizes; a single one, as the default 10,000, means 1, 2, 4, ... up to it, and
+            itself.
+        metric : function or Metric
+            What to forecast, as in `Scorio.forecast`.
+        confidence : float, optional
+            Of the intervals and ranges; default: as the accessor says, else 0.95.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A line for each model, as in `curve`. Up to the trials of the shortest question it is
+            solid: estimates and calibrated intervals. Beyond them it is dashed: what
+            `Scorio.forecast` says.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Scorio.forecast`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> columns = {"model": "ada", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
+        >>> chart = pl.DataFrame(columns).scorio(trial=None).plot.forecast(4)
+        >>> [(row["k"], row["ahead"]) for row in chart.data.values]
+        [(1, False), (2, False), (4, True)]
+        """
+        drawn = metric if isinstance(metric, Metric) else drawn_by(metric, sizes(k))
+        trials = bind(self._frame, self._roles)
+        credited(Request.of(trials, [drawn], inference="calibrated"))
+        chosen: PlotOptions = {"inference": "calibrated"}
+        if confidence is not None:
+            chosen["confidence"] = confidence
+        return self.curve(drawn, **cast("PlotOptions", {**options, **chosen}))
 
     @takes(PlotOptions)
     def over(

@@ -46,7 +46,7 @@ def forecast(
     trials, drawn = bind(frame, roles), drawn_by(metric, k)
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
-    ahead = _Ahead(request, _successes(request))
+    ahead = _Ahead(request, credited(request))
     dtype = pl.List(pl.Struct(COLUMNS))
     rows = pl.col(STATES).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
     groups = request.states().select(*trials.groups, rows.alias(RESULTS))
@@ -76,8 +76,8 @@ def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
     return made
 
 
-def _successes(request: Request) -> tuple[int, ...]:
-    """The classes that count as success.
+def credited(request: Request) -> tuple[int, ...]:
+    """The classes that count as success of the metric of a forecast.
 
     Raises
     ------
@@ -149,5 +149,5 @@ class _Ahead:
     def _gains(self, k: int) -> Floats:
         """What each success of k trials adds."""
         gains = self._metric.draw(k)
-        assert gains is not None  # noqa: S101 - `_successes` has seen to that
+        assert gains is not None  # noqa: S101 - `credited` has seen to that
         return gains(k)

@@ -99,8 +99,8 @@ def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
     columns = ["model", "k", "estimate", "mu", "lo", "hi"]
     shown = data_of(chart).sort("stratum", "model", "k")
     assert_frame_equal(shown.select(columns), report.select(columns), check_exact=True)
-    assert marks_of(chart) == ["area", "line", "line", "line", "point"]
-    band, grey, line, ahead, points = layers_of(chart)
+    assert marks_of(chart) == ["area", "line", "line", "line", "point", "line", "line"]
+    band, grey, line, ahead, points, *_ = layers_of(chart)
     assert [band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]] == ["lo", "hi"]
     assert line["encoding"]["y"]["field"] == grey["encoding"]["y"]["field"] == "mu"
     # Some question has a single trial: without an estimate the line is dashed, and has no point.
