@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -16,7 +16,9 @@ from polars_scorio.arguments import View
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.calibrated.groups import Calibrated
 from polars_scorio.kernels.calibrated.numbers import Numbers, credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.population import sampled_price
 from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, NUMBERS, REACH, Intervals, series
@@ -66,11 +68,24 @@ def calibrated_numbers(
         # No errstate that changes nothing: "warn" would turn on what NumPy leaves off, underflow.
         with np.errstate(all="ignore") if metric.poles else nullcontext():
             for k, price in zip(metric.k, metric.prices(seen), strict=True):
-                found[metric.name, k] = price_numbers(price, intervals.confidence)
+                found[metric.name, k] = _priced(metric, k, price, states, intervals)
     for successes, own in credited.items():
         found |= _credited(own, fit(successes), intervals)
     bounds = {metric.name: metric.bounds or (-np.inf, np.inf) for metric, _ in metrics}
     return {row: _series(numbers, bounds[row[0]]) for row, numbers in found.items()}
+
+
+def _priced(
+    metric: Metric, k: int | None, price: Price, states: States, intervals: Intervals
+) -> Numbers:
+    """Those of a metric that is no credit."""
+    if intervals.target == "benchmark":
+        return price_numbers(price, intervals.confidence)
+    every = np.arange(len(states.counts))
+    each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
+    values = metric.summary(Independent(each), k).estimate
+    sampled = sampled_price(price, states, values, intervals.confidence)
+    return price_numbers(sampled, intervals.confidence, states.size)
 
 
 def _credited(

@@ -62,7 +62,9 @@ class Inference:
         """Whether the numbers of a metric are calibrated; those of the others are pooled."""
         if self.kind != "calibrated" or view == "rewards" or not metric.calibrated:
             return False
-        return self.intervals.target == "benchmark" or self.successes(metric, view) is not None
+        # A blend of the whole benchmark has no estimates that vary between questions.
+        single = metric.per_question or self.successes(metric, view) is not None
+        return single or self.intervals.target == "benchmark"
 
     def successes(self, metric: Metric, view: View) -> tuple[int, ...] | None:
         """The classes that count as success of a metric that is a credit; None: it is none."""

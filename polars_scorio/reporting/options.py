@@ -57,7 +57,7 @@ class PlanOptions(TypedDict, total=False):
             the interval is that of Clopper and Pearson with an effective number of questions. For
             k beyond the trials of a question there is no estimate: mu is a prediction, lo and hi
             the range over all populations that the counts allow. `bayes` and `geom_at_k`, which are
-            posterior means, stay pooled; so do weighted metrics and blends with
+            posterior means, stay pooled; so do blends with
             ``target="population"``.""",
         ),
     ]

@@ -4,6 +4,7 @@ import json
 from math import sqrt
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -124,13 +125,48 @@ def test_what_is_a_posterior_mean_stays_pooled(cases, target):
     assert_frame_equal(calibrated, pooled, check_exact=True)
 
 
-def test_weighted_metrics_and_blends_of_the_population_stay_pooled(log):
-    metrics = ps.avg(W), ps.max_at_k(1, W, name="best"), ps.geom_ds_at_k(1)
+def test_blends_of_the_population_stay_pooled(log):
+    metrics = (ps.geom_ds_at_k(1),)
     calibrated, pooled = (
         log.scorio(by="domain", success=2).report(*metrics, inference=word, target="population")
         for word in ("calibrated", "pooled")
     )
     assert_frame_equal(calibrated, pooled, check_exact=True)
+
+
+def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
+    counts = [[8, 0, 0], [0, 8, 0], [2, 2, 4], [0, 0, 8], [4, 4, 0], [1, 6, 1]]
+    w, labels = np.array(W), [0, 1, 2]
+    rows = [(q, c, n) for q, own in enumerate(counts) for c, n in zip(labels, own, strict=True)]
+    log = pl.DataFrame(rows, schema=["question", "category", "count"], orient="row")
+    scorio = log.scorio(model=None, count="count", **CALIBRATED)
+    (row,) = scorio.avg(W, target="population").rows(named=True)
+    each = np.array(counts) @ w / 8
+    assert (row["estimate"], row["mu"]) == pytest.approx((each.mean(),) * 2)
+    assert row["sigma"] == pytest.approx(each.std(ddof=1) / np.sqrt(6))
+    assert row["lo"] < row["estimate"] < row["hi"]
+    (best,) = scorio.max_at_k(8, W, target="population").rows(named=True)
+    highest = np.array([w[np.flatnonzero(own).max()] for own in counts])
+    assert best["estimate"] == pytest.approx(highest.mean())
+    assert best["sigma"] >= highest.std(ddof=1) / np.sqrt(6) * (1 - 1e-12)
+    # Questions that all say the same leave something open; one question leaves everything.
+    same = log.filter(pl.col("question") == 0).drop("question").join(
+        pl.DataFrame({"question": range(9)}), how="cross"
+    )  # fmt: skip
+    (row,) = (
+        same.scorio(model=None, count="count", **CALIBRATED)
+        .avg(W, target="population")
+        .rows(named=True)
+    )
+    assert (row["estimate"], row["lo"]) == (0, 0)
+    assert 0.2 < row["hi"] < 0.5
+    alone = log.filter(pl.col("question") == 2)
+    (row,) = (
+        alone.scorio(model=None, count="count", **CALIBRATED)
+        .avg(W, target="population")
+        .rows(named=True)
+    )
+    assert (row["sigma"], row["lo"], row["hi"]) == (None, None, None)
 
 
 @TARGETS

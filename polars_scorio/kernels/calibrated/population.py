@@ -11,6 +11,7 @@ from polars_scorio.kernels.calibrated.groups import Calibrated, Group
 from polars_scorio.kernels.calibrated.polynomials import credit_of, elevate
 from polars_scorio.kernels.calibrated.price import GainsOf, Price, binomial, complement
 from polars_scorio.kernels.intervals import small_sample_factor
+from polars_scorio.kernels.states import States
 
 
 def population_price(
@@ -69,6 +70,44 @@ def population_price(
     variance = np.where(size > 1, variance, np.nan)
     factor = small_sample_factor(size, confidence) ** 2
     return replace(benchmark, mean=mean, mean_rest=rest, variance=variance, factor=factor)
+
+
+def sampled_price(benchmark: Price, states: States, values: Floats, confidence: float) -> Price:
+    """The price of a mean over questions that are a sample, of a metric that is no credit.
+
+    Parameters
+    ----------
+    benchmark : Price
+        The price where these are all the questions there are.
+    states : States
+        The questions.
+    values : ndarray of float, shape (S,)
+        The unbiased estimate of a question in each state, on the scale of the metric.
+    confidence : float
+        As for `population_price`.
+
+    Returns
+    -------
+    Price
+        The variance is that of the estimates between the questions, and never below the noise of
+        these: questions that all say the same are no proof that others do. As for
+        `population_price`, the interval takes the number of questions as `cap`.
+
+    Examples
+    --------
+    >>> counts, every = np.array([[0, 0, 2], [2, 0, 0]]), np.array([5, 5])
+    >>> group, half = np.zeros(2, dtype=int), np.array([0.5])
+    >>> states = States.tally(counts, 0 * counts, group, every, 1)
+    >>> price = Price(half, half, half, half, 0 * half, half)
+    >>> sampled_price(price, states, np.array([0.0, 1.0]), 0.95).sigma.round(3)  # 1/2 over root 9
+    array([0.167])
+    """
+    size, group = states.size, states.group
+    distance = (values[states.state] - states.mean(values)[group]) / (benchmark.width or 1.0)
+    square = np.bincount(group, states.questions * distance**2, states.groups)
+    between = square / (size * np.maximum(size - 1, 1))
+    variance = np.where(size > 1, np.maximum(between, benchmark.variance), np.nan)
+    return replace(benchmark, variance=variance, factor=small_sample_factor(size, confidence) ** 2)
 
 
 def clustered_variance(

@@ -82,7 +82,8 @@ def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
     (alone,) = credit_numbers(
         Calibrated.fit(states_of([(8, 2, 9)])), [fixed(credit.any_success(6))], 0.95
     )
-    assert [number[1] for number in found] == pytest.approx(np.ravel(alone).tolist(), rel=1e-12)
+    numbers = [number[1] for number in found[:6]]
+    assert numbers == pytest.approx(np.ravel(alone[:6]).tolist(), rel=1e-12)
 
 
 def test_gains_of_nothing_are_certain():
