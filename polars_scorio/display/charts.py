@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import polars as pl
@@ -190,7 +192,26 @@ def panelled(
             # Else the axes of the last row stand below the panels that it lacks.
             picture = picture.resolve_axis(x="independent")
     picture = picture.properties(**above)
-    return cast("Picture", picture.configure(**look.config) if look.config else picture)
+    picture = picture.configure(**look.config) if look.config else picture
+    # Altair's own attributes are parts of the chart; notebooks find this one.
+    object.__setattr__(picture, "_repr_mimebundle_", partial(shown_offline, picture))
+    return cast("Picture", picture)
+
+
+def shown_offline(picture: Picture, **_: object) -> Any:  # noqa: ANN401 - as Altair says it
+    """What a notebook shows: the chart, and a picture of it for readers without network.
+
+    Whoever has chosen a renderer of Altair gets what it makes.
+    """
+    if alt.renderers.active != "default":
+        return type(picture)._repr_mimebundle_(picture)
+    spec = picture.to_dict(context={"pre_transform": False})
+    bundle: dict[str, Any] = {f"application/vnd.vegalite.v{alt.SCHEMA_VERSION[1]}+json": spec}
+    with suppress(ImportError):
+        import vl_convert  # noqa: PLC0415 - an extra
+
+        bundle["image/png"] = vl_convert.vegalite_to_png(spec, scale=2)
+    return bundle
 
 
 def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:

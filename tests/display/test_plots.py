@@ -1,8 +1,10 @@
 """Pictures: the numbers are those of the report, and the chart shows them as it says."""
 
 import json
+import pickle
 import subprocess
 import sys
+from base64 import b64decode
 
 import polars as pl
 import pytest
@@ -465,6 +467,17 @@ def test_forty_models_fit():
     chart = questions.scorio.plot.questions()
     assert len(data_of(chart)) == 8000
     assert chart.to_dict()["title"]["text"] == "Bayes@1"
+
+
+def test_a_notebook_without_network_has_a_picture(r1):
+    chart = r1.scorio.plot.intervals()
+    formatters = pytest.importorskip("IPython.core.formatters")
+    bundle = formatters.DisplayFormatter().format(chart)[0]
+    png = bundle.pop("image/png")
+    (vega,) = (text for name, text in bundle.items() if "vegalite" in name)
+    assert vega == chart.to_dict()
+    assert (b64decode(png) if isinstance(png, str) else png)[:4] == b"\x89PNG"
+    assert pickle.loads(pickle.dumps(chart)).to_dict() == vega  # noqa: S301 - our own
 
 
 # --- errors

@@ -6,30 +6,11 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from polars_scorio.display import words
 from polars_scorio.display.tables import visible
 
 _PARTS = " / "
 _LABEL, _UNNAMED = ":label", "This model"
-
-# Metrics as people write them; a metric with another name keeps it.
-_SPOKEN = {
-    "avg": "avg@{n}",
-    "bayes": "Bayes@{n}",
-    "pass_at_k": "Pass@{k}",
-    "pass_hat_k": "Pass^{k}",
-    "unanimous_at_k": "Unanimous@{k}",
-    "g_pass_at_k": "G-Pass@{k}",
-    "g_pass_at_k_tau": "G-Pass@{k}",
-    "mg_pass_at_k": "mG-Pass@{k}",
-    "maj_at_k": "Maj@{k}",
-    "auc_at_k": "AUC@{k}",
-    "max_at_k": "Max@{k}",
-    "geom_at_k": "Geom@{k}",
-    "geom_ds_at_k": "Geom-DS@{k}",
-    "geo_spectrum_at_k": "Geo-Spectrum@{k}",
-    "geo_spectrum_star_at_k": "Geo-Spectrum*@{k}",
-    "threshold_spectrum_at_k": "Threshold-Spectrum@{k}",
-}
 
 
 def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
@@ -78,9 +59,4 @@ def spoken(name: str, k: int | None, trials: int | None = None) -> str:
     >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
     ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
     """
-    function, bracket, arguments = name.partition("(")
-    if function not in _SPOKEN:
-        return visible(name if k is None else f"{name}, k = {k:,}")
-    size = "N" if k is None else k
-    written = _SPOKEN[function].format(k=size, n=trials or "N")
-    return f"{written} ({visible(arguments)}" if bracket else written
+    return visible(words.spoken(name, k, trials))
