@@ -95,7 +95,7 @@ def to_great_table(
     right = [name for name, column in names.items() if column.right]
     intervals = [name for name, column in names.items() if column.interval]
     made = made.cols_align("left").cols_align("right", columns=right)
-    made = made.tab_style(style.css("white-space: nowrap"), loc.body(columns=intervals))
+    made = made.tab_style(style.css("white-space: nowrap;"), loc.body(columns=intervals))
     for name in intervals:
         rows = [row for row, share in enumerate(names[name].heat) if share is not None]
         if rows:

@@ -215,6 +215,14 @@ def test_the_best_cell_is_the_darkest():
     assert [colour.lower() for colour in colours] == ["#82beeb", "#ffffff", "#c0def5"]
 
 
+def test_intervals_do_not_break_across_lines():
+    html = ps.to_great_table(made([0.9, 0.5], [0.1, 0.1])).as_raw_html()
+    for text in ("90.0 [", "50.0 ["):
+        style = html.split(f">{text}")[0].rsplit('style="', 1)[1].split('"')[0]
+        declared = [part.split(":")[0].strip() for part in style.split(";") if part.strip()]
+        assert {"white-space", "background-color"} <= set(declared)
+
+
 def test_equal_cells_have_no_colour(board):
     assert (
         "background-color: #ffffff;"
