@@ -40,7 +40,7 @@ class DecisionMethods(Accessor[FrameT]):
         simultaneous : bool
             Whether all verdicts of a stratum (and draw size) are right at once with `confidence`;
             default: each by itself. Among the pairs of ten equal models some is "better" by itself
-            in four of five logs, at once in one of twenty.
+            in about half of the logs, at once in at most one of twenty.
         target : "benchmark" or "population"
             Whether the models differ on these questions, the default; or on the population that
             they are a sample of: then the paired differences of their estimates decide [2]_, and
