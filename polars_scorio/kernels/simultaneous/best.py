@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import chdtri, ndtr
@@ -152,7 +153,7 @@ def p_best_paired(models: Paired) -> Floats:
 def _share_of_draws(models: Paired, draws: Floats) -> Floats:
     """How often each model is the highest."""
     freedoms, place = np.unique(models.freedom, return_inverse=True)
-    scale = np.stack([_scale(float(freedom), draws[-1]) for freedom in freedoms])[place]
+    scale = np.stack([_scale(float(freedom), *draws.shape) for freedom in freedoms])[place]
     height = np.empty((*models.mean.shape, draws.shape[1]))
     height[:, 0] = 0
     np.matmul(models.root, draws[:-1], out=height[:, 1:])
@@ -162,8 +163,10 @@ def _share_of_draws(models: Paired, draws: Floats) -> Floats:
     return np.asarray((highest / highest.sum(axis=1, keepdims=True)).mean(axis=2))
 
 
-def _scale(freedom: float, draws: Floats) -> Floats:
-    """What makes a normal draw one of Student's t."""
+@lru_cache(maxsize=256)
+def _scale(freedom: float, dimensions: int, size: int) -> Floats:
+    """What makes a normal draw one of Student's t: from the last of the draws."""
+    draws = normal_draws(dimensions, size)[-1]
     if np.isinf(freedom):
         return np.ones_like(draws)
     return np.asarray(np.sqrt(freedom / chdtri(freedom, ndtr(draws))))
