@@ -197,7 +197,7 @@ class _Groups:
         words = self._labelled()
         name = expr.meta.output_name(raise_if_undetermined=False) or "category"
         kind = pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
-        kinds = self._classes(name, pl.String() if words else kind)
+        counted = self._classes(name, pl.String() if words else kind)
         # The codes of a categorical are no numbers: it is refused when its dtype is known.
         number = expr.to_physical().cast(pl.Float64, strict=False)
         # Exact beyond 2**53, where Float64 has gaps.
@@ -205,29 +205,29 @@ class _Groups:
         values, stray, nan = number, pl.lit(0), number.is_nan().sum()
         if words:
             values, nan = expr.cast(pl.String, strict=False), pl.lit(0)
-        elif kinds.known is None and all(
-            float(value).is_integer() for value in kinds.success or ()
+        elif counted.known is None and all(
+            float(value).is_integer() for value in counted.success or ()
         ):
             # Who names a fraction as a success knows that the column holds fractions.
             stray = ((number != number.floor()) | number.is_infinite()).sum()
         numbers = [expr.len(), expr.null_count() + nan, stray]
-        numbers += [_equals(values, whole, members).sum() for members in _members(kinds)]
+        numbers += [_equals(values, whole, members).sum() for members in _members(counted)]
         return [expr.first(), *(number.alias(f":{i}") for i, number in enumerate(numbers))]
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """An answer for each group; Polars calls it with a part of the groups."""
         category, *columns = groups.struct.unnest().get_columns()
-        kinds = self._classes(category.name, category.dtype)
+        counted = self._classes(category.name, category.dtype)
         self._refuse_rewards(category)
         numbers = [column.to_numpy().astype(np.int64) for column in columns]
         rows, missing, stray, *members = numbers
         rest = rows - missing - sum(members)
         self._refuse_missing(category.name, missing)
-        _refuse_strays(category.name, stray if kinds.known is None else rest, kinds)
-        counts = np.column_stack([rest, *members] if kinds.known is None else members)
+        _refuse_strays(category.name, stray if counted.known is None else rest, counted)
+        counts = np.column_stack([rest, *members] if counted.known is None else members)
         stand_in = self.roles.missing
         if stand_in not in ("error", "drop"):
-            counts[:, _place(stand_in, kinds)] += missing
+            counts[:, _place(stand_in, counted)] += missing
         return self.answer(counts).alias(category.name)
 
     def _labelled(self) -> bool:
@@ -269,11 +269,11 @@ class _Groups:
             )
 
 
-def _members(kinds: Classes) -> list[tuple[Category, ...]]:
+def _members(counted: Classes) -> list[tuple[Category, ...]]:
     """The categories of each class that is counted; failures are what the others leave."""
-    if kinds.known is None:
-        return [kinds.success or ()]
-    return [(category,) for category in kinds.known]
+    if counted.known is None:
+        return [counted.success or ()]
+    return [(category,) for category in counted.known]
 
 
 def _equals(values: pl.Expr, whole: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
@@ -295,22 +295,22 @@ def _spellings(category: Category) -> set[Category]:
     return {number} if number.is_integer() else {number, float(np.float32(number))}
 
 
-def _place(category: Category, kinds: Classes) -> int:
+def _place(category: Category, counted: Classes) -> int:
     """The class of a category."""
-    if kinds.known is None:
-        return int(category in (kinds.success or ()))
-    return kinds.known.index(category)
+    if counted.known is None:
+        return int(category in (counted.success or ()))
+    return counted.known.index(category)
 
 
-def _refuse_strays(name: str, strays: Ints, kinds: Classes) -> None:
+def _refuse_strays(name: str, strays: Ints, counted: Classes) -> None:
     if not strays.any():
         return
-    if kinds.known is None:
+    if counted.known is None:
         raise ValueError(
             f"a category that is not a whole number in {name!r}: pass an expression instead, for "
             "instance (pl.col(...) >= 0.5).scorio."
         )
     raise ValueError(
-        f"a category outside {list(kinds.known)} in {name!r}: recode it, pass w with a weight for "
-        "every category, or say with .scorio(success=...) which of them count as success."
+        f"a category outside {list(counted.known)} in {name!r}: recode it, pass w with a weight "
+        "for every category, or say with .scorio(success=...) which of them count as success."
     )

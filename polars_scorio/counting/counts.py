@@ -44,7 +44,7 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
 def counts(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    return settled(tallies(trials), trials)
+    return counts_frame(tallies(trials), trials)
 
 
 def refuse_count_names(trials: Trials) -> None:
@@ -87,7 +87,7 @@ def tallies(trials: Trials) -> pl.LazyFrame:
     return questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
 
 
-def settled(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """The counts frame of tallied questions, once the rules have looked at them."""
     question, broken = trials.question.name, rules(trials)
     keys = [*trials.groups, question]

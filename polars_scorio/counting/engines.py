@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID
-from polars_scorio.counting.counts import counts, refuse_count_names, settled, tallies
+from polars_scorio.counting.counts import counts, counts_frame, refuse_count_names, tallies
 from polars_scorio.counting.roles import CATEGORY, COUNT, Category, Roles, Trials, bind
 
 
@@ -121,7 +121,7 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
         ids = engine_frames.distinct_ids(log, keys, trial)
         identities = _identities(found, ids, trials)
         questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
-    return settled(questions, trials)
+    return counts_frame(questions, trials)
 
 
 def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

@@ -354,6 +354,6 @@ def posteriors(
     mu: Floats, sigma: Floats, metric: Metric, inference: InferenceKind | None
 ) -> Posteriors:
     """Models by their posteriors, arrays of shape (S, L)."""
-    width = width_of(metric.span)
-    beta = inference in {"pooled", "calibrated"} and not metric.poles and width > 0
+    width = width_of(metric.support)
+    beta = inference in {"pooled", "calibrated"} and not metric.unbounded and width > 0
     return Posteriors(mu, sigma, width_of(metric.bounds), width if beta else None)

@@ -31,7 +31,7 @@ def outweighed(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
         Its bounds clip the intervals, and so the differences.
     """
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-    clipped, near = np.clip(diff, -limit, limit), _ROUNDING * np.abs(metric.span).max()
+    clipped, near = np.clip(diff, -limit, limit), _ROUNDING * np.abs(metric.support).max()
     return np.asarray((clipped < lo - near) | (clipped > hi + near))
 
 

@@ -25,7 +25,11 @@ from polars_scorio.decisions.differences import posteriors
 from polars_scorio.decisions.layout import STRATUM, in_all_strata
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.expected_variance import Outlook, allocation, expected_variance
+from polars_scorio.kernels.expected_variance import (
+    ExpectedVariance,
+    allocation,
+    expected_squared_sigma,
+)
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.base import Metric
@@ -156,7 +160,7 @@ class _Prospects:
 
     mu: Floats  # these two of each group
     sigma: Floats
-    outlook: Outlook  # these of each state
+    ahead: ExpectedVariance  # these of each state
     questions: Ints
     trials: Ints
     group: Ints
@@ -165,16 +169,16 @@ class _Prospects:
     def of(cls, posterior: Questions, metric: Metric) -> _Prospects:
         """Those of a posterior."""
         _, mu, sigma, _ = metric.summary(posterior, None)
-        states, outlook = posterior.states, metric.outlook(posterior)
+        states, ahead = posterior.states, metric.expected_variance(posterior)
         trials = states.counts.sum(axis=1)[states.state]
         return cls(
-            mu / metric.unit, sigma / metric.unit, outlook, states.questions, trials, states.group
+            mu / metric.unit, sigma / metric.unit, ahead, states.questions, trials, states.group
         )
 
     def after(self, m: Ints) -> Floats:
         """Expected squared sigma of each group after m further trials of each question."""
-        return expected_variance(
-            self.outlook, m[self.group], self.questions, self.group, self.sigma
+        return expected_squared_sigma(
+            self.ahead, m[self.group], self.questions, self.group, self.sigma
         )
 
     def ends(self) -> tuple[Ints, Ints]:
@@ -299,12 +303,12 @@ class _Spending:
         named = groups.drop(STATES)[cells.group].with_columns(cells.flat[question])
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
-        outlook = self.metric.outlook(self.request.posterior(cells)).of(order)
+        ahead = self.metric.expected_variance(self.request.posterior(cells)).of(order)
         owner, size = cells.group[order], cells.fitted.size
-        extra = allocation(outlook.weighted(1 / size[owner] ** 2), self.budget)
+        extra = allocation(ahead.weighted(1 / size[owner] ** 2), self.budget)
         spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
         if self.per == "model":
-            sigmas = self._sigmas(cells, owner, outlook, extra)
+            sigmas = self._sigmas(cells, owner, ahead, extra)
             total = spent.group_by(*trials.groups, maintain_order=True).agg(
                 pl.len().alias("questions"), pl.col("trials", "extra").sum()
             )
@@ -312,7 +316,7 @@ class _Spending:
         return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
 
     def _sigmas(
-        self, cells: Cells, owner: Ints, outlook: Outlook, extra: Ints
+        self, cells: Cells, owner: Ints, ahead: ExpectedVariance, extra: Ints
     ) -> dict[str, Floats]:
         """Sigma of each group now, expected after equal spread, and after `extra`."""
         posterior = self.request.inference.posterior(self.request.metrics[0][1], cells.fitted)
@@ -322,7 +326,7 @@ class _Spending:
         one, unit = np.ones_like(extra), self.metric.unit
 
         def expected(m: Ints) -> Floats:
-            return unit * np.sqrt(expected_variance(outlook, m, one, owner, now / unit))
+            return unit * np.sqrt(expected_squared_sigma(ahead, m, one, owner, now / unit))
 
         return dict(zip(_SIGMAS, (now, expected(equal), expected(extra)), strict=True))
 

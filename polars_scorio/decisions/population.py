@@ -44,7 +44,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
         'a fitted population has no say, leave inference="pooled" out': (
             options.get("inference") == "pooled"
         ),
-        "alpha0 and beta0 have no say, leave them out": metric.prior != (1.0, 1.0),
+        "alpha0 and beta0 have no say, leave them out": metric.beta_prior != (1.0, 1.0),
     }
     for way_out in (text for text, given in idle.items() if given):
         raise ValueError(
@@ -190,7 +190,7 @@ class Questions:
 
     def scores(self, block: Block, *, adjusted: bool) -> Sampled:
         """The models of some strata."""
-        low, high = self.metric.span
+        low, high = self.metric.support
         known = view_of(self.metric, self.trials) != "rewards"
         unit = high - low if known and low < high else 1.0
         span = float(low < high) if known else None
@@ -244,6 +244,6 @@ class Questions:
 def _ends(metric: Metric, *, known: bool) -> Bounds:
     """Between which ends a score can be, and is shown."""
     if not known:  # the bounds of rewards without weights are those of success
-        return (-np.inf, np.inf) if metric.bounds in {None, metric.span} else metric.bounds
-    ends = metric.span if metric.bounds is None else np.clip(metric.span, *metric.bounds)
+        return (-np.inf, np.inf) if metric.bounds in {None, metric.support} else metric.bounds
+    ends = metric.support if metric.bounds is None else np.clip(metric.support, *metric.bounds)
     return float(ends[0]), float(ends[1])

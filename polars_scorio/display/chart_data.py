@@ -144,7 +144,7 @@ def marked(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
         With `marked`, the estimate where it differs from mu, and `ahead`, whether mu is a
         prediction, since there is no estimate.
     """
-    low, high = metric.span
+    low, high = metric.support
     far = (pl.col("estimate") - pl.col("mu")).abs() > _SAME * (high - low)
     inside = pl.col("mu").is_between(low, high)
     return rows.with_columns(

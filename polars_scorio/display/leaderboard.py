@@ -100,7 +100,7 @@ def _numbers(metric: Metric) -> Iterator[pl.Expr]:
 
     Without a posterior the number is the estimate. An interval ends where the metric does.
     """
-    low, high = metric.span
+    low, high = metric.support
     inside = pl.col("mu").is_between(low, high)
     ends = {
         "": pl.coalesce("mu", "estimate"),

@@ -62,7 +62,7 @@ class Subject:
     @property
     def percent(self) -> bool:
         """Whether numbers are percentages."""
-        return self.metric.span == (0, 1)
+        return self.metric.support == (0, 1)
 
     @property
     def colours(self) -> dict[str, str]:

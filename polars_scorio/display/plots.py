@@ -324,4 +324,4 @@ convergence>
         words = f"posterior mean of each question, {inference_words(own)}"
         hatched = "hatched: no trials" if cells["mu"].null_count() else ""
         heading = replace(subject.heading(subject.name, words, hatched), panels=strata(trials))
-        return grids.heat_map(cells, heading, subject.name, subject.metric.span, each=each)
+        return grids.heat_map(cells, heading, subject.name, subject.metric.support, each=each)

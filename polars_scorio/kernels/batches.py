@@ -14,11 +14,11 @@ Mass = TypeVar("Mass", Floats, Ints)
 _ROOM = 2**18  # numbers per batch: 2 MB an array, so that a dozen of them stay in the caches
 
 
-def spread(w: Floats) -> float:
+def weight_range(w: Floats) -> float:
     """Return the largest weight minus the smallest: the unit of the variances.
 
     The square of a weight near 1e155 does not fit into a float. Kernels therefore
-    return variances in units of ``spread(w) ** 2``; multiply sigma by ``spread(w)``
+    return variances in units of ``weight_range(w) ** 2``; multiply sigma by ``weight_range(w)``
     after the root.
 
     Raises
@@ -28,7 +28,7 @@ def spread(w: Floats) -> float:
 
     Examples
     --------
-    >>> spread(np.array([0.5, -1.0, 3.0]))
+    >>> weight_range(np.array([0.5, -1.0, 3.0]))
     4.0
     """
     width = float(w.max()) - float(w.min())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.batches import batches, require_weight_per_category, spread
+from polars_scorio.kernels.batches import batches, require_weight_per_category, weight_range
 
 
 def weighted_average(counts: Ints, w: Floats) -> Floats:
@@ -63,7 +63,7 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
     mean : ndarray of float, shape (S,)
         ``sum_j w_j nu_j / T``, as accurate as `weighted_average`.
     variance : ndarray of float, shape (S,)
-        ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)`` in units of ``spread(w) ** 2``;
+        ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)`` in units of ``weight_range(w) ** 2``;
         0 where all weights are equal.
 
     Raises
@@ -103,8 +103,8 @@ def _average(share: Floats, w: Floats) -> Floats:
 
 
 def _scatter(share: Floats, w: Floats) -> Floats:
-    """Variance of the weights under each row of shares, in units of ``spread(w) ** 2``."""
-    unit = spread(w) or 1.0
+    """Variance of the weights under each row of shares, in units of ``weight_range(w) ** 2``."""
+    unit = weight_range(w) or 1.0
     # Counted from the weight of the largest share, the mean is no larger than about the
     # scatter: with shares (1e-9, .5, .5) and w = (0, 1 - 1e-5, 1) any other origin costs digits.
     deviation = (w - w[share.argmax(axis=1)][:, None]) / unit

@@ -12,7 +12,7 @@ _NEWTON = 60  # steps at most; the start is below the root of a convex function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outlook:
+class ExpectedVariance:
     """Expected variance of each question after m further trials: ``a / (x + m) + b / (x + m)**2``.
 
     Convex and decreasing in m, so that each further trial of a question gains less.
@@ -29,7 +29,7 @@ class Outlook:
     A uniform Beta(1, 1) has variance 1/12 and is worth 2 trials: 1/24 is left after 2 more.
 
     >>> one = np.array([1.0])
-    >>> Outlook(one / 6, 0 * one, 2 * one).variance(2) * 24
+    >>> ExpectedVariance(one / 6, 0 * one, 2 * one).variance(2) * 24
     array([1.])
     """
 
@@ -50,13 +50,13 @@ class Outlook:
         taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
         return taken
 
-    def of(self, rows: Ints | slice) -> Outlook:
+    def of(self, rows: Ints | slice) -> ExpectedVariance:
         """That of some of the questions, in any order."""
-        return Outlook(self.a[rows], self.b[rows], self.x[rows])
+        return ExpectedVariance(self.a[rows], self.b[rows], self.x[rows])
 
-    def weighted(self, weight: Floats) -> Outlook:
+    def weighted(self, weight: Floats) -> ExpectedVariance:
         """The same with every variance multiplied by a weight."""
-        return Outlook(weight * self.a, weight * self.b, self.x)
+        return ExpectedVariance(weight * self.a, weight * self.b, self.x)
 
     def worthwhile(self, threshold: float) -> Ints:
         """How many further trials gain at least the threshold each."""
@@ -74,14 +74,14 @@ class Outlook:
         return m + (self.gain(m) >= threshold)
 
 
-def expected_variance(
-    outlook: Outlook, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
+def expected_squared_sigma(
+    ahead: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
 ) -> Floats:
     """Expected squared sigmas of means over questions after m further trials of each.
 
     Parameters
     ----------
-    outlook : Outlook
+    ahead : ExpectedVariance
         Of the states of all groups.
     m : ndarray of int, shape (P,), or int
         Further trials of each question of a state.
@@ -101,9 +101,9 @@ def expected_variance(
 
     Examples
     --------
-    >>> outlook = Outlook(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
+    >>> ahead = ExpectedVariance(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
     >>> now = np.array([1 / 12 / 2]) ** 0.5
-    >>> expected_variance(outlook, 2, np.array([2]), np.array([0]), now) / now**2
+    >>> expected_squared_sigma(ahead, 2, np.array([2]), np.array([0]), now) / now**2
     array([0.5])
     """
 
@@ -111,18 +111,18 @@ def expected_variance(
         return np.bincount(group, values, sigma.size).astype(np.float64)
 
     size = np.maximum(total(questions), 1) ** 2
-    now = total(questions * outlook.variance(0)) / size
-    then = total(questions * outlook.variance(m)) / size
+    now = total(questions * ahead.variance(0)) / size
+    then = total(questions * ahead.variance(m)) / size
     left = np.divide(then, now, out=np.zeros_like(now), where=now > 0)
     return np.asarray(left * (now * (1 - left) + left * sigma**2))
 
 
-def allocation(outlook: Outlook, budget: int) -> Ints:
+def allocation(ahead: ExpectedVariance, budget: int) -> Ints:
     """How to spend a budget of trials so that the sum of the variances becomes smallest.
 
     Parameters
     ----------
-    outlook : Outlook
+    ahead : ExpectedVariance
         Of every question.
     budget : int
         Number of trials.
@@ -139,40 +139,40 @@ def allocation(outlook: Outlook, budget: int) -> Ints:
     The second question varies four times as much.
 
     >>> one = np.ones(2)
-    >>> allocation(Outlook(np.array([1.0, 4.0]), 0 * one, one), 4)
+    >>> allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
     array([1, 3])
     """
-    distinct, number, place = _distinct(outlook)
+    distinct, number, place = _distinct(ahead)
     m = distinct.worthwhile(_threshold(distinct, number, budget))[place]
     rest = budget - int(m.sum())
     m += rest // m.size  # only where nothing gains anything
-    m[np.argsort(-outlook.gain(m), kind="stable")[: rest % m.size]] += 1
+    m[np.argsort(-ahead.gain(m), kind="stable")[: rest % m.size]] += 1
     return m
 
 
-def _threshold(outlook: Outlook, number: Ints, budget: int) -> float:
+def _threshold(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
     """The smallest gain, to the last bit, that the budget pays wherever it is to be had."""
-    high = float(outlook.gain(np.zeros(number.size, dtype=np.int64)).max())
+    high = float(ahead.gain(np.zeros(number.size, dtype=np.int64)).max())
     if not (high and budget):
         return np.inf
     high, low = 2 * high, high
-    while number @ outlook.worthwhile(low) <= budget:
+    while number @ ahead.worthwhile(low) <= budget:
         high, low = low, low / 16
     while low < (middle := float(np.sqrt(low) * np.sqrt(high))) < high:
-        spent = int(number @ outlook.worthwhile(middle))
+        spent = int(number @ ahead.worthwhile(middle))
         if spent == budget:
             return middle
         low, high = (low, middle) if spent < budget else (middle, high)
     return high
 
 
-def _distinct(outlook: Outlook) -> tuple[Outlook, Ints, Ints]:
+def _distinct(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
     """The distinct questions, how many there are of each, and which one every question is."""
-    code = np.zeros(outlook.x.size, dtype=np.int64)
-    for column in (outlook.a, outlook.b, outlook.x):
+    code = np.zeros(ahead.x.size, dtype=np.int64)
+    for column in (ahead.a, ahead.b, ahead.x):
         values, digit = np.unique(column, return_inverse=True)
         code = np.unique(code * values.size + digit, return_inverse=True)[1]
     _, first, place, number = np.unique(
         code, return_index=True, return_inverse=True, return_counts=True
     )
-    return outlook.of(first), number, place
+    return ahead.of(first), number, place

@@ -11,7 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.dirichlet import weighted_moments
-from polars_scorio.kernels.expected_variance import Outlook
+from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.pooling.fit import Grid, fit_binary, fit_categories
 from polars_scorio.kernels.pooling.integration import Posterior
 from polars_scorio.kernels.pooling.moments import (
@@ -61,7 +61,7 @@ class Independent:
         scale = nu.sum(axis=1) / self.states.counts.sum(axis=1)
         return self.states.sigma(scale**2 * variance)
 
-    def outlook(self, w: Floats) -> Outlook:
+    def expected_variance(self, w: Floats) -> ExpectedVariance:
         """What further trials are expected to leave of the variance of the average weight.
 
         Of the questions of each pair of a group and a state, shape (P,); the spread of the weights
@@ -71,15 +71,15 @@ class Independent:
         """
         nu = self._nu(1.0)
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
-        return Outlook(total * variance, 0 * total, total).of(self.states.state)
+        return ExpectedVariance(total * variance, 0 * total, total).of(self.states.state)
 
-    def average_outlook(self, w: Floats) -> Outlook:
+    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
         """The same for the average weight of the trials, whose variance is rescaled by T / n."""
         counts = self.states.counts
         nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
         size = total * variance
-        return Outlook(size, size * (total - n), n).of(self.states.state)
+        return ExpectedVariance(size, size * (total - n), n).of(self.states.state)
 
     def without_prior(self) -> Independent:
         """The same questions without prior trials."""
@@ -196,7 +196,7 @@ class Pooled:
                 variance[cells] += weighted_posterior(grid, counts[state], questions, w).between
         return np.sqrt(variance)
 
-    def outlook(self, w: Floats) -> Outlook:
+    def expected_variance(self, w: Floats) -> ExpectedVariance:
         """What further trials are expected to leave of the variance of the average weight.
 
         With the fitted prior held fixed: v is the variance of a question, T its ratio to the
@@ -210,16 +210,16 @@ class Pooled:
             chosen = slice(None) if place is None else place
             a[rows] = trial_variance(grid, counts[state], w)[chosen]
             x[rows] = own.question_sigma[chosen] ** 2
-        return Outlook(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
+        return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
 
-    def average_outlook(self, w: Floats) -> Outlook:
+    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
         """The same for the average weight of the trials: their variance over their number."""
         counts = self.states.counts
         a = np.zeros(self.states.state.size)
         for grid, state, _, cells, place in self.groups:
             chosen = slice(None) if place is None else place
             a[self._pairs(cells, place)] = trial_variance(grid, counts[state], w)[chosen]
-        return Outlook(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
+        return ExpectedVariance(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
 
     def _pairs(self, cells: slice, place: Ints | None) -> slice:
         """The pairs of a group and a state that belong to one fitted prior."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.batches import Mass, batches, require_weight_per_category, spread
+from polars_scorio.kernels.batches import Mass, batches, require_weight_per_category, weight_range
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
@@ -83,7 +83,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     mean : ndarray of float, shape (S,)
         ``E[g]``. Only rewards of different sign can cancel.
     variance : ndarray of float, shape (S,)
-        ``Var(g)`` in units of ``spread(rewards) ** 2``; 0 where all rewards are equal, or
+        ``Var(g)`` in units of ``weight_range(rewards) ** 2``; 0 where all rewards are equal, or
         where it is below the smallest float.
 
     Raises
@@ -106,7 +106,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     (array([2.]), array([1.]))
     """
     require_weight_per_category(nu, rewards)
-    unit, levels = spread(rewards), np.unique(rewards)
+    unit, levels = weight_range(rewards), np.unique(rewards)
     step = np.diff(levels) / unit
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
     for rows in batches(np.arange(len(nu)), rewards.size):

@@ -23,9 +23,9 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Column
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.batches import spread
+from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.price import GainsOf, Price
-from polars_scorio.kernels.expected_variance import Outlook
+from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.counted import Answer, of_counts
 
@@ -73,7 +73,7 @@ class Metric(ABC):
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
         The range into which intervals are clipped.
-    prior : tuple of float
+    beta_prior : tuple of float
         Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
     headline : "estimate" or "mu"
         Which number people mean by the name of the metric.
@@ -81,14 +81,14 @@ class Metric(ABC):
         Whether prior trials have a say.
     rewards : bool
         Whether, without a `w`, a column of floats holds the rewards themselves.
-    poles : bool
+    unbounded : bool
         Whether a number can be infinite, which the report refuses.
     all_trials : bool
         Whether a draw is all trials of a question, however many they are.
     per_question : bool
         Whether a single question has a value, of which the metric is the mean.
     closed_form : bool
-        Whether `outlook` knows what further trials leave of the variance.
+        Whether `expected_variance` knows what further trials leave of the variance.
     calibrated : bool
         Whether an interval around its estimate is known to hold what it promises.
     """
@@ -99,11 +99,11 @@ class Metric(ABC):
     k: tuple[int | None, ...] = (None,)
     w: WeightPairs | None = None
     bounds: Bounds | None = None
-    prior: tuple[float, float] = (1.0, 1.0)
+    beta_prior: tuple[float, float] = (1.0, 1.0)
     headline: Headline = "estimate"
     uses_prior: bool = True
     rewards: bool = False
-    poles: bool = False
+    unbounded: bool = False
     all_trials: bool = False
     per_question: bool = True
     closed_form: bool = False
@@ -132,7 +132,7 @@ class Metric(ABC):
         return weights(self.w)
 
     @property
-    def span(self) -> Bounds:
+    def support(self) -> Bounds:
         """What it can be at least and at most: the smallest and the largest weight."""
         w = self.weights
         return float(w.min()), float(w.max())
@@ -140,7 +140,7 @@ class Metric(ABC):
     @property
     def unit(self) -> float:
         """The range of the weights: in units of it their squares fit into a float."""
-        return spread(self.weights) or 1.0
+        return weight_range(self.weights) or 1.0
 
     def weighing(self, w: WeightPairs) -> Metric:  # noqa: ARG002 - for those that weigh
         """The same with weights, if it weighs categories and has no weights of its own."""
@@ -168,7 +168,7 @@ class Metric(ABC):
         """
         raise NotImplementedError(f"{self.name} has no price of its noise")
 
-    def outlook(self, posterior: Questions) -> Outlook:
+    def expected_variance(self, posterior: Questions) -> ExpectedVariance:
         """What further trials leave of the variance, in squared `unit`, if it is `closed_form`.
 
         Of the questions of each pair of a group and a state of the posterior, shape (P,).

@@ -58,7 +58,7 @@ class BlendMetric(Metric):
         x, y = credit.any_success(k), self.gains(k, *self.arguments)
         n, c = trials_and_successes(states)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
-        alpha = np.array(self.prior[::-1])
+        alpha = np.array(self.beta_prior[::-1])
         # Of one trial all credits are the same: a power of it, whose sigma no rounding disturbs.
         moments = (sum(powers), 0.0) if np.array_equal(x, y) else powers
 
@@ -295,7 +295,7 @@ def _blend(
         gains=gains,
         arguments=arguments,
         powers=powers,
-        poles=min(powers) < 0,
+        unbounded=min(powers) < 0,
         per_question=per_question,
         calibrated=not per_question,
     )

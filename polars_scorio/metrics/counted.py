@@ -87,7 +87,7 @@ class Answer:
     def _refuse_infinite(self, answer: pl.DataFrame) -> None:
         """Refuse a blend with a negative power of zero."""
         infinite = INFINITE if self.posterior else pl.col("estimate").is_infinite()
-        if self.metric.poles and answer.select(infinite.any()).item():
+        if self.metric.unbounded and answer.select(infinite.any()).item():
             raise ValueError(
                 f"{self.metric.name}: a negative power of zero: a metric to which it is applied is "
                 "0 somewhere, or nearly so. Use powers that are not negative."

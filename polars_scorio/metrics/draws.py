@@ -78,7 +78,7 @@ class DrawMetric(Metric):
     @property
     def alpha(self) -> Floats:
         """Parameters of the Beta prior: of failure, of success."""
-        return np.array(self.prior[::-1])
+        return np.array(self.beta_prior[::-1])
 
 
 def trials_and_successes(states: States) -> tuple[Ints, Ints]:
@@ -128,5 +128,5 @@ def drawing(
         "label": label(name),
         "k": sizes,
         "bounds": limits,
-        "prior": prior,
+        "beta_prior": prior,
     }

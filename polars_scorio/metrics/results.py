@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
 # What an interval is made of, where it is not mu and sigma: means over strata need it.
 CENTER, REACH = ":center", ":reach"
-# Where a negative power met a zero: not in metrics without `poles`.
+# Where a negative power met a zero: not in metrics without `unbounded`.
 INFINITE = (
     pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()) | pl.col("sigma").is_null()
 )
@@ -55,7 +55,7 @@ class Intervals:
             for others to refuse, who know its place.
         """
         # No errstate that changes nothing: in NumPy 1 it takes away what other threads ignore.
-        with np.errstate(all="ignore") if metric.poles else nullcontext():
+        with np.errstate(all="ignore") if metric.unbounded else nullcontext():
             summary = metric.summary(posterior, k)
             center, reach = self.around(summary, posterior)
             lo, hi = self.ends(metric, center, reach, posterior)
@@ -78,7 +78,7 @@ class Intervals:
         w, states = metric.weights, posterior.states
         if not metric.uses_prior:
             states = states.observed()
-        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.span)
+        lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.support)
         return self.interval_around(metric, mu, sigma, lowest, highest)
 
     def interval_around(
@@ -88,8 +88,8 @@ class Intervals:
 
         `lowest` and `highest` tell where all that was observed is the least (the most) there is.
         """
-        low, high = metric.span
-        if not self.quantiles or metric.poles or low == high:
+        low, high = metric.support
+        if not self.quantiles or metric.unbounded or low == high:
             return normal_interval(mu, sigma, self.confidence, metric.bounds)
         uncertain = sigma > 0
         lo, hi = beta_interval(

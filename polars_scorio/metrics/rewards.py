@@ -40,7 +40,7 @@ class BestMetric(Metric):
         if self.w is not None:
             return self
         other = replace(self, w=w)
-        return other if self.bounds != self.span else replace(other, bounds=other.span)
+        return other if self.bounds != self.support else replace(other, bounds=other.support)
 
     def draw(self, k: int | None) -> GainsOf | None:
         """One success is the best there is, where there is but one reward above the least."""

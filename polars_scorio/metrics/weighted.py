@@ -9,7 +9,7 @@ import numpy as np
 from polars_scorio.kernels.calibrated.average import average_price
 from polars_scorio.kernels.calibrated.price import GainsOf, Price, fixed
 from polars_scorio.kernels.dirichlet import weighted_average
-from polars_scorio.kernels.expected_variance import Outlook
+from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import (
@@ -42,10 +42,12 @@ class WeightedMetric(Metric):
         """The same with weights, if it has none of its own."""
         return self if self.w is not None else replace(self, w=w)
 
-    def outlook(self, posterior: Questions) -> Outlook:
+    def expected_variance(self, posterior: Questions) -> ExpectedVariance:
         """What further trials leave of the variance; if `observed`, without prior trials."""
         scaled = self.weights / self.unit
-        return posterior.average_outlook(scaled) if self.observed else posterior.outlook(scaled)
+        if self.observed:
+            return posterior.expected_average_variance(scaled)
+        return posterior.expected_variance(scaled)
 
     def draw(self, k: int | None) -> GainsOf:  # noqa: ARG002 - no k
         """One trial."""

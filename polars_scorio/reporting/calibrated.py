@@ -66,7 +66,7 @@ def calibrated_numbers(
             continue
         seen = fit(tuple(inference.classes.successful)) if view == "success" else states
         # No errstate that changes nothing: "warn" would turn on what NumPy leaves off, underflow.
-        with np.errstate(all="ignore") if metric.poles else nullcontext():
+        with np.errstate(all="ignore") if metric.unbounded else nullcontext():
             for k, price in zip(metric.k, metric.prices(seen), strict=True):
                 found[metric.name, k] = _priced(metric, k, price, states, intervals)
     for successes, own in credited.items():
@@ -96,7 +96,7 @@ def _credited(
     draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
     found = credit_numbers(fitted, draws, intervals.confidence, intervals.target)
     return {
-        (metric.name, k): numbers.scaled(*metric.span)
+        (metric.name, k): numbers.scaled(*metric.support)
         for (metric, k), numbers in zip(rows, found, strict=True)
     }
 
@@ -115,6 +115,6 @@ def _series(numbers: Numbers, bounds: tuple[float, float]) -> dict[str, pl.Serie
 
 def price_of(rows: pl.DataFrame, metric: Metric) -> Price:
     """The price that rows of a report of one metric carry."""
-    low, high = metric.span
+    low, high = metric.support
     parts: dict[str, Floats] = {name: rows[PRICE].struct.field(name).to_numpy() for name in _PARTS}
-    return Price(**parts, low=low, width=high - low, bounded=not metric.poles)
+    return Price(**parts, low=low, width=high - low, bounded=not metric.unbounded)

@@ -125,7 +125,7 @@ class _Ahead:
 
     def _of_group(self, group: Group) -> dict[str, object]:
         """What all draws of a group share."""
-        n, (low, high) = int(group.n[0]), self._metric.span
+        n, (low, high) = int(group.n[0]), self._metric.support
         gains = self._gains(n)
         # The weights of a spectrum are those of one draw size.
         error = holdout_error(group, gains) * (high - low) if gains.size == n else np.nan
@@ -138,7 +138,7 @@ class _Ahead:
 
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float]]:
         """What is said of draws of one size, in each group."""
-        low, high = self._metric.span
+        low, high = self._metric.support
         ends = ranges(fitted, self._gains(k), self.request.inference.intervals.confidence)
         numbers = [low + (high - low) * each for each in ends]
         fewest = np.array([group.n.min() for group in fitted.groups])

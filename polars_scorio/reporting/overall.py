@@ -99,7 +99,7 @@ def _means(
     metric, view = seen
     columns = result_columns(trials, "model")
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
-    low, high = metric.span
+    low, high = metric.support
     means = _per_model(own, trials).agg(
         pl.col("metric", "k").first(),
         pl.col(shared_columns(trials)).sum(),

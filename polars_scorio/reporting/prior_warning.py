@@ -38,7 +38,7 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
     estimate = pl.col("estimate")
     for metric in metrics:
         low, high = metric.bounds or (-np.inf, np.inf)
-        if low > metric.span[0] or high < metric.span[1]:  # they clip the interval
+        if low > metric.support[0] or high < metric.support[1]:  # they clip the interval
             own = pl.col("metric") == metric.name
             estimate = pl.when(own).then(estimate.clip(low, high)).otherwise(estimate)
     lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())

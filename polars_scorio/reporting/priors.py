@@ -45,13 +45,13 @@ def priors(
         pairs = tuple((level, level) for level in trials.roles.levels)
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
-    kinds = classes(trials, weighted, binary=pairs is None)
-    earlier = None if prior is None else bind_prior(prior, trials, kinds)
-    fit = _Fit(kinds, weights(pairs), binary=pairs is None, confidence=confidence,
+    counted = classes(trials, weighted, binary=pairs is None)
+    earlier = None if prior is None else bind_prior(prior, trials, counted)
+    fit = _Fit(counted, weights(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
     fitted = pl.col(STATES).map_batches(fit, return_dtype=pl.Struct(COLUMNS), is_elementwise=True)
     return (
-        states(trials, kinds, earlier).select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
+        states(trials, counted, earlier).select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
     )
 
 
@@ -59,7 +59,7 @@ def priors(
 class _Fit:
     """The function from the states of each group to the prior that is fitted to them."""
 
-    kinds: Classes
+    classes: Classes
     w: Floats
     binary: bool
     confidence: float
@@ -67,9 +67,9 @@ class _Fit:
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A struct for each group; Polars calls it with a part of the groups."""
-        fitted = Cells.read(groups, self.kinds, with_prior=self.with_prior).fitted
+        fitted = Cells.read(groups, self.classes, with_prior=self.with_prior).fitted
         if self.binary:
-            fitted = fitted.binary(self.kinds.successful)
+            fitted = fitted.binary(self.classes.successful)
         pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
         numbers = np.array([self._numbers(group.grid) for group in pooled.groups])
         columns = dict(zip(_NUMBERS, numbers.reshape(-1, len(_NUMBERS)).T, strict=True))

@@ -111,7 +111,7 @@ def results(
         evaluate, return_dtype=pl.List(pl.Struct(schema)), is_elementwise=True
     )
     grouped = groups.select(*trials.groups, evaluated.alias(RESULTS))
-    if any(metric.poles for metric in metrics):
+    if any(metric.unbounded for metric in metrics):
         ahead = request.inference.kind == "calibrated"
         grouped = checked(grouped, partial(_refuse_infinite, ahead=ahead))
     return with_mean(grouped, request) if overall == "macro" else grouped

@@ -138,7 +138,7 @@ def _check_together(
     if kind == "calibrated":
         _refuse_uncalibrated(prior, per)
     for metric in metrics:
-        if metric.prior != (1.0, 1.0):
+        if metric.beta_prior != (1.0, 1.0):
             raise ValueError(
                 f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
                 "beta0 would say: leave them out"

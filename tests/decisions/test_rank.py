@@ -319,7 +319,7 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
     rows = frame.scorio(**roles).rank(metric, **options).lazy().collect()
     estimates = log.scorio(**roles).report(metric, per="question")
     pairs = log.scorio(**roles).compare(metric, **options)
-    low, high = metric.span
+    low, high = metric.support
     for domain in ("air", "web"):
         part = rows.filter(domain=domain)
         expected_ci = [1]

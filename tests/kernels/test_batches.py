@@ -1,17 +1,17 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.batches import batches, require_weight_per_category, spread
+from polars_scorio.kernels.batches import batches, require_weight_per_category, weight_range
 
 
 def test_spread_is_the_distance_of_the_extremes():
-    assert spread(np.array([1e155, -2e155, 0.0])) == 3e155
-    assert spread(np.array([0.3, 0.3])) == 0.0
+    assert weight_range(np.array([1e155, -2e155, 0.0])) == 3e155
+    assert weight_range(np.array([0.3, 0.3])) == 0.0
 
 
 def test_spread_must_fit_into_a_float():
     with pytest.raises(ValueError, match=r"apart, got -1e\+308 and 1e\+308"):
-        spread(np.array([1e308, 0.0, -1e308]))
+        weight_range(np.array([1e308, 0.0, -1e308]))
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 3), (200_000, 3), (5, 2**20)])

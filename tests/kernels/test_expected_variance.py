@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.expected_variance import Outlook, allocation, expected_variance
+from polars_scorio.kernels.expected_variance import (
+    ExpectedVariance,
+    allocation,
+    expected_squared_sigma,
+)
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
 from tests.made_logs import law
@@ -47,8 +51,8 @@ def posterior(counts: Sequence[int], prior: Sequence[int]) -> Independent:
     return Independent(States.tally(np.array([counts]), np.array([prior]), zero, zero + 1, 1))
 
 
-def fractions_of(outlook: Outlook, question: int) -> tuple[Fraction, Fraction, Fraction]:
-    return tuple(Fraction(float(each[question])) for each in (outlook.a, outlook.b, outlook.x))
+def fractions_of(ahead: ExpectedVariance, question: int) -> tuple[Fraction, Fraction, Fraction]:
+    return tuple(Fraction(float(each[question])) for each in (ahead.a, ahead.b, ahead.x))
 
 
 # --- the law of total variance
@@ -69,8 +73,8 @@ def test_expected_variance_is_that_of_all_outcomes(data):
     total = sum(nu)
     assert brute == dirichlet(nu, w)[1] * Fraction(total, total + m)
     unit = max(w) - min(w)
-    outlook = posterior(counts, prior).outlook(np.array(w, dtype=float) / unit)
-    np.testing.assert_allclose(outlook.variance(m) * unit**2, float(brute), rtol=1e-13, atol=1e-18)
+    ahead = posterior(counts, prior).expected_variance(np.array(w, dtype=float) / unit)
+    np.testing.assert_allclose(ahead.variance(m) * unit**2, float(brute), rtol=1e-13, atol=1e-18)
 
 
 @law
@@ -87,18 +91,18 @@ def test_expected_variance_of_an_average_is_that_of_all_outcomes(data):
         for more in compositions(m, size)
     )
     # Prior trials have no say in an average.
-    outlook = posterior(counts, [0] * size).average_outlook(np.array(w, dtype=float))
-    np.testing.assert_allclose(outlook.variance(m), float(brute), rtol=1e-13)
+    ahead = posterior(counts, [0] * size).expected_average_variance(np.array(w, dtype=float))
+    np.testing.assert_allclose(ahead.variance(m), float(brute), rtol=1e-13)
 
 
 def test_nothing_is_expected_of_no_further_trials():
     counts = [2, 3]
-    outlook, average = (
+    ahead, average = (
         getattr(posterior(counts, [0, 0]), name)(np.array([0.0, 1.0]))
-        for name in ("outlook", "average_outlook")
+        for name in ("expected_variance", "expected_average_variance")
     )
     # Beta(3, 4); the average is 7/5 as wide.
-    np.testing.assert_allclose(outlook.variance(0), 12 / (49 * 8), rtol=1e-15)
+    np.testing.assert_allclose(ahead.variance(0), 12 / (49 * 8), rtol=1e-15)
     np.testing.assert_allclose(average.variance(0), 49 / 25 * 12 / (49 * 8), rtol=1e-15)
 
 
@@ -106,25 +110,25 @@ def test_nothing_is_expected_of_no_further_trials():
 @given(st.integers(0, 20), st.integers(1, 20), st.integers(0, 10**6))
 def test_a_gain_is_a_difference_of_variances(c, n, m):
     counts = [n - min(c, n), min(c, n)]
-    for outlook in (
-        posterior(counts, [0, 0]).outlook(np.array([0.0, 1.0])),
-        posterior(counts, [0, 0]).average_outlook(np.array([0.0, 1.0])),
+    for ahead in (
+        posterior(counts, [0, 0]).expected_variance(np.array([0.0, 1.0])),
+        posterior(counts, [0, 0]).expected_average_variance(np.array([0.0, 1.0])),
     ):
-        a, b, x = fractions_of(outlook, 0)
+        a, b, x = fractions_of(ahead, 0)
         exact = [a / (x + i) + b / (x + i) ** 2 for i in (m, m + 1)]
-        np.testing.assert_allclose(outlook.variance(m), float(exact[0]), rtol=1e-14)
+        np.testing.assert_allclose(ahead.variance(m), float(exact[0]), rtol=1e-14)
         np.testing.assert_allclose(
-            outlook.gain(np.array([m])), float(exact[0] - exact[1]), rtol=1e-14
+            ahead.gain(np.array([m])), float(exact[0] - exact[1]), rtol=1e-14
         )
 
 
-def test_weights_and_parts_of_an_outlook():
-    outlook = Outlook(np.array([1.0, 2.0]), np.array([0.5, 0.0]), np.array([3.0, 4.0]))
+def test_weights_and_parts_of_an_expected_variance():
+    ahead = ExpectedVariance(np.array([1.0, 2.0]), np.array([0.5, 0.0]), np.array([3.0, 4.0]))
     np.testing.assert_allclose(
-        outlook.weighted(np.array([2.0, 3.0])).variance(5), outlook.variance(5) * [2, 3]
+        ahead.weighted(np.array([2.0, 3.0])).variance(5), ahead.variance(5) * [2, 3]
     )
     np.testing.assert_allclose(
-        outlook.of(np.array([1, 0, 1])).variance(2), outlook.variance(2)[[1, 0, 1]]
+        ahead.of(np.array([1, 0, 1])).variance(2), ahead.variance(2)[[1, 0, 1]]
     )
 
 
@@ -132,36 +136,40 @@ def test_weights_and_parts_of_an_outlook():
 
 
 def test_independent_questions_are_added():
-    outlook = Outlook(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0]))
+    ahead = ExpectedVariance(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0]))
     questions, m = np.array([3, 1]), np.array([2, 0])
     now = (3 * 1 / 2 + 1 * (2 / 5 + 3 / 25)) / 16
     after = (3 * 1 / 4 + 1 * (2 / 5 + 3 / 25)) / 16
     for further, left in ((m, after), (0, now)):
-        found = expected_variance(outlook, further, questions, np.array([0, 0]), ONE * now**0.5)
+        found = expected_squared_sigma(ahead, further, questions, np.array([0, 0]), ONE * now**0.5)
         assert found == pytest.approx(left, rel=1e-14)
 
 
 def test_groups_are_added_by_themselves():
-    outlook = Outlook(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0]))
+    ahead = ExpectedVariance(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0]))
     questions, group, m = np.array([3, 4]), np.array([0, 2]), np.array([1, 2])
     sigma = np.array([3 / 2 / 9, 0.0, 4 * (2 / 5 + 3 / 25) / 16]) ** 0.5
-    found = expected_variance(outlook, m, questions, group, sigma)
+    found = expected_squared_sigma(ahead, m, questions, group, sigma)
     assert found == pytest.approx([1 / 3 / 3, 0, (2 / 7 + 3 / 49) / 4], rel=1e-14)
 
 
 def test_what_questions_share_shrinks_with_the_square_of_what_is_left():
-    outlook, questions = Outlook(ONE, 0 * ONE, 4 * ONE), np.array([10])
+    ahead, questions = ExpectedVariance(ONE, 0 * ONE, 4 * ONE), np.array([10])
     own, shared = 1 / 4 / 10, 0.3
     for m in (0, 4, 12):
         left = 4 / (4 + m)
         expected = own * left + shared * left**2
-        found = expected_variance(outlook, m, questions, np.array([0]), ONE * (own + shared) ** 0.5)
+        found = expected_squared_sigma(
+            ahead, m, questions, np.array([0]), ONE * (own + shared) ** 0.5
+        )
         assert found == pytest.approx(expected, rel=1e-14)
 
 
 def test_certain_questions_stay_certain():
     assert (
-        expected_variance(Outlook(0 * ONE, 0 * ONE, ONE), 3, np.array([2]), np.array([0]), 0 * ONE)
+        expected_squared_sigma(
+            ExpectedVariance(0 * ONE, 0 * ONE, ONE), 3, np.array([2]), np.array([0]), 0 * ONE
+        )
         == 0
     )
 
@@ -169,9 +177,9 @@ def test_certain_questions_stay_certain():
 # --- where to spend a budget
 
 
-def greedy(outlook: Outlook, budget: int) -> list[int]:
+def greedy(ahead: ExpectedVariance, budget: int) -> list[int]:
     """One trial after the other, each where it gains most, by exact fractions."""
-    parameters = [fractions_of(outlook, i) for i in range(outlook.x.size)]
+    parameters = [fractions_of(ahead, i) for i in range(ahead.x.size)]
 
     def gain(i: int, m: int) -> Fraction:
         a, b, x = parameters[i]
@@ -196,55 +204,59 @@ def test_the_allocation_is_greedy(seed, budget):
     size = int(random.integers(1, 12))
     kinds = random.integers(0, max(size - 2, 1), size)  # some questions are alike
     a, b = random.exponential(size=(2, size))[:, kinds]
-    outlook = Outlook(a, b * (seed % 2), random.integers(1, 30, size)[kinds].astype(float))
-    found = allocation(outlook, budget)
-    assert found.tolist() == greedy(outlook, budget)
+    ahead = ExpectedVariance(a, b * (seed % 2), random.integers(1, 30, size)[kinds].astype(float))
+    found = allocation(ahead, budget)
+    assert found.tolist() == greedy(ahead, budget)
     assert found.sum() == budget
 
 
 def test_scales_do_not_matter():
     random = np.random.default_rng(0)
     a, x = random.exponential(size=30), 1 + random.exponential(size=30)
-    expected = greedy(Outlook(a, 0 * a, x), 500)
+    expected = greedy(ExpectedVariance(a, 0 * a, x), 500)
     for scale in (2.0**-500, 1.0, 2.0**500):
-        assert allocation(Outlook(scale * a, 0 * a, x), 500).tolist() == expected
+        assert allocation(ExpectedVariance(scale * a, 0 * a, x), 500).tolist() == expected
 
 
 def test_of_questions_that_gain_the_same_the_first_gets_the_trial():
-    alike = Outlook(np.ones(5), np.zeros(5), np.full(5, 3.0))
+    alike = ExpectedVariance(np.ones(5), np.zeros(5), np.full(5, 3.0))
     assert allocation(alike, 3).tolist() == [1, 1, 1, 0, 0]
     assert allocation(alike, 13).tolist() == [3, 3, 3, 2, 2]
 
 
 def test_a_question_without_variance_gets_nothing_as_long_as_another_gains():
-    outlook = Outlook(np.array([0.0, 1.0, 0.0]), np.zeros(3), np.ones(3))
-    assert allocation(outlook, 1_000).tolist() == [0, 1_000, 0]
-    assert allocation(Outlook(np.zeros(3), np.zeros(3), np.ones(3)), 7).tolist() == [3, 2, 2]
+    ahead = ExpectedVariance(np.array([0.0, 1.0, 0.0]), np.zeros(3), np.ones(3))
+    assert allocation(ahead, 1_000).tolist() == [0, 1_000, 0]
+    assert allocation(ExpectedVariance(np.zeros(3), np.zeros(3), np.ones(3)), 7).tolist() == [
+        3,
+        2,
+        2,
+    ]
 
 
 def test_very_different_questions_are_weighed_by_the_last_bit():
     # Gains 1 / ((1 + m) (2 + m)) against 1e-6 of that: by Fractions.
-    outlook = Outlook(np.array([1.0, 1e-6]), np.zeros(2), np.ones(2))
+    ahead = ExpectedVariance(np.array([1.0, 1e-6]), np.zeros(2), np.ones(2))
     for budget in (1, 998, 999, 1_000, 1_001, 3_000):
-        assert allocation(outlook, budget).tolist() == greedy(outlook, budget)
+        assert allocation(ahead, budget).tolist() == greedy(ahead, budget)
 
 
 def test_a_million_trials_for_a_million_questions():
     random = np.random.default_rng(3)
     x = random.integers(3, 40, 1_000_000).astype(float)
     a = random.integers(1, 200, 1_000_000) / 800  # some 7,000 distinct questions
-    outlook = Outlook(a, 0 * a, x)
-    m = allocation(outlook, 1_000_000)
+    ahead = ExpectedVariance(a, 0 * a, x)
+    m = allocation(ahead, 1_000_000)
     assert m.sum() == 1_000_000
     # Optimal: no trial that was spent gains less than one that was not.
-    spent = outlook.of(np.flatnonzero(m)).gain(m[m > 0] - 1)
-    assert spent.min() >= outlook.gain(m).max()
+    spent = ahead.of(np.flatnonzero(m)).gain(m[m > 0] - 1)
+    assert spent.min() >= ahead.gain(m).max()
 
 
 @law
 @given(st.floats(1e-12, 1e3), st.floats(0, 10), st.floats(0, 10), st.floats(1, 50))
 def test_what_is_worthwhile_gains_the_threshold(threshold, a, b, x):
-    outlook = Outlook(a * ONE, b * ONE, x * ONE)
-    m = outlook.worthwhile(threshold)
-    assert outlook.gain(m)[0] < threshold
-    assert m[0] == 0 or outlook.gain(m - 1)[0] >= threshold
+    ahead = ExpectedVariance(a * ONE, b * ONE, x * ONE)
+    m = ahead.worthwhile(threshold)
+    assert ahead.gain(m)[0] < threshold
+    assert m[0] == 0 or ahead.gain(m - 1)[0] >= threshold

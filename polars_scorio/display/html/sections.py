@@ -100,7 +100,7 @@ def _curves(main: Scope, settings: Settings) -> Section:
 
 def _questions(main: Scope) -> Section:
     questions = main.per_question()
-    low, high = average(main.lead).span
+    low, high = average(main.lead).support
     nobody = questions.filter(pl.col("most") <= low)["question"].to_list()
     everybody = questions.filter(pl.col("least") >= high)["question"].to_list()
     lines = [
