@@ -168,7 +168,15 @@ class Accessor(Generic[FrameT]):
             Per model: by..., model, questions, missing (questions that other models of the stratum
             have), trials (with an outcome), n_min and n_max (trials of a question, with or without
             an outcome), nulls (missing outcomes), duplicates (trials whose id was there before;
-            null where ids are not checked), categories (a list of those that occur).
+            null where ids are not checked), stopping, categories (a list of those that occur).
+
+            Stopping says what the numbers of trials with an outcome followed, where they differ:
+            "outcomes" (all short questions have the same number of successes, or of failures; or
+            the last trial of a question, by its id, differs from the others), "difficulty" (they
+            go with the success rate), or null. Trials that stopped on outcomes bias every average:
+            report the first trials that all questions have, a `forecast`, or ``ps.bayes()`` with
+            ``inference="pooled"``. Where n follows difficulty, keep to the estimates. Null does not
+            prove that n was fixed, and success must be known: `success`, or 1.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates; only questions with a gap or too much,
