@@ -52,7 +52,7 @@ FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
 # The methods that are no metric.
 # What reads the log at once, and returns no frame of the kind of the log.
-READERS = ["leaderboard", "plot"]
+READERS = ["leaderboard", "plot", "write_html"]
 OTHERS = [
     "report",
     "counts",

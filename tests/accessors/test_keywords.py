@@ -27,6 +27,8 @@ NEEDED = {
     "metric": ps.bayes(),
     "rubric": ps.rubrics.exact_match(),
     "frame": pl.DataFrame(),
+    "path": "report.html",
+    "step": "step",
 }
 
 
