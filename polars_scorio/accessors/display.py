@@ -111,6 +111,7 @@ class ReaderMethods(Accessor[FrameT]):
         options = self._shown_with(options)
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
 
+    @takes()
     def write_html(
         self,
         path: str | os.PathLike[str],
