@@ -7,7 +7,7 @@ raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -63,8 +63,23 @@ def checked(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) 
     What the check returns goes on. Filters pass through it to the scan. The frame must be small: it
     is held in memory.
     """
+    return once_whole(frame, check, filters=True)
+
+
+def once_whole(
+    frame: pl.LazyFrame,
+    function: Callable[[pl.DataFrame], pl.DataFrame],
+    schema: Mapping[str, pl.DataType] | None = None,
+    *,
+    filters: bool,
+) -> pl.LazyFrame:
+    """Apply a function to a frame, once and whole; `filters` says whether they may go below it."""
     return frame.map_batches(
-        check, predicate_pushdown=True, projection_pushdown=False, slice_pushdown=False
+        function,
+        schema=schema,
+        predicate_pushdown=filters,
+        projection_pushdown=False,
+        slice_pushdown=False,
     )
 
 
@@ -216,7 +231,7 @@ def _sizes(trials: Trials) -> list[Rule]:
             Rule(
                 pl.col(ROWS) != trials.roles.n,
                 _text(": ", pl.col(ROWS), " trials"),
-                f"not the n={trials.roles.n} trials that were promised",
+                f"a number of trials other than n={trials.roles.n}",
                 "Look for files that were read twice and for lost trials, or leave n= out.",
             )
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.arguments import Per, check_choice
+from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
 from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
@@ -89,9 +90,7 @@ def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         return whole.with_columns(pl.col(numbers).fill_null(0)).select(found.columns)
 
     # A filter on models must not go below: it would hide what the others have.
-    whole = known.map_batches(
-        completed, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
-    )
+    whole = once_whole(known, completed, filters=False)
     expected = most if n is None else pl.lit(n, pl.Int64)
     gap = (pl.col("trials") != pl.col(_MOST)) | (pl.col("nulls") > 0) | (pl.col("duplicates") > 0)
     return (

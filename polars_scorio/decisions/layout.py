@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
 from polars_scorio.kernels.arrays import Floats, Ints
@@ -61,13 +62,7 @@ def in_all_strata(
         return pl.DataFrame([*own, packed[_ROWS].cast(pl.List(row))])
 
     # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
-    done = grouped.map_batches(
-        apply,
-        schema={**keys, _ROWS: pl.List(row)},
-        predicate_pushdown=True,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    done = once_whole(grouped, apply, {**keys, _ROWS: pl.List(row)}, filters=True)
     return done.explode(_ROWS, **AS_ROWS).unnest(_ROWS)
 
 

@@ -19,6 +19,7 @@ from polars_scorio.arguments import (
     check_count,
     check_number,
 )
+from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.differences import posteriors
@@ -118,13 +119,7 @@ def next_trials(
     request = Request.of(trials, [metric], prior=prior, inference=_planning(inference))
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
-    return request.states(per_question=True).map_batches(
-        spend,
-        schema=schema,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    return once_whole(request.states(per_question=True), spend, schema, filters=False)
 
 
 def _planning(inference: InferenceKind | None) -> InferenceKind | None:
@@ -137,9 +132,9 @@ def _plannable(metric: Metric | None, trials: Trials, method: str) -> Metric:
     metric = bayes() if metric is None else metric
     if not (isinstance(metric, Metric) and metric.closed_form):
         raise TypeError(
-            f"{method} knows what more trials leave of the variance of ps.bayes() and ps.avg() "
-            f"only, got {metric!r}. Plan with ps.bayes(): where it is settled, the others mostly "
-            "are."
+            f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
+            f"closed form, got {metric!r}. Plan with ps.bayes(): where it is decided, the others "
+            "mostly are."
         )
     return on_levels(metric, trials)
 

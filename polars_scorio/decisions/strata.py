@@ -15,6 +15,7 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
+from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Category, Trials
@@ -72,13 +73,7 @@ def per_stratum(
     groups = pl.struct(pl.exclude(*strata, EVERYTHING)).alias(_GROUPS)
     packed = grouped.select(*everything, *strata, groups).group_by(*keys).agg(_GROUPS).sort(*keys)
     # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
-    done = packed.map_batches(
-        apply,
-        schema={**keys, _ROWS: pl.List(row)},
-        predicate_pushdown=True,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    done = once_whole(packed, apply, {**keys, _ROWS: pl.List(row)}, filters=True)
     return (
         done.filter(pl.col(_ROWS).list.len() > 0)
         .select(*strata, _ROWS)

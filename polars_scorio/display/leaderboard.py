@@ -18,8 +18,9 @@ from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import plain_name, results
+from polars_scorio.reporting.report import results
 from polars_scorio.reporting.request import check_metrics, on_levels
+from polars_scorio.reporting.wide import plain_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,6 +8,7 @@ import polars as pl
 from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import Overall, Per, View, check_choice
+from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
@@ -78,9 +79,7 @@ def _with_overall(
         return pl.concat([strata, rows], how="diagonal_relaxed")
 
     # A filter must not go below: it would change what is averaged.
-    return groups.map_batches(
-        apply, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
-    )
+    return once_whole(groups, apply, filters=False)
 
 
 def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind, Overall, Per, check_flag
+from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import STATES
@@ -30,7 +29,8 @@ from polars_scorio.reporting.evaluate import (
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.prior_warning import warn_of_rows
-from polars_scorio.reporting.request import Request, check_metrics
+from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.wide import wide_columns, widened
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -57,10 +57,7 @@ def report(
         grouped = checked(grouped, warn_of_rows(metrics))
     rows = tidy(grouped).select(*keys, *result_columns(trials, per))
     if wide:
-        everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
-        groups = keys or [EVERYTHING]
-        board = rows.with_columns(**everything).group_by(*groups).agg(columns)
-        return board.sort(*groups, nulls_last=True).select(pl.exclude(EVERYTHING))
+        return widened(rows, keys, columns)
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if per == "question" else rows
 
@@ -115,64 +112,6 @@ def results(
         ahead = request.inference.kind == "calibrated"
         grouped = checked(grouped, partial(_refuse_infinite, ahead=ahead))
     return with_mean(grouped, request) if overall == "macro" else grouped
-
-
-def wide_columns(
-    metrics: Sequence[Metric],
-    keys: Sequence[str],
-    shared: Sequence[str],
-    inference: InferenceKind | None = None,
-) -> list[pl.Expr]:
-    """One aggregation for each column of a report with metrics as columns.
-
-    Calibrated, the number of all metrics is mu, where there is an estimate: the same, but for
-    posterior means, whose interval need not hold the estimate. Rewards of any value have no mu.
-
-    Raises
-    ------
-    ValueError
-        If two columns would have the same name.
-    """
-    check_metrics(metrics)
-    columns = [pl.col(name).first() for name in shared]
-    for metric in metrics:
-        others = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
-        for k in metric.k:
-            plain = plain_name(metric, k)
-            row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
-            for number in (metric.headline, *others):
-                name = plain if number == metric.headline else f"{plain}_{number}"
-                value = pl.col(number)
-                if number == "estimate" and inference == "calibrated":
-                    value = pl.when(value.is_not_null()).then(pl.coalesce("mu", "estimate"))
-                columns.append(value.filter(row).first().alias(name))
-    names = [column.meta.output_name() for column in columns]
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise ValueError(
-            f"wide=True would have two columns named {repeated[0]!r}: name one of their metrics "
-            "otherwise with name="
-        )
-    refuse_repeats([*keys, *names])
-    return columns
-
-
-def plain_name(metric: Metric, k: int | None) -> str:
-    """The name of a metric as a column that SQL need not quote.
-
-    Letters and digits of ASCII with single underscores between them, after `m_` where no letter
-    comes first. A `name` that is a word of SQL, such as "order", stays what it is.
-
-    Examples
-    --------
-    >>> import polars_scorio as ps
-    >>> metric = ps.g_pass_at_k_tau(4, 0.5)
-    >>> metric.name, plain_name(metric, 4)
-    ('g_pass_at_k_tau(tau=0.5)', 'g_pass_at_k_tau_tau_0_5_4')
-    """
-    words = re.findall(r"[0-9A-Za-z]+", metric.name)
-    name = "_".join([*words, *([] if k is None else [str(k)])])
-    return name if name[:1].isalpha() else f"m_{name}"
 
 
 def _refuse_infinite(grouped: pl.DataFrame, *, ahead: bool) -> pl.DataFrame:

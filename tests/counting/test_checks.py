@@ -91,7 +91,7 @@ class Case:
 MISSING = "a missing category (null or NaN in 'category')"
 OUTSIDE = "a category outside [0, 1] in 'category'"
 LABELS = "a category outside ['bad', 'good'] in 'category'"
-PROMISED = "not the n=4 trials that were promised"
+PROMISED = "a number of trials other than n=4"
 TWICE = "the same trial twice (a repeated id in 'trial')"
 NO_ID = "a null trial id in 'trial'"
 COUNTS = "null or negative counts in 'rows'"
@@ -280,7 +280,7 @@ def test_repeated_trials_are_those_of_one_stratum(log):
         pytest.param(put("category", None), {}, MISSING, id="null"),
         pytest.param(put("category", 2), {}, OUTSIDE, id="outside"),
         pytest.param(repeat, {}, TWICE, id="repeated"),
-        pytest.param(lose, {"n": 3}, "not the n=3 trials that were promised", id="lost"),
+        pytest.param(lose, {"n": 3}, "a number of trials other than n=3", id="lost"),
     ],
 )
 def test_many_bad_questions_are_counted_exactly(spoil, roles, what, engine, per):
@@ -372,7 +372,7 @@ def test_dropped_trials_are_part_of_the_promise(log):
     holes = put("category", None)(log, THREE).lazy()
     assert holes.scorio(missing="drop", n=4).bayes().collect()["dropped"].to_list() == [0, 2, 1]
     said = complaint(holes.scorio(missing="drop", n=3).bayes())
-    assert said.startswith("30 questions have not the n=3 trials that were promised, the first at")
+    assert said.startswith("30 questions have a number of trials other than n=3, the first at")
 
 
 # --- prior trials

@@ -85,7 +85,7 @@ def test_polars_skips_an_empty_file_of_a_glob_and_the_cures_do_not(tmp_path):
     (tmp_path / "1.parquet").write_bytes(b"")
     glob = pl.scan_parquet(tmp_path / "*.parquet")
     assert glob.scorio.avg().collect()["trials"].item() == 4
-    with pytest.raises(ValueError, match="not the n=3 trials that were promised"):
+    with pytest.raises(ValueError, match="a number of trials other than n=3"):
         glob.scorio(n=3).avg().collect()
     with pytest.raises(pl.exceptions.ComputeError, match="file"):
         pl.scan_parquet(sorted(tmp_path.rglob("*.parquet"))).scorio.avg().collect()

@@ -314,9 +314,7 @@ OTHERS = [ps.pass_at_k(1), ps.max_at_k(1, w=W), ps.geom_ds_at_k(2), "bayes", ps.
 @pytest.mark.parametrize("metric", OTHERS)
 @pytest.mark.parametrize("method", ["trials_needed", "next_trials"])
 def test_other_metrics_have_no_closed_form(log, metric, method):
-    message = (
-        rf"^{method} knows what more trials leave .* of ps.bayes\(\) and ps.avg\(\) only, got "
-    )
+    message = rf"^{method} takes ps.bayes\(\) or ps.avg\(\), whose variance .* closed form, got "
     arguments = [5] if method == "next_trials" else []
     with pytest.raises(TypeError, match=message):
         getattr(unreadable(log.schema).scorio(**ROLES), method)(*arguments, metric)

@@ -29,7 +29,7 @@ def posteriors(draw):
 
 
 def sigma(nu, w):
-    return batches.spread(w) * np.sqrt(weighted_moments(nu, w)[1])
+    return batches.weight_range(w) * np.sqrt(weighted_moments(nu, w)[1])
 
 
 HALVES = [0.0, 0.5, 1.0]
@@ -143,7 +143,7 @@ def test_variance_is_the_sum_over_pairs_of_categories(posterior):
         total = parameters.sum()
         pairs = np.outer(parameters, parameters) * np.subtract.outer(w, w) ** 2
         oracle = pairs.sum() / 2 / total**2 / (total + 1)
-        assert batches.spread(w) ** 2 * value == pytest.approx(oracle, rel=1e-13, abs=0)
+        assert batches.weight_range(w) ** 2 * value == pytest.approx(oracle, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def posteriors(draw):
 
 
 def sigma(nu, rewards, k):
-    return batches.spread(rewards) * np.sqrt(best_moments(nu, rewards, k)[1])
+    return batches.weight_range(rewards) * np.sqrt(best_moments(nu, rewards, k)[1])
 
 
 # DESIGN.md, section 7: R2 and R1, k = 2, printed to 6 digits.

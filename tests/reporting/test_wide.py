@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.reporting.report import plain_name
+from polars_scorio.reporting.wide import plain_name
 from tests.made_logs import drawn, long, scans, unreadable
 
 KEYS = ["domain", "model"]

@@ -258,7 +258,7 @@ def test_the_other_roles_stay(log):
     report = accessor.rubric(rubric).bayes(rubric.weights())
     expected = log.scorio(by="dataset").rubric(rubric).bayes(rubric.weights())
     assert_frame_equal(report.rename({"llm": "model"}), expected)
-    with pytest.raises(ValueError, match="not the n=5 trials"):
+    with pytest.raises(ValueError, match="a number of trials other than n=5"):
         accessor(model="llm", question="task", trial=None, n=5).rubric(rubric).bayes(
             rubric.weights()
         )
