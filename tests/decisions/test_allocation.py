@@ -82,6 +82,7 @@ def test_the_budget_is_spent_where_it_gains_most(uneven, metric, observed, budge
     # Different questions may gain the same; fractions and floats take turns of their own then.
     found = total(parts, rows["extra"].to_list(), observed=observed)
     optimum = total(parts, best, observed=observed)
+    # Both squares are exact until each is rounded to a float; then six of them are added.
     assert sum(found.values()) == pytest.approx(sum(optimum.values()), rel=1e-14)
     assert np.abs(rows["extra"].to_numpy().astype(int) - best).sum() <= 4
 
@@ -97,13 +98,16 @@ def test_the_summary_has_the_sigma_of_each_model(uneven, metric, observed):
     sums = single.group_by(KEYS, maintain_order=True).agg(
         pl.len().alias("questions"), pl.col("trials", "extra").sum()
     )
+    # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows.select(sums.columns), sums)
     report = accessor.report(metric)
+    # The report takes the root of the same sum of variances: the last bits.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
     each, rest = divmod(budget, single.height)
     equal = [each + (i < rest) for i in range(single.height)]
     for name, spent in (("sigma_equal", equal), ("sigma_next", single["extra"].to_list())):
         squares = total(parts, spent, observed=observed)
+        # The oracle is exact until the last root; variances as floats cancel some digits.
         np.testing.assert_allclose(rows[name], [sqrt(v) for v in squares.values()], rtol=1e-12)
     assert (rows["sigma_next"] ** 2).sum() < (rows["sigma_equal"] ** 2).sum()
 
@@ -120,6 +124,7 @@ def test_one_may_spend_on_some_models_only(uneven, models, kept, per):
 def test_one_unnamed_model_gets_it_all(log):
     rows = log.filter(model="b").scorio(model=None, **ROLES).next_trials(50)
     named = log.filter(model="b").scorio(**ROLES).next_trials(50)
+    # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows, named.drop("model"))
     summary = log.filter(model="b").scorio(model=None, trial=None, success=2).next_trials(
         50, per="model"
@@ -135,6 +140,7 @@ def test_prior_trials_make_a_question_surer(log):
     assert rows.filter(question=3)["extra"].sum() < plain.filter(question=3)["extra"].sum()
     assert rows["trials"].to_list() == plain["trials"].to_list()
     average = accessor.next_trials(60, ps.avg(), prior=prior)
+    # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(average, accessor.next_trials(60, ps.avg()))
 
 
@@ -153,12 +159,14 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
     assert m.sum() == 90
     summary = accessor.next_trials(90, inference="pooled", per="model")
     report = accessor.report(ps.bayes(), inference="pooled")
+    # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(summary["sigma"], report["sigma"], rtol=1e-12)
     # What the questions share shrinks with the square of the share that is left.
     for i, own in enumerate(summary.iter_rows(named=True)):
         part = slice(7 * i, 7 * i + 7)
         now, share = v[part].sum() / 49, one[part].sum() / v[part].sum()
         square = now * share + (own["sigma"] ** 2 - now) * share**2
+        # The share comes from squares of sigmas that are subtracted: some digits are lost.
         assert own["sigma_next"] == pytest.approx(sqrt(square), rel=1e-9)
 
 

@@ -73,6 +73,7 @@ def test_numbers_follow_from_the_moments_of_both_models(log, metric, oracle, con
         for a, b in combinations(MODELS, 2):
             row = pairs.row(by_predicate=_is(domain=domain, model_a=a, model_b=b), named=True)
             expected = by_hand(parts[a], parts[b], confidence)
+            # The oracle is exact; the difference of two means as floats cancels some digits.
             assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-11)
             sure = row["lo"] > 0 or row["hi"] < 0
             assert row["better"] == ((a if row["diff"] > 0 else b) if sure else None)
@@ -92,12 +93,14 @@ def test_the_example_of_two_models_by_hand():
     log = models({"ada": [[1, 1, 1, 0]], "bob": [[0, 0, 1, 0]]})
     row = log.scorio.compare(confidence=0.8).row(0, named=True)
     sigma = sqrt(2 * 8 / 252)
+    # A few operations each, here and below: the default of 1e-6 is far above their rounding.
     assert row["diff"] == pytest.approx(1 / 3)
     assert row["sigma"] == pytest.approx(sigma)
     assert row["z"] == pytest.approx(1 / 3 / sigma)
     assert row["prob"] == pytest.approx(NormalDist().cdf(1 / 3 / sigma))  # 0.907
     assert row["better"] == "ada"
     ends = [NormalDist(1 / 3, sigma).inv_cdf(p) for p in (0.1, 0.9)]
+    # Quantiles of the standard library on the same two numbers: the default, as above.
     assert [row["lo"], row["hi"]] == pytest.approx(ends)
 
 
@@ -121,6 +124,7 @@ def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
     for row in pairs.iter_rows(named=True):
         one, other = (rows[row["domain"], row["k"], row[name]] for name in PAIRS)
         assert row["diff"] == one["mu"] - other["mu"]
+        # A root of a sum of squares and hypot() round differently in the last bits.
         assert row["sigma"] == pytest.approx(hypot(one["sigma"], other["sigma"]), rel=1e-15)
 
 
@@ -133,8 +137,10 @@ def test_sigmas_of_both_models_are_independent(log, options):
         rows = report.filter(domain=domain[0])
         mu, square = rows["mu"].to_numpy(), rows["sigma"].to_numpy() ** 2
         expected = [mu[a] - mu[b] for a, b in combinations(range(3), 2)]
+        # The same numbers of a report: differences cancel a digit or two at most.
         np.testing.assert_allclose(part["diff"], expected, rtol=1e-13)
         expected = [sqrt(square[a] + square[b]) for a, b in combinations(range(3), 2)]
+        # The same numbers of a report: two squares, one sum and one root are rounded.
         np.testing.assert_allclose(part["sigma"], expected, rtol=1e-13)
 
 
@@ -157,6 +163,7 @@ def test_prior_trials_are_added_to_the_counts(log):
         ]
         expected = [by_hand(one, other) for one, other in combinations(parts, 2)]
         rows = pairs.filter(domain=domain).select(NUMBERS).to_numpy()
+        # The oracle is exact; the difference of two means as floats cancels some digits.
         np.testing.assert_allclose(rows, expected, rtol=1e-11)
 
 
@@ -167,6 +174,7 @@ def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
         mean, var = (row["diff"] + 1) / 2, row["sigma"] ** 2 / 4
         total = mean * (1 - mean) / var - 1
         beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
+        # Another search for the same quantiles, to 1e-9 or so.
         assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
     wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), inference="pooled")
     assert wide["lo"].min() >= -20
@@ -206,6 +214,7 @@ def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
 
 def test_a_difference_without_sigma_is_certain():
     diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
+    # All are exact; approx is here for the nan.
     assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, -2, np.nan], nan_ok=True)
 
 
@@ -225,6 +234,7 @@ def test_swapping_the_names_swaps_the_verdict(log):
     straight = one.filter(model_a="a", model_b="c")
     for name in ("diff", "z"):
         assert turned[name].to_list() == (-straight[name]).to_list()
+    # Mirrored ends differ by rounding at most: the default of 1e-6 is far above it.
     assert turned["lo"].to_list() == pytest.approx((-straight["hi"]).to_list())
     assert turned["prob"].to_list() == straight["prob"].to_list()
     assert turned["better"].to_list() == straight["better"].replace({"a": "c", "c": "a"}).to_list()
@@ -351,6 +361,7 @@ def test_the_population_pairs_the_questions(even, metric, width, confidence):
         # In units of the width: squares of 1e200 are larger than a float.
         expected = paired(((one - other) / width).tolist(), 1.0, confidence)
         expected = [n * unit for n, unit in zip(expected, (width, width, 1, 1, width, width))]  # noqa: B905 - six each
+        # Sums over six questions are rounded; abs is for differences that should be 0.
         assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-11, abs=1e-15)
         sure = row["lo"] > 0 or row["hi"] < 0
         assert row["better"] == (row["model_a" if row["diff"] > 0 else "model_b"] if sure else None)
@@ -363,12 +374,14 @@ def test_saturated_models_leave_something_open(questions, outcome):
     row = log.scorio.compare(target="population").row(0, named=True)
     reach = stats.t.ppf(0.975, questions - 1) / sqrt(2 * questions * (questions + 1))
     expected = [0, 1 / sqrt(2 * questions * (questions + 1)), 0, 0.5, -min(reach, 1), min(reach, 1)]
+    # Closed forms: only roots and the quantile of t are rounded.
     assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_same_difference_in_every_question_is_not_certain():
     log = models({"a": [[1, 1], [1, 0]], "b": [[0, 1], [0, 0]]})
     row = log.scorio.compare(ps.avg(), target="population").row(0, named=True)
+    # The oracle is the same formula of two terms: rounding, far below the default of 1e-6.
     assert [row[name] for name in NUMBERS] == pytest.approx(paired([0.5, 0.5], 1))
     assert row["hi"] == 1
     assert row["lo"] == -1
@@ -383,6 +396,7 @@ def test_the_population_pairs_plain_averages_of_the_questions(log):
         for model in "ab"
     ]
     d = [one - other for one, other in zip(*rates, strict=True)]
+    # The oracle is the same formula of few terms: rounding, far below the default of 1e-6.
     assert [row[name] for name in NUMBERS] == pytest.approx(paired(d, 1))
 
 
@@ -413,6 +427,7 @@ def test_rewards_without_weights_have_a_population_and_no_posterior(even):
     row = rewards.compare(ps.max_at_k(2), target="population").row(0, named=True)
     one, other = (estimates.filter(model=model)["estimate"].to_numpy() for model in "ab")
     test = stats.ttest_rel(one, other)  # nobody knows a range
+    # SciPy's sums over six questions, here and below, are off by far less than the default 1e-6.
     assert row["diff"] == pytest.approx((one - other).mean())
     assert row["sigma"] == pytest.approx(stats.sem(one - other))
     assert (row["lo"], row["hi"]) == pytest.approx(tuple(test.confidence_interval()))

@@ -99,6 +99,7 @@ def test_each_n_is_a_report_of_the_first_n_trials(log, metric):
 )
 def test_the_options_are_those_of_the_report(log, options):
     rows = log.scorio(**ROLES).trajectory(ps.bayes(), **options)
+    # Ends of pooled intervals are found by a search, to 1e-9 or so.
     assert_frame_equal(rows.drop("rank"), reports(log, ps.bayes(), **options), rel_tol=1e-9)
     assert not rows.equals(log.scorio(**ROLES).trajectory())
 
@@ -114,6 +115,7 @@ def test_numbers_by_fractions(log):
     part = first(log, 2).filter(domain="air")
     for model, mu, sigma in rows.select("model", "mu", "sigma").iter_rows():
         expected = moments.bayes(moments.tallies(part, 3, model).values(), W)
+        # The oracle is exact; floats of few terms are off by far less than the default of 1e-6.
         assert (mu, sigma**2) == pytest.approx([float(each) for each in expected])
 
 
@@ -129,6 +131,7 @@ def test_the_example_by_hand():
         (3, "a", (2 / 5 + 2 / 3) / 2, 1),
     ]
     assert rows.drop("mu").rows() == [(n, model, rank) for n, model, _, rank in expected]
+    # Sums of two terms: rounding, far below the default of 1e-6.
     assert rows["mu"].to_list() == pytest.approx([mu for _, _, mu, _ in expected])
 
 
@@ -168,6 +171,7 @@ def test_ids_of_any_kind_have_an_order(log, trial):
 def test_labels_are_ordered_by_letters():
     log = long([[1, 0, 0]]).with_columns(trial=pl.Series(["t10", "t2", "t1"]))
     # t1, t10, t2: 0, 1, 0
+    # Means of up to three outcomes: rounding, far below the default of 1e-6.
     assert log.scorio.trajectory(ps.avg())["mu"].to_list() == pytest.approx([0, 1 / 2, 1 / 3])
 
 
@@ -237,6 +241,7 @@ def test_the_log_itself_settles_as_its_trajectory_does(even, metric):
         assert part["n"].to_list() == [1, 2, 3, 4, 5, None]
         assert part["share"].to_list() == [float(i == n) for i in range(1, 6)] + [0]
         assert part["cumulative"].to_list() == [float(i >= n) for i in range(1, 6)] + [None]
+        # SciPy's tau-b takes other roots: rounding, far below the default of 1e-6.
         assert part["tau"].to_list() == pytest.approx([*tau, None])
 
 
@@ -288,7 +293,9 @@ def test_replicates_are_those_of_the_kernel(even, scheme, seed):
         part = rows.filter(domain=domain)
         assert part["share"].to_list() == [*expected.share.tolist(), expected.never]
         assert part["cumulative"].to_list()[:-1] == np.cumsum(expected.share).tolist()
+        # Each tau is the same; their mean over 40 replicates may be rounded otherwise.
         np.testing.assert_allclose(part["tau"].to_numpy()[:-1], expected.tau, rtol=1e-12)
+        # Six shares in 40ths are rounded: far below the default of 1e-6.
         assert part["share"].sum() == pytest.approx(1)
         assert 0 < expected.never < 1
 
@@ -344,6 +351,7 @@ def test_partial_pooling_is_fitted_to_each_n(even):
     ranks = part.trajectory(inference="pooled")["rank"].to_numpy().reshape(5, 4)
     n, tau = settled(ranks)
     assert rows.filter(pl.col("share") == 1)["n"].item() == n
+    # SciPy's tau-b takes other roots: rounding, far below the default of 1e-6.
     assert rows["tau"].to_list()[:-1] == pytest.approx(tau)
 
 

@@ -50,6 +50,7 @@ def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half
         )
         assert row["extra"] == extra
         assert row["total"] == extra * 7
+        # The oracle is exact until the last root; variances as floats cancel some digits.
         assert row["sigma"] == pytest.approx(
             sqrt(expected(own, extra, observed=observed)), rel=1e-11
         )
@@ -72,7 +73,9 @@ def test_the_width_is_in_units_of_the_weights(log):
     accessor = log.scorio(**ROLES)
     one = accessor.trials_needed(ps.bayes(W), half_width=0.05)
     other = accessor.trials_needed(ps.bayes([50 + 1e6 * w for w in W]), half_width=5e4)
+    # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(one.drop("sigma"), other.drop("sigma"))
+    # The offset rounds the weights, and a variance is a difference: digits are lost.
     np.testing.assert_allclose(other["sigma"], 1e6 * one["sigma"], rtol=1e-9)
 
 
@@ -81,6 +84,7 @@ def test_a_width_that_is_reached_needs_nothing(log, metric, observed):
     rows = log.scorio(**ROLES).trials_needed(metric, half_width=5)
     assert rows.select("extra", "total").unique().rows() == [(0, 0)]
     report = log.scorio(**ROLES).report(metric)
+    # The report takes the root of the same sum of variances: the last bits.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
     assert observed == (metric.name.startswith("avg"))
 
@@ -105,6 +109,7 @@ def test_max_trials_is_the_last_that_is_tried(log):
 def test_one_unnamed_model_has_a_width(log):
     named = log.filter(model="b").scorio(**ROLES).trials_needed(half_width=0.1)
     rows = log.filter(model="b").scorio(model=None, **ROLES).trials_needed(half_width=0.1)
+    # Both add up the same questions: sigma is off by far less than the default of 1e-5.
     assert_frame_equal(rows, named.drop("model"))
 
 
@@ -112,6 +117,7 @@ def test_the_example_by_hand():
     # 0 of 1: Beta(1, 2), v = 1/18, T = 3; 3 / (18 (3 + m)) <= 0.01 from m = 14 (13.67) on.
     row = outcomes({(1, 0): 1}).scorio.trials_needed(half_width=0.196).row(0, named=True)
     assert [row[name] for name in NEEDED[:4]] == [1, 1, 14, 14]
+    # Three operations: rounding, far below the default of 1e-6.
     assert row["sigma"] == pytest.approx(sqrt(3 / 18 / 17))
 
 
@@ -142,6 +148,7 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed,
             extra = smallest(lambda m: diff >= z * sqrt(square(m)))  # noqa: B023
             assert row["extra"] == extra
             assert row["total"] == extra * 14
+            # The oracle is exact until the last root; variances as floats cancel some digits.
             assert row["sigma"] == pytest.approx(sqrt(square(extra)), rel=1e-11)
             n = [sum(c) for each in (a, b) for c in own[each]]
             assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
@@ -153,6 +160,7 @@ def test_an_order_that_is_clear_needs_nothing():
     row = log.scorio.trials_needed().row(0, named=True)
     assert (row["model_a"], row["extra"], row["total"]) == ("a", 0, 0)
     sigma = log.scorio.compare()["sigma"].item()
+    # The comparison takes the root of the same two variances: the last bits.
     assert row["sigma"] == pytest.approx(sigma, rel=1e-14)
 
 
@@ -215,6 +223,7 @@ def test_prior_trials_count(log, half_width):
 def test_prior_trials_have_no_say_in_an_average(log, half_width):
     prior, accessor = drawn(9, range(7), most=2), log.scorio(**ROLES)
     rows = accessor.trials_needed(ps.avg(W), prior=prior, half_width=half_width)
+    # Prior trials may change the order of a sum: sigma by far less than the default of 1e-5.
     assert_frame_equal(rows, accessor.trials_needed(ps.avg(W), half_width=half_width))
 
 
@@ -227,8 +236,10 @@ def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, m
     rows = accessor.trials_needed(metric, half_width=5, inference="pooled")
     report = accessor.report(metric, inference="pooled")
     assert rows["extra"].unique().to_list() == [0]
+    # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
     plain = accessor.trials_needed(metric, half_width=5)
+    # Far apart: not even close by the default of 1e-5.
     assert not np.allclose(rows["sigma"], plain["sigma"])
 
 
@@ -252,6 +263,7 @@ def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
             return now * share + shared * share**2
 
         assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
+        # The share comes from squares of sigmas that are subtracted: some digits are lost.
         assert row["sigma"] == pytest.approx(sqrt(square(row["extra"])), rel=1e-9)
 
 

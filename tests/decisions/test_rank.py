@@ -168,6 +168,7 @@ def test_z_next_is_that_of_the_comparison_with_the_next(log):
         rows = accessor.rank().filter(domain=domain)
         names = rows["model"].to_list()
         expected = [z[domain, frozenset(names[i : i + 2])] for i in (0, 1)]
+        # The same pair, perhaps the other way round: a difference, two squares and a root.
         assert rows["z_next"].to_list()[:2] == pytest.approx(expected, rel=1e-13)
         assert rows["z_next"][2] is None
 
@@ -219,6 +220,7 @@ def test_ties_chain_and_end_at_the_first_gap():
     # Nine questions each: Beta(10, 1), Beta(9, 2) and Beta(8, 3).
     variances = [a * b / (121 * 12) / 9 for a, b in ((10, 1), (9, 2), (8, 3))]
     z = [1 / 11 / sqrt(one + other) for one, other in pairwise(variances)]
+    # A few operations: rounding, far below the default of 1e-6.
     assert log.scorio.rank()["z_next"].to_list()[:2] == pytest.approx(z)  # 1.96 and 1.61
     for confidence, expected in [(0.99, [1, 1, 1]), (0.96, [1, 2, 2]), (0.94, [1, 2, 3])]:
         rows = log.scorio.rank(confidence=confidence)
@@ -330,12 +332,14 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
             reach = stats.t.ppf(0.9, size - 1) * sigma
             mu = values.mean()
             numbers = [mu, sigma, max(mu - reach, low), min(mu + reach, high)]
+            # NumPy adds up the questions in another order, and ends are differences.
             assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-11)
             if place == 2:
                 assert row["z_next"] is None
                 continue
             pair = sorted([row["model"], part["model"][place + 1]])
             compared = pairs.filter(domain=domain, model_a=pair[0], model_b=pair[1])
+            # Means of a pair that are nearly equal: their difference cancels some digits.
             assert row["z_next"] == pytest.approx(abs(compared["z"].item()), rel=1e-11)
             told_apart = compared["prob"].item() >= 0.8
             expected_ci.append(place + 2 if told_apart else expected_ci[-1])

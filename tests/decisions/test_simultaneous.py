@@ -55,7 +55,9 @@ def test_the_critical_value_is_that_of_tukey_without_any_verdict():
     near = counted(random.binomial(4, 0.5, (1, 5, 20)), 4).compare(simultaneous=True)
     assert near["better"].null_count() == near.height
     c = stats.studentized_range(5, np.inf).ppf(0.95) / sqrt(2)
+    # Both critical values invert an integral that is computed numerically; 1e-6 is room for it.
     np.testing.assert_allclose(near["hi"] - near["diff"], c * near["sigma"], rtol=1e-6)
+    # As above, to the other side.
     np.testing.assert_allclose(near["diff"] - near["lo"], c * near["sigma"], rtol=1e-6)
 
 
@@ -66,6 +68,7 @@ def test_with_a_baseline_the_critical_value_is_that_of_dunnett():
     assert rows["better"].null_count() == 3
     # Dunnett (1964), three treatments, infinite degrees of freedom; the sigmas are nearly equal.
     far = (rows["hi"] - rows["diff"]) / rows["sigma"]
+    # The table has two decimals (0.005); the rest is for the unequal sigmas.
     assert far.to_list() == pytest.approx([2.35] * 3, abs=0.006)
 
 
@@ -161,12 +164,14 @@ def test_ranges_follow_from_the_verdicts_of_the_comparison(spread, options):
         assert row["rank_lo"] <= row["rank"] <= row["rank_hi"]
     assert (rows["rank_hi"] - rows["rank_lo"]).mean() < 4
     shares = rows.group_by("stratum").agg(pl.col("p_best").sum())["p_best"]
+    # Shares of draws, or of quadrature, add up to 1 but for rounding: 1e-9 is ample.
     assert shares.to_list() == pytest.approx([1] * 3, abs=1e-9)
 
 
 def test_a_range_by_itself_needs_less_than_all_ranges_at_once():
     # Beta(51, 51) four times and Beta(69, 33): z = 2.61, between Dunnett's 2.44 and Tukey's 2.73.
     log = counted(np.array([[[68], [50], [50], [50], [50]]]), 100)
+    # z is given to two decimals above.
     assert log.rank()["z_next"][0] == pytest.approx(2.61, abs=0.01)
     for simultaneous, ranges in ((True, [(1, 5)] * 5), (False, [(1, 1), *[(2, 5)] * 4])):
         rows = log.rank(simultaneous=simultaneous)
@@ -199,6 +204,7 @@ def test_all_strata_at_once_are_each_by_itself(spread):
                 ask(some.filter(stratum=stratum).scorio(by="stratum", count="count"))
                 for stratum in range(3)
             ]
+            # With all strata in one array, sums and searches may end in other last digits.
             assert_frame_equal(rows, pl.concat(parts), rel_tol=1e-9, abs_tol=1e-12)
 
 
@@ -230,8 +236,10 @@ def test_who_lacks_the_easy_question_loses_nothing():
         ]
     )
     rows = log.scorio.rank(ps.avg(), target="population", questions="adjusted")
+    # Linear algebra of few terms: rounding, far below the default of 1e-6.
     assert rows["mu"].to_list() == pytest.approx([2 / 3, 2 / 3])
     pair = log.scorio.compare(ps.avg(), target="population", questions="adjusted")
+    # Some 1e-16 are left of the difference of two numbers near 2/3.
     assert pair["diff"].item() == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match="lacks questions"):
         log.scorio.compare(ps.avg(), target="population")
@@ -272,6 +280,7 @@ def test_identical_models_share_all_ranks(options):
     rows = log.rank(ps.avg(), **options)
     assert rows.select("rank", "rank_lo", "rank_hi").unique().rows() == [(1, 1, 3)]
     # Those of the population come from draws that do not tell which of the equal ones it is.
+    # Two standard errors of 2,048 random draws; these lie more evenly than random ones.
     assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3, abs=0.02)
     pairs = log.compare(ps.avg(), simultaneous=True, **options)
     assert pairs.select("diff", "z", "prob").unique().rows() == [(0, 0, 0.5)]
@@ -282,6 +291,7 @@ def test_without_any_sigma_the_order_is_certain_and_equals_share():
     log = pl.concat([long([[1, 2]], model) for model in "abc"])
     # Each category has the same weight: nothing is at stake.
     rows = log.scorio.rank(ps.bayes([1, 1, 1]))
+    # A third is rounded, by far less than the default of 1e-6.
     assert rows.select(RANKS).rows() == [(1, 1, 3, pytest.approx(1 / 3))] * 3
 
 
@@ -302,6 +312,7 @@ def test_saturated_models_leave_something_open():
     row = log.compare(ps.avg(), inference="calibrated").row(0, named=True)
     assert (row["diff"], row["better"]) == (0, None)
     assert -0.5 < row["lo"] < -0.05
+    # The ends mirror each other but for rounding, far below the default of 1e-6.
     assert row["hi"] == pytest.approx(-row["lo"])
 
 

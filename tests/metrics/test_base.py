@@ -350,6 +350,7 @@ def test_confidence_lies_between_zero_and_one(r1, confidence):
 def test_confidence_is_any_kind_of_real_number(r1, confidence):
     row = r1.scorio.bayes(confidence=confidence).row(0, named=True)
     # Half of a normal distribution lies within 0.67449 standard deviations of its mean.
+    # The quantile is given to ten digits.
     assert row["hi"] - row["mu"] == pytest.approx(0.6744897502 * row["sigma"], rel=1e-9)
 
 

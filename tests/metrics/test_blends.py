@@ -54,12 +54,15 @@ def scores(metric: str, j: int, k: int) -> tuple[float, float]:
 )
 def test_reproduces_published_numbers(r1, metric, moments, interval):
     row = r1.scorio.report(metric)
+    # Half of the sixth digit that is printed.
     assert row.select("estimate", "mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
+    # Half of the fourth digit that is printed.
     assert row.select("lo", "hi").row(0) == pytest.approx(interval, abs=5e-5)
 
 
 @pytest.mark.parametrize(("lam", "estimate"), [(0.5, 0.408248), (1.0, 1.0)])
 def test_reproduces_published_spectra(r1, lam, estimate):
+    # Half of the sixth digit that is printed.
     assert r1.scorio.geo_spectrum_at_k(3, lam=lam)["estimate"].item() == pytest.approx(
         estimate, abs=5e-7
     )
@@ -150,6 +153,7 @@ def test_negative_powers_follow_the_delta_method_too(geom):
     row = log.scorio.report(geom(2, pass_power=-0.5, unanimous_power=1.5)).row(0, named=True)
     mu, variance = delta(*latent("geom", 4.0, 2.0, 2), powers)
     assert row["estimate"] == pytest.approx(1**-0.5 * 0.5**1.5, rel=ROOM)
+    # The accuracy of the quadrature, as above.
     assert (row["mu"], row["sigma"]) == pytest.approx((mu, variance**0.5), rel=1e-10)
 
 

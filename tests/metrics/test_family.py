@@ -113,6 +113,7 @@ def test_ragged_questions_are_averaged_each_with_the_same_weight(log):
         pl.col("mu").mean(),
         (pl.col("sigma") ** 2).sum().sqrt() / 5,
     ).filter(~ONE_VALUE_FOR_ALL)
+    # Means over the questions add in another order than the report does.
     assert_frame_equal(rows.select(means.columns), means, **ROUNDED)
 
 
@@ -282,4 +283,5 @@ def test_equals_the_package_scorio(name, seed):
     rows = stacked(logs).scorio.report(
         getattr(ps, name)(**asked), prior=prior, confidence=confidence
     )
+    # Both use floats, but other formulas: variances near 0 are differences that lose digits.
     np.testing.assert_allclose(rows.select(NUMBERS), expected, rtol=1e-9, atol=1e-11)

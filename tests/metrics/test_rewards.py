@@ -43,7 +43,9 @@ def best_of_draws(outcomes: list[list[float]], k: int) -> float | None:
 )
 def test_reproduces_published_numbers(request, log, w, moments, interval):
     row = request.getfixturevalue(log).scorio.max_at_k(2, w)
+    # Half of the sixth digit that is printed.
     assert row.select("estimate", "mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
+    # Half of the fourth digit that is printed.
     assert row.select("lo", "hi").row(0) == pytest.approx(interval, abs=5e-5)
 
 
@@ -55,6 +57,7 @@ def test_reproduces_published_numbers(request, log, w, moments, interval):
 def test_the_estimate_is_the_mean_over_every_possible_draw(outcomes, w, k):
     expected = best_of_draws([[w[category] for category in trials] for trials in outcomes], k)
     estimate = long(outcomes).scorio.max_at_k(k, w)["estimate"].item()
+    # Rewards are up to 1e3 large.
     assert estimate == (expected if expected is None else pytest.approx(expected, abs=1e3 * ROOM))
 
 
@@ -93,6 +96,7 @@ def test_of_success_and_failure_it_is_pass_at_k(w):
 def test_of_a_draw_of_one_it_is_bayes(outcomes, w):
     best, bayes = (ps.max_at_k(1, w, bounds=None), ps.bayes(w))
     rows = long(outcomes).scorio.report(best, bayes, prior=long([[0, 2, 2]])).select(NUMBERS)
+    # Weights are up to 1e3 large.
     assert_frame_equal(rows[:1], rows[1:], rel_tol=0, abs_tol=1e3 * ROOM)
 
 
@@ -101,6 +105,7 @@ def test_weights_of_any_size_are_fine(r2, scale, shift):
     plain = r2.scorio.max_at_k([1, 3, 50], RUBRIC).select(NUMBERS)
     moved = r2.scorio.max_at_k([1, 3, 50], [scale * w + shift for w in RUBRIC]).select(NUMBERS)
     expected = plain.select(pl.all().exclude("sigma") * scale + shift, pl.col("sigma") * scale)
+    # Scaling and shifting the weights or the results: each number is rounded a few times.
     assert_frame_equal(moved.select(expected.columns), expected, rel_tol=1e-12, abs_tol=0)
 
 
@@ -147,6 +152,7 @@ def test_the_estimate_of_rewards_is_the_mean_over_every_possible_draw(outcomes):
     for k, estimate in rows.select("k", "estimate").rows():
         expected = best_of_draws(outcomes, k)
         assert estimate == (
+            # Rewards are up to 1e3 large.
             expected if expected is None else pytest.approx(expected, abs=1e3 * ROOM)
         )
 
@@ -168,12 +174,14 @@ def test_rewards_of_models_and_strata_do_not_touch_each_other(rewards):
     ]
     assert_frame_equal(rows, pl.concat(alone), check_exact=True)
     shifts = rows.filter(k=1)["estimate"] - rows["estimate"][0]
+    # Rewards are up to 9 large: ten times what is room for those up to 1.
     assert shifts.to_list() == pytest.approx([0, 1.5, -2], abs=10 * ROOM)
 
 
 def test_rewards_per_question(rewards):
     rows = rewards.filter(domain="x", model="a").scorio.max_at_k([1, 3], per="question")
     estimates = [1.75 / 3, 3.0, 0.5, None, 7.1 / 4, (7 * 3 + 7) / 4]
+    # Rewards are up to 7 large: ten times what is room for those up to 1.
     expected = [each if each is None else pytest.approx(each, abs=10 * ROOM) for each in estimates]
     assert rows["estimate"].to_list() == expected
     assert rows["question"].to_list() == [0, 0, 1, 1, 2, 2]
@@ -217,9 +225,11 @@ def test_missing_rewards_mean_what_missing_says(hole):
     with pytest.raises(ValueError, match=message):
         log.scorio.max_at_k(2)
     dropped = log.scorio(missing="drop").max_at_k([2, 3])
+    # Means of two terms: rounding, far below the default of 1e-6.
     assert dropped["estimate"].to_list() == [pytest.approx((0.5 + 3) / 2), None]
     assert dropped["dropped"].to_list() == [1, 1]
     filled = log.scorio(missing=1.5).max_at_k(2)
+    # Means of three terms: rounding, far below the default of 1e-6.
     assert filled["estimate"].item() == pytest.approx(((1.5 + 1.5 + 0.5) / 3 + 3) / 2)
     everything = long([[0.5], [hole]]).cast({"category": pl.Float64})
     with pytest.raises(ValueError, match=r"^1 question has no trial with a category.*question=1"):

@@ -71,6 +71,7 @@ DEFINED: dict[str, tuple[Callable[..., ps.Metric], Callable[[int, int], float]]]
     ],
 )
 def test_reproduces_published_estimates(r1, metric, estimates):
+    # Half of the sixth digit that is printed.
     assert r1.scorio.report(metric)["estimate"].to_list() == pytest.approx(estimates, abs=5e-7)
 
 
@@ -81,7 +82,9 @@ def test_reproduces_published_estimates(r1, metric, estimates):
 )
 def test_reproduces_published_posteriors(r1, k, moments, interval):
     row = r1.scorio.maj_at_k(k)
+    # Half of the sixth digit that is printed.
     assert row.select("mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
+    # Half of the fourth digit that is printed.
     assert row.select("lo", "hi").row(0) == pytest.approx(interval, abs=5e-5)
 
 

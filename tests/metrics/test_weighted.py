@@ -43,6 +43,7 @@ def graded():
 def test_reproduces_published_moments(request, log, prior, metric, moments):
     earlier = prior and request.getfixturevalue(prior)
     row = request.getfixturevalue(log).scorio.report(metric, prior=earlier)
+    # Half of the sixth digit that is printed.
     assert row.select(MOMENTS).row(0) == pytest.approx(moments, abs=5e-7)
 
 
@@ -58,12 +59,14 @@ def test_reproduces_published_moments(request, log, prior, metric, moments):
 )
 def test_reproduces_published_intervals(request, log, metric, interval):
     row = request.getfixturevalue(log).scorio.report(metric)
+    # Half of the fourth digit that is printed.
     assert row.select("lo", "hi").row(0) == pytest.approx(interval, abs=5e-5)
 
 
 # AISBench, its document on pass@k, cons@k and avg@k: 2, 2, 1 and 0 of 3 trials are right.
 def test_avg_of_the_aisbench_example():
     row = long([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]]).scorio.avg()
+    # Half of the fourth digit that is printed.
     assert row["estimate"].item() == pytest.approx(0.4167, abs=5e-5)
 
 
@@ -87,6 +90,7 @@ def test_results_follow_shifted_and_scaled_weights(outcomes, w, scale, shift):
     plain = log.scorio.report(ps.bayes(w), ps.avg(w)).select(MOMENTS)
     expected = plain.select(pl.col("estimate", "mu") * scale + shift, pl.col("sigma") * abs(scale))
     rows = log.scorio.report(ps.bayes(moved), ps.avg(moved)).select(MOMENTS)
+    # Rounding, in units of the largest number that is added on the way.
     assert_frame_equal(rows, expected, rel_tol=0, abs_tol=1e-12 * (9 * max(map(abs, w)) + 1e3))
 
 
@@ -98,6 +102,7 @@ def test_twice_the_counts_are_known_better(outcomes):
         each.scorio(trial=None).report(ps.bayes(), ps.avg()) for each in (log, pl.concat([log] * 2))
     )
     assert (twice["sigma"] < rows["sigma"]).all()
+    # Twice the counts over twice the trials: only sums of the same ratios are rounded.
     assert_frame_equal(twice.select("estimate"), rows.select("estimate"), rel_tol=1e-14)
 
 
@@ -106,6 +111,7 @@ def test_twice_the_counts_are_known_better(outcomes):
 def test_both_have_the_average_of_the_trials_as_estimate(outcomes, w):
     rows = long(outcomes).scorio.report(ps.bayes(w), ps.avg(w))
     means = [sum(w[category] for category in trials) / len(trials) for trials in outcomes]
+    # Rounding, in units of the largest weight.
     expected = pytest.approx(sum(means) / len(means), abs=1e-12 * max(map(abs, w)))
     bayes, avg = rows["estimate"]
     assert bayes == avg == rows["mu"][1] == expected
@@ -120,6 +126,7 @@ def test_without_weights_success_weighs_one(r1):
 def test_categories_that_nobody_saw_count_in_the_posterior(r1):
     # Of each question: 4 of the 8 shares of the posterior, T = 3 + 5, fall on category 1 (then 5).
     row = r1.scorio.bayes([0, 1, 0]).row(0, named=True)
+    # Sums over few questions and weights of 0 and 1: the last bits.
     assert (row["estimate"], row["mu"]) == pytest.approx((0.7, 9 / 16), rel=1e-14)
 
 
@@ -137,6 +144,7 @@ def test_all_right_and_all_wrong(n, questions, category):
         long([[category] * n] * questions).scorio.report(ps.bayes(), ps.avg()).rows(named=True)
     )
     assert (bayes["estimate"], avg["estimate"], avg["mu"]) == (category,) * 3
+    # Closed forms, here and below; 1 - mean and the variance are differences that lose digits.
     assert bayes["mu"] == pytest.approx(mean if category else 1 - mean, rel=1e-12)
     assert bayes["sigma"] == pytest.approx(sigma, rel=1e-12)
     assert avg["sigma"] == pytest.approx((n + 2) / n * sigma, rel=1e-12)
@@ -145,6 +153,7 @@ def test_all_right_and_all_wrong(n, questions, category):
 @pytest.mark.parametrize("w", [[0.3, 0.3, 0.3], [0, 0, 0], [-7, -7, -7]])
 def test_equal_weights_leave_no_doubt(r2, w):
     for row in r2.scorio.report(ps.bayes(w), ps.avg(w)).rows(named=True):
+        # Averages of one and the same number are off by its last bits.
         assert (row["estimate"], row["mu"]) == pytest.approx((w[0], w[0]), rel=1e-15)
         assert (row["sigma"], row["lo"], row["hi"]) == (0, row["mu"], row["mu"])
 
@@ -154,4 +163,5 @@ def test_equal_weights_leave_no_doubt(r2, w):
 def test_weights_of_any_size_are_fine(r2, metric, scale):
     plain = r2.scorio.report(metric(RUBRIC)).select(MOMENTS).row(0)
     scaled = r2.scorio.report(metric([scale * w for w in RUBRIC])).select(MOMENTS).row(0)
+    # Scaled weights are rounded once each, their sums and a variance a few times more.
     assert scaled == pytest.approx([scale * number for number in plain], rel=1e-12)

@@ -70,6 +70,7 @@ def test_the_estimate_lies_in_its_interval(cases, target):
     # Only the population of one question is unknown.
     alone = (pl.col("questions") == 1) & (target == "population")
     unknown = known.filter(pl.any_horizontal(pl.col("sigma", "lo", "hi").is_null()))
+    # The same rows, selected in two ways: no tolerance is needed.
     assert_frame_equal(unknown, known.filter(alone))
     assert unknown.select("sigma", "lo", "hi").null_count().row(0) == (unknown.height,) * 3
 
@@ -142,11 +143,13 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
     scorio = log.scorio(model=None, count="count", **CALIBRATED)
     (row,) = scorio.avg(W, target="population").rows(named=True)
     each = np.array(counts) @ w / 8
+    # NumPy's means and spreads of six terms, here and below: far closer than the default of 1e-6.
     assert (row["estimate"], row["mu"]) == pytest.approx((each.mean(),) * 2)
     assert row["sigma"] == pytest.approx(each.std(ddof=1) / np.sqrt(6))
     assert row["lo"] < row["estimate"] < row["hi"]
     (best,) = scorio.max_at_k(8, W, target="population").rows(named=True)
     highest = np.array([w[np.flatnonzero(own).max()] for own in counts])
+    # A mean of six terms: rounding, far below the default of 1e-6.
     assert best["estimate"] == pytest.approx(highest.mean())
     assert best["sigma"] >= highest.std(ddof=1) / np.sqrt(6) * (1 - 1e-12)
     # Questions that all say the same leave something open; one question leaves everything.
@@ -219,9 +222,11 @@ def test_two_categories_are_failure_and_success_on_a_scale(r1):
     )
     estimate, mu, sigma, lo, hi = plain
     expected = (4 * estimate - 1, 4 * mu - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
+    # The scale is applied before or after the same sums: rounding of numbers near 1.
     assert scaled == pytest.approx(expected, abs=1e-12)
     turned = r1.scorio.avg([3, -1], **CALIBRATED).select(NUMBERS).row(0)
     # The interval knows no direction: Clopper and Pearson's is symmetric.
+    # Failures and successes change places: ends are found by a search, to 1e-9 or so.
     assert turned == pytest.approx(
         (3 - 4 * estimate, 3 - 4 * mu, 4 * sigma, 3 - 4 * hi, 3 - 4 * lo), abs=1e-9
     )
@@ -241,6 +246,7 @@ def test_the_best_of_one_is_the_average(log):
         log.scorio(by="domain").report(metric, **CALIBRATED).drop("metric", "k")
         for metric in (ps.max_at_k(1, W), ps.avg(W))
     )
+    # Other formulas of the same average: their sums are rounded otherwise.
     assert_frame_equal(
         best.select("estimate", "mu"), average.select("estimate", "mu"), rel_tol=1e-12
     )
@@ -275,6 +281,7 @@ def test_macro_reaches_as_far_as_the_root_of_squares(log):
         up = sqrt(sum((row["hi"] - row["estimate"]) ** 2 for row in parts)) / number
         sigma = sqrt(sum(row["sigma"] ** 2 for row in parts)) / number
         expected = (mean, mean, sigma, mean - down, mean + up)
+        # Sums and roots of two strata: rounding; ends are differences.
         assert [over_all[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12), metric
 
 
@@ -285,6 +292,7 @@ def test_macro_of_ranges_is_their_mean(log):
         assert over_all["estimate"] is over_all["sigma"] is None
         for end in ("mu", "lo", "hi"):
             mean = sum(row[end] for row in parts) / len(parts)
+            # A mean of two ends: rounding.
             assert over_all[end] == pytest.approx(mean, rel=1e-12)
 
 
@@ -296,6 +304,7 @@ def test_micro_is_one_pool(log):
     )
     question = pl.concat_str("domain", "question").alias("question")
     pool = log.with_columns(question).scorio(success=2).report(*metrics, **CALIBRATED)
+    # Questions of all strata are added in another order; ends are found to 1e-9 or so.
     assert_frame_equal(over_all.drop("domain"), pool, rel_tol=1e-9, abs_tol=1e-12)
 
 
@@ -382,6 +391,7 @@ def test_a_rubric_keeps_what_was_chosen(duel):
         "outcome", {"failed": pl.col("category") == 0}, otherwise="solved", success="solved"
     )
     rows = duel.scorio(inference="calibrated", confidence=0.5).rubric(solved).pass_at_k(2)
+    # The same outcomes under other names: rounding at most, far below the default of 1e-5.
     assert_frame_equal(rows, duel.scorio.pass_at_k(2, confidence=0.5, **CALIBRATED))
 
 

@@ -54,6 +54,7 @@ def test_single_trials_say_nothing_but_the_mean():
     # The rates of the fit are a grid: the mean lies between two of them.
     assert rows["hi"].to_list() == pytest.approx([1 - (1 - hi) ** k for k in (2, 8)], abs=1e-3)
     rows = SINGLE.scorio(count="count").forecast([2, 8], ps.pass_hat_k)
+    # The mean lies between two rates of the grid, as above.
     assert rows["lo"].to_list() == pytest.approx([lo**2, lo**8], abs=1e-3)
     assert rows["hi"].to_list() == pytest.approx([hi, hi], abs=RANGE)
 
@@ -101,16 +102,19 @@ def test_one_question_and_equal_outcomes_have_a_range(states):
 def test_a_metric_is_as_good_as_its_function():
     log = HALF.scorio(count="count")
     said = log.forecast(metric=ps.pass_hat_k([20, 32]))
+    # One and the same forecast: the default tolerance is not needed.
     assert_frame_equal(said, log.forecast([20, 32], ps.pass_hat_k))
     # One success is the best of two rewards; a range in units of the rewards.
     best, any_ = log.forecast(metric=ps.max_at_k(32, [-1, 3])), log.forecast(32)
     scaled = any_.select(pl.col("mu", "lo", "hi") * 4 - 1, pl.col("holdout_error") * 4)
+    # Scaled before or after the search, whose ends are known to RANGE: the default of 1e-5.
     assert_frame_equal(best.select("mu", "lo", "hi", "holdout_error"), scaled)
 
 
 def test_calibrated_reports_show_the_same_range():
     log = HALF.scorio(count="count")
     ends = log.pass_at_k(32, inference="calibrated").select("mu", "lo", "hi")
+    # The same range of the same fit: far closer than the default of 1e-5.
     assert_frame_equal(ends, log.forecast(32).select("mu", "lo", "hi"))
 
 
@@ -156,6 +160,7 @@ def test_is_lazy_and_reads_the_log_once():
     found = lazy.collect()
     assert len(reads) == 1
     assert found.schema == lazy.collect_schema()
+    # Counts do not depend on the order of rows, here and below: closer than the default of 1e-5.
     assert_frame_equal(found, log.sample(fraction=1, shuffle=True, seed=1).scorio(
         count="count").forecast([16, 32]))  # fmt: skip
     assert_frame_equal(lazy.collect(engine="in-memory"), found)

@@ -334,5 +334,6 @@ def test_twenty_thousand_strata_are_not_too_many(engine):
     collected = rows.collect(engine=engine)
     assert collected["stratum"].to_list() == np.repeat(np.arange(20_000), 2).tolist()
     bayes, passed = (collected.filter(metric=metric) for metric in by_hand)
+    # Means of three numbers that floats hold exactly, here and below: the last bits.
     np.testing.assert_allclose(bayes["mu"], by_hand["bayes"], rtol=1e-14)
     np.testing.assert_allclose(passed["estimate"], by_hand["pass_at_k"], rtol=1e-14)

@@ -87,6 +87,7 @@ def test_strata_weigh_the_same_or_questions_do(three, overall, estimate, mu, sig
     assert rows["domain"].to_list() == ["x", "y", None]
     assert rows.row(2)[:7] == (None, "m", "bayes", None, 3, 6, 0)
     expected = (estimate, mu, sigma, mu - Z * sigma, mu + Z * sigma)
+    # By hand, of three questions: the last bits.
     assert rows.select(NUMBERS).row(2) == pytest.approx(expected, rel=1e-14)
 
 
@@ -100,6 +101,7 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
             lo, hi = max(lo, 0), min(hi, 1)
         totals = [sum(row[name] for row in rows) for name in ("questions", "trials", "dropped")]
         expected.append((*key, *totals, mean(rows, "estimate"), mu, sigma, lo, hi))
+    # Python adds up the strata otherwise: rounding; ends are differences.
     assert_frame_equal(
         over_all, pl.DataFrame(expected, over_all.schema, orient="row"), rel_tol=1e-12
     )
@@ -146,6 +148,7 @@ def test_one_stratum_is_its_own_mean_and_pool(log):
     one = log.filter(domain="air")
     for overall in ("macro", "micro"):
         strata, over_all = apart(report(one, overall=overall))
+        # One stratum is a sum of one term; squares and roots of its sigma are rounded.
         assert_frame_equal(over_all, strata.drop("domain"), rel_tol=1e-12)
 
 
@@ -171,6 +174,7 @@ def test_a_mean_of_strata_lacks_an_estimate_that_one_of_them_lacks(three):
 def test_blends_are_averaged_or_made_of_the_pool(three):
     two = three.scorio(by="domain").geom_ds_at_k(1, overall="macro")
     # Of one trial both parts are the share of successes: 3/4 and 0.
+    # Roots of squares, here and below: the last bits of numbers below 1.
     assert two["estimate"].to_list() == pytest.approx([3 / 4, 0, 3 / 8], abs=1e-15)
     pool = three.scorio(by="domain").geom_ds_at_k(1, overall="micro")
     assert pool["estimate"].to_list() == pytest.approx([3 / 4, 0, 1 / 2], abs=1e-15)
@@ -188,6 +192,7 @@ def test_real_rewards_have_an_estimate_and_no_posterior():
     for overall, of_one in (("macro", (0.75 + 0.275) / 2), ("micro", (0.75 + 0.05 + 0.5) / 3)):
         _, over_all = apart(accessor.max_at_k([1, 2], overall=overall))
         one, two = over_all.select(NUMBERS).rows()
+        # Means of two or three terms: rounding, far below the default of 1e-6.
         assert one == (pytest.approx(of_one), None, None, None, None)
         assert two == (None,) * 5
 
@@ -219,6 +224,7 @@ def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
             model=rows[0]["model"], metric=rows[0]["metric"]
         ).row(0, named=True)  # fmt: skip
         assert row["k"] == k
+        # Another search for the same quantiles, to 1e-9 or so.
         assert [row["lo"], row["hi"]] == pytest.approx(ends, rel=1e-8)
 
 
@@ -231,6 +237,7 @@ def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
     rows = log.scorio(by="domain").report(ps.avg(), ps.bayes(), **options)
     average, posterior = rows.filter(metric="avg"), rows.filter(metric="bayes")
     assert average["mu"].to_list() == [1, 1, 1]
+    # Both rows take the same quantiles; means of two strata are rounded.
     assert_frame_equal(average.select("lo", "hi"), posterior.select("lo", "hi"), rel_tol=1e-12)
 
 

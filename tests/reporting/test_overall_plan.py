@@ -47,8 +47,10 @@ def test_several_strata_columns_are_all_null(log, overall):
     # Every stratum is there twice: the same means, half of the variance.
     same = ["estimate", "mu"]
     expected = once.filter(pl.col("domain").is_null())
+    # Twice as many terms in the sums: rounding.
     assert_frame_equal(over_all.select(same), expected.select(same), rel_tol=1e-12)
     wider = (over_all["sigma"] * sqrt(2)).to_list()
+    # Twice as many terms in the sums, and a factor of sqrt(2): rounding.
     assert wider == pytest.approx(expected["sigma"].to_list(), rel=1e-12)
 
 

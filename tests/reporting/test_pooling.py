@@ -89,6 +89,7 @@ RUBRIC = [*[[0] * 4] * 6, *[[0, 0, 0, 1]] * 2, [1, 1, 2, 2], *[[2] * 4] * 3]
 )
 def test_reproduces_the_calibration_table(states, metric, benchmark, population):
     log = outcomes(states) if isinstance(states, dict) else long(states)
+    # One unit of the sixth digit that is printed, here and below.
     assert numbers(log, metric, **PARTIAL).row(0) == pytest.approx(benchmark, abs=1e-6)
     if population:
         assert numbers(log, metric, **POPULATION).row(0) == pytest.approx(population, abs=1e-6)
@@ -113,6 +114,7 @@ def test_an_interval_holds_the_quantiles_of_a_beta_distribution(r1, metric, low,
 def test_a_blend_without_a_range_has_a_normal_interval(r1):
     row = r1.scorio.geom_at_k(2, pass_power=-1, **PARTIAL).row(0, named=True)
     reach = stats.norm.ppf(0.975) * row["sigma"]
+    # One product and one sum: rounding, far below the default of 1e-6.
     assert (row["lo"], row["hi"]) == pytest.approx((row["mu"] - reach, row["mu"] + reach))
 
 
@@ -120,6 +122,7 @@ def test_the_published_interval_is_normal(r1):
     row = r1.scorio.bayes(inference="published").row(0, named=True)
     reach = stats.norm.ppf(0.975) * row["sigma"]
     ends = row["mu"] - reach, row["mu"] + reach
+    # One product and one sum: the last bits.
     assert (row["lo"], row["hi"]) == pytest.approx(ends, rel=1e-14)
 
 
@@ -191,6 +194,7 @@ def test_names_of_categories_do_not_matter(log, options):
     turned = [ps.bayes(w), ps.avg(w), ps.max_at_k(2, w), ps.pass_at_k(2)]
     words = log.with_columns(pl.col("category").replace_strict(names))
     labelled = words.scorio(by="domain", success="a").report(*turned, **options).select(kept)
+    # Categories in another order are added otherwise; ends are found to 1e-9 or so.
     assert_frame_equal(labelled, rows, rel_tol=1e-9, abs_tol=1e-12)
 
 
@@ -211,6 +215,7 @@ def test_prior_trials_are_data_to_the_fit_but_nothing_to_the_average(target):
     metrics = [ps.bayes(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_at_k(2), ps.max_at_k(2)]
     merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
     rows = numbers(data, *metrics, prior=prior, **options)
+    # Prior trials may order the sums otherwise; ends are found to 1e-9 or so.
     assert_frame_equal(rows, numbers(merged, *metrics, **options), rel_tol=1e-9)
     average = [numbers(data, ps.avg(), prior=prior, **options), numbers(data, ps.avg(), **options)]
     assert_frame_equal(*average, **ROUNDED)
@@ -223,6 +228,7 @@ def test_prior_trials_of_another_kind_keep_an_end_off_the_bound(category):
     metrics = [ps.bayes(), ps.pass_at_k(2)]
     merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
     rows = numbers(data, *metrics, prior=prior, **PARTIAL)
+    # Prior trials may order the sums otherwise; ends are found to 1e-9 or so.
     assert_frame_equal(rows, numbers(merged, *metrics, **PARTIAL), rel_tol=1e-9)
     average = [numbers(data, ps.avg(), prior=prior, **PARTIAL), numbers(data, ps.avg(), **PARTIAL)]
     assert_frame_equal(*average, **ROUNDED)

@@ -59,9 +59,11 @@ def test_the_average_is_calibrated_by_the_expected_variance_of_a_trial(log):
     oracle = Tensor(N, C)
     error = oracle.expected(oracle.mean({(1, 1): 1})[:-1]) / N
     rows = moments(log, ps.avg(), per="question")
+    # One division: the last bits.
     np.testing.assert_allclose(rows["mu"], np.divide(C, N), rtol=1e-15)
     np.testing.assert_allclose(rows["sigma"], np.sqrt(error), rtol=QUADRATURE)
     (row,) = moments(log, ps.avg()).rows(named=True)
+    # A mean of six terms: the last bits.
     assert row["mu"] == pytest.approx(np.divide(C, N).mean(), rel=1e-15)
     assert row["sigma"] == pytest.approx(sqrt(error.sum()) / len(N), rel=QUADRATURE)
 

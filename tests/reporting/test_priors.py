@@ -64,6 +64,7 @@ def test_single_trials_leave_exact_beta_distributions():
     # q ~ Beta(8, 4); the data say nothing about rho ~ Beta(1, 2). Of the grid 1e-8 are cut off.
     q, rho = stats.beta(8, 4), stats.beta(1, 2)
     expected = [each for around in (q, rho) for each in (around.mean(), *around.interval(0.9))]
+    # What is cut off moves an end more than a mean: 1e-6 for the ends, 1e-7 for s.
     assert [row[name] for name in NUMBERS[:6]] == pytest.approx(expected, rel=1e-6)
     assert row["s"] == pytest.approx(2, rel=1e-7)
 
@@ -88,6 +89,7 @@ def test_intervals_are_close_to_the_quantiles_of_the_posterior(states, exact):
 def test_concentration_is_rho_in_other_words(log):
     rows = log.scorio(by="domain", success=2).priors()
     for s, rho in (("s", "rho"), ("s_lo", "rho_hi"), ("s_hi", "rho_lo")):
+        # The same formula: two operations.
         np.testing.assert_allclose(rows[s], (1 - rows[rho]) / rows[rho], rtol=1e-14)
     assert rows.select((pl.col("s_lo") < pl.col("s")) & (pl.col("s") < pl.col("s_hi")))[
         "s_lo"
@@ -100,6 +102,7 @@ def test_equal_questions_pull_rho_to_zero_and_opposite_ones_to_one():
     assert equal[-1] < 2e-3
     opposite = fitted(outcomes({(20, 0): 400, (20, 20): 600}))
     assert opposite["rho"] > 0.995
+    # The prior weighs no more than a few of the 1,000 questions: well below 0.01.
     assert opposite["mean"] == pytest.approx(0.6, abs=0.01)
 
 
@@ -120,9 +123,11 @@ def test_weights_carry_their_unit():
     log = long([[0, 1, 2], [2, 2, 2], [0, 0, 1]])
     one, other = fitted(log, [0, 0.5, 1]), fitted(log, [10, 15, 20])
     for name in ("mean", "mean_lo", "mean_hi"):
+        # The offset is added before or after the sums: rounding.
         assert other[name] == pytest.approx(10 + 10 * one[name], rel=1e-12)
     assert [other[name] for name in NUMBERS[3:]] == [one[name] for name in NUMBERS[3:]]
     constant = fitted(log, [3, 3, 3])
+    # Weighted sums of probabilities that add up to 1 but for rounding.
     assert [constant[name] for name in NUMBERS[:3]] == pytest.approx([3] * 3, rel=1e-12)
 
 
@@ -192,6 +197,7 @@ def test_prior_trials_count_as_data(log):
     # Prior trials tell questions apart that have the same counts, so sums take another order.
     assert_frame_equal(rows.select(NUMBERS), expected.select(NUMBERS), rel_tol=1e-12)
     plain = log.scorio(by="domain", success=2).priors()
+    # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows.select("questions", "trials"), plain.select("questions", "trials"))
     assert not rows["mean"].equals(plain["mean"])
 

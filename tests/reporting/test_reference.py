@@ -143,6 +143,7 @@ def test_weighted_averages_equal_those_of_scorio(seed):
         prior=stacked(priors) if prior_trials else None,
         confidence=interval["confidence"],
     )
+    # Both use floats, but other formulas: a variance is a difference that loses digits.
     np.testing.assert_allclose(numbers(rows), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -165,4 +166,5 @@ def test_draws_equal_those_of_scorio(seed):
     ]
     metrics = (ps.pass_at_k(k, **arguments), ps.pass_hat_k(k, **arguments))
     rows = stacked(logs).scorio.report(*metrics, confidence=confidence)
+    # Both use floats, but other formulas: a variance is a difference that loses digits.
     np.testing.assert_allclose(numbers(rows), expected, rtol=1e-9, atol=1e-12)

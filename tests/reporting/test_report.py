@@ -86,6 +86,7 @@ def test_reproduces_the_tau_bench_leaderboard():
     if not path.exists():
         pytest.skip("the tau-bench data are not there")
     rows = pl.scan_parquet(path).scorio(n=4).pass_hat_k([1, 2, 3, 4]).collect()
+    # Half of the third digit that is printed.
     assert rows["estimate"].to_list() == pytest.approx([0.420, 0.273, 0.220, 0.200], abs=5e-4)
 
 
@@ -159,6 +160,7 @@ def test_only_avg_ignores_prior_trials(log, prior):
     moved = (plain["mu"] / informed["mu"] - 1).abs() > 1e-9
     assert moved.to_list() == plain.select(~average).to_series().to_list()
     counted = ["metric", "k", "questions", "trials", "dropped", "estimate"]
+    # Sums in another order, as above.
     assert_frame_equal(plain.select(counted), informed.select(counted), rel_tol=1e-12)
 
 
@@ -174,6 +176,7 @@ def test_intervals_reach_as_far_as_a_normal_distribution(log, confidence):
     expected = rows.with_columns(
         lo=pl.col("mu") - z * pl.col("sigma"), hi=pl.col("mu") + z * pl.col("sigma")
     )
+    # One product and one sum; an end near 0 is a difference that loses digits.
     assert_frame_equal(rows, expected, rel_tol=1e-12)
 
 

@@ -275,6 +275,7 @@ def assert_rows(rows: list[tuple[object, ...]], expected: list[tuple[object, ...
     assert len(rows) == len(expected) > 0
     for row, wanted in zip(rows, expected, strict=True):
         for value, want in zip(row, wanted, strict=True):
+            # By hand, of few terms, and differences of these: rounding.
             assert value == (pytest.approx(want, rel=1e-12) if isinstance(want, float) else want)
 
 
