@@ -49,6 +49,7 @@ def variance(
     ],
 )
 def test_a_power_of_zero(x, y, powers, expected):
+    # A root: one rounding.
     assert blended(x, y, powers) == pytest.approx(expected, rel=1e-15)
 
 
@@ -88,6 +89,7 @@ def test_a_mean_blended_with_itself_is_one_power_of_it(x, spread, powers):
     var, power = (spread * x) ** 2, sum(powers)
     expected = (power * x ** (power - 1)) ** 2 * var
     room = 1e-14 * sum(map(abs, powers)) ** 2 * x ** (2 * power) * spread**2
+    # A few powers, each rounded; `room` is for powers of opposite sign, which cancel.
     assert variance(x, x, (var, var, var), powers) == pytest.approx(expected, rel=1e-12, abs=room)
 
 
@@ -112,12 +114,14 @@ def test_a_blend_of_zero_has_no_variance(x, y, powers):
 @pytest.mark.parametrize("powers", [(1, 0), (0, 1)])
 def test_a_power_of_zero_leaves_out_a_mean_of_zero(powers):
     x, y = powers[0] * 0.5, powers[1] * 0.5
+    # A product with 1: hardly a rounding.
     assert variance(x, y, (0.01, 0.01, 0.0), powers) == pytest.approx(0.01, rel=1e-15)
 
 
 @pytest.mark.parametrize("size", [1e-150, 1e-100, 1e100, 1e150])
 def test_means_of_any_size_are_fine(size):
     var = (0.1 * size) ** 2
+    # Both: were logs taken, of up to 350, they would round by 1e-13.
     assert variance(size, size, (var, var, var), (0.5, 0.5)) == pytest.approx(var, rel=1e-12)
     assert variance(size, 1 / size, (var, 0, 0), (1, 1)) == pytest.approx(0.01, rel=1e-12)
 
@@ -125,6 +129,7 @@ def test_means_of_any_size_are_fine(size):
 # So it is after hundreds of failures; the square of such a mean is no float.
 def test_a_tiny_mean_may_spread_far_beyond_itself():
     result = variance(1e-170, 1, (1e-300, 0, 0), (0.5, 0.5))
+    # Were logs taken, of up to 400, they would round by 1e-13.
     assert result == pytest.approx(0.25 * 1e-170 * 1e40, rel=1e-12)
 
 

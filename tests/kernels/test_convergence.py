@@ -135,6 +135,7 @@ def test_tau_is_that_of_scipy(rows):
     ranks = competition_ranks(np.array(rows, dtype=np.float64), 0)
     gold = ranks[:, 0]
     expected = [stats.kendalltau(row, gold).statistic for row in ranks.T]
+    # Whole numbers, a root and a quotient: a few roundings.
     np.testing.assert_allclose(tau_b(ranks, gold), expected, rtol=1e-15, atol=0)
 
 

@@ -52,6 +52,7 @@ def test_reproduces_published_numbers_of_bayes(counts, prior, w, moments):
     nu = 1.0 + np.array(counts) + np.array(prior)
     mean, _ = weighted_moments(nu, np.array(w, dtype=float))
     spread_of_mean = np.sqrt((sigma(nu, np.array(w, dtype=float)) ** 2).sum()) / len(counts)
+    # Half a unit of the sixth digit, the last that is printed.
     assert (mean.mean(), spread_of_mean) == pytest.approx(moments, abs=5e-7)
 
 
@@ -67,6 +68,7 @@ def test_reproduces_published_numbers_of_avg(counts, w, moments):
     n = counts.sum(axis=1)
     rescaled = (1 + w.size - 1 + n) / n * sigma(counts + 1.0, w)
     average = weighted_average(counts, w).mean()
+    # Half a unit of the sixth digit, the last that is printed.
     assert (average, np.sqrt((rescaled**2).sum()) / len(n)) == pytest.approx(moments, abs=5e-7)
 
 
@@ -143,6 +145,8 @@ def test_variance_is_the_sum_over_pairs_of_categories(posterior):
         total = parameters.sum()
         pairs = np.outer(parameters, parameters) * np.subtract.outer(w, w) ** 2
         oracle = pairs.sum() / 2 / total**2 / (total + 1)
+        # Both sums are of at most 25 terms of one sign.
+        assert batches.spread(w) ** 2 * value == pytest.approx(oracle, rel=1e-13, abs=0)
         assert batches.weight_range(w) ** 2 * value == pytest.approx(oracle, rel=1e-13, abs=0)
 
 

@@ -72,9 +72,11 @@ R1 = np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
 )
 def test_reproduces_published_numbers(gains, estimate, moments):
     n, c = np.array([5, 5]), R1.sum(axis=1)
+    # Half a unit of the sixth digit, the last that is printed.
     assert expected_credit(n, c, gains).mean() == pytest.approx(estimate, abs=5e-7)
     if moments:
         mean, variance = credit_moments(c + 1.0, n - c + 1.0, gains)
+        # Half a unit of the sixth digit again.
         assert (mean.mean(), np.sqrt(variance.sum()) / 2) == pytest.approx(moments, abs=5e-7)
 
 
@@ -116,6 +118,7 @@ def test_estimate_is_accurate_at_every_corner(gains_of, k):
 def test_estimate_is_accurate_for_draws_of_1024(name, n, c):
     gains = CREDITS[name](1024)
     oracle = float(exact_estimate(n, c, gains))
+    # 1,024 ratios round by 4e-16 each, hardly correlated; exp() of a log near 700 by 1e-13.
     np.testing.assert_allclose(
         expected_credit(np.array([n]), np.array([c]), gains), oracle, rtol=3e-13, atol=1e-300
     )
@@ -246,6 +249,7 @@ def test_some_success_and_only_failures_have_one_variance(posterior, k):
     mean, variance = credit_moments(a, b, some)
     mirrored_mean, mirrored_variance = credit_moments(b, a, only)
     np.testing.assert_allclose(mean + mirrored_mean, 1.0, rtol=1e-13)  # exp() of logs up to 700.
+    # Products of gains and chances, as exact as those: exp() of logs up to 700.
     np.testing.assert_allclose(variance, mirrored_variance, rtol=1e-13)
 
 
@@ -295,6 +299,7 @@ def test_the_variance_of_a_sum_of_gains_holds_the_covariance_twice(posterior, ga
     gains, other = (np.pad(each, (0, size - each.size)) for each in (gains, other))
     _, together = credit_moments(*posterior, gains + other)
     parts = [credit_covariance(*posterior, *pair) for pair in product((gains, other), repeat=2)]
+    # Sums of up to 144 products of one sign; atol where variances are nearly no doubles.
     np.testing.assert_allclose(together, sum(parts), rtol=1e-13, atol=1e-300)
 
 
@@ -341,6 +346,7 @@ def test_agrees_with_the_package_scorio(name, gains, arguments, outcomes):
     mean, variance = credit_moments(c + 1.0, n - c + 1.0, gains)
     sigma = np.sqrt(variance.sum()) / n.size
     estimate = expected_credit(n, c, gains).mean()
+    # The reference takes chances from ratios of binomials: a few dozen roundings.
     assert estimate == pytest.approx(getattr(reference, name)(matrix, 6, *arguments), rel=1e-12)
     # 1e-9: there the variance is a difference of squares.
     interval = getattr(reference, f"{name}_ci")(matrix, 6, *arguments)

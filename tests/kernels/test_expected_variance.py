@@ -74,6 +74,7 @@ def test_expected_variance_is_that_of_all_outcomes(data):
     assert brute == dirichlet(nu, w)[1] * Fraction(total, total + m)
     unit = max(w) - min(w)
     ahead = posterior(counts, prior).expected_variance(np.array(w, dtype=float) / unit)
+    # Some dozen roundings; atol where the variance is 0.
     np.testing.assert_allclose(ahead.variance(m) * unit**2, float(brute), rtol=1e-13, atol=1e-18)
 
 
@@ -92,6 +93,7 @@ def test_expected_variance_of_an_average_is_that_of_all_outcomes(data):
     )
     # Prior trials have no say in an average.
     ahead = posterior(counts, [0] * size).expected_average_variance(np.array(w, dtype=float))
+    # Some dozen roundings.
     np.testing.assert_allclose(ahead.variance(m), float(brute), rtol=1e-13)
 
 
@@ -116,6 +118,7 @@ def test_a_gain_is_a_difference_of_variances(c, n, m):
     ):
         a, b, x = fractions_of(ahead, 0)
         exact = [a / (x + i) + b / (x + i) ** 2 for i in (m, m + 1)]
+        # Both: a few roundings of the same doubles; a gain is formed without a difference.
         np.testing.assert_allclose(ahead.variance(m), float(exact[0]), rtol=1e-14)
         np.testing.assert_allclose(
             ahead.gain(np.array([m])), float(exact[0] - exact[1]), rtol=1e-14
@@ -124,6 +127,7 @@ def test_a_gain_is_a_difference_of_variances(c, n, m):
 
 def test_weights_and_parts_of_an_expected_variance():
     ahead = ExpectedVariance(np.array([1.0, 2.0]), np.array([0.5, 0.0]), np.array([3.0, 4.0]))
+    # A product more: rounding, far below the default of assert_allclose, 1e-7.
     np.testing.assert_allclose(
         ahead.weighted(np.array([2.0, 3.0])).variance(5), ahead.variance(5) * [2, 3]
     )
@@ -142,6 +146,7 @@ def test_independent_questions_are_added():
     after = (3 * 1 / 4 + 1 * (2 / 5 + 3 / 25)) / 16
     for further, left in ((m, after), (0, now)):
         found = expected_squared_sigma(ahead, further, questions, np.array([0, 0]), ONE * now**0.5)
+        # Sums of two terms: a few roundings, and a sigma that is a root.
         assert found == pytest.approx(left, rel=1e-14)
 
 
@@ -150,6 +155,7 @@ def test_groups_are_added_by_themselves():
     questions, group, m = np.array([3, 4]), np.array([0, 2]), np.array([1, 2])
     sigma = np.array([3 / 2 / 9, 0.0, 4 * (2 / 5 + 3 / 25) / 16]) ** 0.5
     found = expected_squared_sigma(ahead, m, questions, group, sigma)
+    # Sums of two terms: a few roundings, and a sigma that is a root.
     assert found == pytest.approx([1 / 3 / 3, 0, (2 / 7 + 3 / 49) / 4], rel=1e-14)
 
 
@@ -162,6 +168,7 @@ def test_what_questions_share_shrinks_with_the_square_of_what_is_left():
         found = expected_squared_sigma(
             ahead, m, questions, np.array([0]), ONE * (own + shared) ** 0.5
         )
+        # Two terms: a few roundings, and a sigma that is a root.
         assert found == pytest.approx(expected, rel=1e-14)
 
 

@@ -40,6 +40,7 @@ def beta(mu: float, sigma: float, confidence: float = 0.95, **ends: bool) -> tup
     ],
 )
 def test_reaches_as_many_standard_deviations_as_the_confidence_says(confidence, z):
+    # Both: the tables print ten decimals, the first row ten of its confidence.
     assert normal(0.0, 1.0, confidence) == pytest.approx((-z, z), abs=1e-9)
     assert normal(7.0, 0.1, confidence) == pytest.approx((7 - z / 10, 7 + z / 10), abs=1e-9)
 
@@ -53,12 +54,14 @@ def test_without_doubt_the_interval_is_a_point(mu, confidence):
 def test_next_to_no_confidence_makes_an_interval_of_next_to_no_width():
     lo, hi = normal(0.0, 1.0, confidence=1e-9)
     # The density of the normal at zero is 1 / sqrt(2 pi).
+    # 1 - 1e-9 keeps seven digits of the 1e-9.
     assert hi - lo == pytest.approx(1e-9 * sqrt(2 * pi), rel=1e-6)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-6, 1 - 1e-12, 1 - 2**-53])
 def test_the_highest_confidence_is_as_exact_as_any(confidence):
     _, hi = normal(0.0, 1.0, confidence)
+    # A tail moves up to 70 times as fast as its end is rounded, the square of z.
     assert erfc(hi / sqrt(2)) == pytest.approx(1 - confidence, rel=1e-9)
     assert normal(0.5, 0.0, confidence) == (0.5, 0.5)
 
@@ -77,11 +80,13 @@ def test_the_highest_confidence_is_as_exact_as_any(confidence):
     ],
 )
 def test_both_ends_are_clipped_into_both_bounds(mu, bounds, expected):
+    # The confidence has all digits: rounding.
     assert normal(mu, 1.0, 0.6826894921370859, bounds) == pytest.approx(expected, abs=1e-12)
 
 
 def test_every_group_has_its_own_interval():
     lo, hi = normal_interval(np.array([0.2, 0.8]), np.array([0.1, 0.2]), 0.5, (0.0, 0.9))
+    # Both: printed to eleven decimals.
     np.testing.assert_allclose(lo, [0.13255102498, 0.66510204996], rtol=1e-9)
     np.testing.assert_allclose(hi, [0.26744897502, 0.9], rtol=1e-9)
 
@@ -100,6 +105,7 @@ def test_every_group_has_its_own_interval():
 )
 def test_reproduces_published_beta_intervals(mu, sigma, confidence, bounds, expected):
     lo, hi = beta_interval(np.array([mu]), np.array([sigma]), confidence, bounds)
+    # Both the moments and the ends are printed to six decimals.
     assert (lo[0], hi[0]) == pytest.approx(expected, abs=1e-6)
 
 
@@ -177,6 +183,7 @@ def test_without_spread_both_ends_are_the_mean(mu):
 
 def test_more_spread_than_any_beta_distribution_has_gives_the_clipped_normal():
     assert beta(0.5, 0.5) == (0, 1)
+    # Both: printed to six decimals.
     assert beta(0.1, 0.4) == pytest.approx((0, 0.883986), abs=1e-6)
     assert beta(0.0, 0.1) == pytest.approx((0, 0.195996), abs=1e-6)
 

@@ -54,8 +54,10 @@ def sigma(nu, rewards, k):
 )
 def test_reproduces_published_numbers(counts, rewards, estimate, moments):
     counts, rewards = np.array(counts), np.array(rewards)
+    # Half a unit of the sixth digit, the last that is printed.
     assert expected_best(counts, rewards, 2).mean() == pytest.approx(estimate, abs=5e-7)
     mean, variance = best_moments(counts + 1.0, rewards, 2)
+    # Half a unit of the sixth digit again.
     assert (mean.mean(), np.sqrt(variance.sum()) / 2) == pytest.approx(moments, abs=5e-7)
 
 
@@ -326,8 +328,10 @@ def test_a_shift_of_the_rewards_costs_no_digit_of_the_estimate(sample):
     best = expected_best(counts, rewards, k)
     for shift in (1e9, -1e9):
         shifted = expected_best(counts, rewards + shift, k)
+        # Eighths survive a shift of 1e9; one unit in its last place is 1.2e-7.
         np.testing.assert_allclose(shifted - shift, best, atol=1.3e-7, rtol=0)
         shifted = best_of_rewards(trials + shift, offsets, k)
+        # The same unit in the last place of 1e9.
         np.testing.assert_allclose(shifted - shift, best, atol=1.3e-7, rtol=0)
 
 
@@ -366,6 +370,7 @@ def test_no_states_give_no_values():
 def test_the_widest_rewards_there_are_do_not_overflow():
     rewards = np.array([-1.7e308, 1.7e308])
     best = expected_best(np.array([[1, 1], [1, 3]]), rewards, 1)
+    # Two or three roundings; the zero is exact.
     np.testing.assert_allclose(best, [0.0, 0.85e308], rtol=1e-15)
     assert best_of_rewards(rewards, np.array([0, 2]), 1).item() == 0.0
     with pytest.raises(ValueError, match=r"apart, got -1\.7e\+308 and 1\.7e\+308"):

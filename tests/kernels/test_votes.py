@@ -80,14 +80,17 @@ def test_variance_is_the_jackknife_over_the_trials(question, k, ties):
         draws = list(combinations(own[:i] + own[i + 1 :], k))
         left_out.append(sum(worth(draw, right, ties) for draw in draws) / len(draws))
     oracle = (n - 1) / n * sum((u - np.mean(left_out)) ** 2 for u in left_out)
+    # A sum of squares of at most 18 trials, of numbers below 1.
     assert found == pytest.approx([oracle], abs=1e-12)
 
 
 def test_wrong_answers_that_differ_lose_to_right_ones_that_agree():
     # 6 right of 16, the wrong ones all different, 8 drawn: .948, where verdicts would say .059.
     question = [6] + [1] * 10, [True] + [False] * 10, 0
+    # Printed to three digits: half a unit of the last.
     assert vote_success(ballots(question), 8) == pytest.approx([0.948], abs=5e-4)
     majority = sum(comb(6, j) * comb(10, 8 - j) for j in range(5, 7)) / comb(16, 8)
+    # Printed to three digits, too.
     assert majority == pytest.approx(0.059, abs=5e-4)
 
 
@@ -106,25 +109,30 @@ def test_agrees_with_counted_draws():
 @pytest.mark.parametrize(("right", "chance"), [(True, 1.0), (False, 0.0)])
 def test_one_answer_wins_every_vote_and_varies_by_nothing(k, right, chance):
     question = [8], [right], 0
+    # Chances that sum to 1: rounding.
     assert vote_success(ballots(question), k) == pytest.approx([chance], abs=1e-12)
     variance = vote_variance(ballots(question), k)
+    # Differences of equal chances: the squares of their rounding.
     assert np.isnan(variance).all() if k == 8 else variance == pytest.approx([0.0], abs=1e-15)
 
 
 def test_who_abstains_has_no_vote():
     none, some = ballots(([], [], 4)), ballots(([1], [True], 3))
     assert vote_success(none, 2).tolist() == [0.0]
+    # Sums of a few chances below 1.
     assert vote_success(some, 2) == pytest.approx([0.5], abs=1e-12)
 
 
 def test_one_vote_is_one_trial():
     question = [3, 4, 2], [True, False, True], 1
     for ties in ("split", "fail"):
+        # Sums of a few chances below 1.
         assert vote_success(ballots(question), 1, ties) == pytest.approx([0.5], abs=1e-12)
 
 
 def test_all_trials_have_one_vote():
     question = [3, 3, 2], [True, False, False], 0
+    # Both: one draw, whose chance of 1 is a product of a few rounded ones.
     assert vote_success(ballots(question), 8) == pytest.approx([0.5], abs=1e-12)
     assert vote_success(ballots(question), 8, "fail") == pytest.approx([0.0], abs=1e-12)
 
@@ -132,6 +140,7 @@ def test_all_trials_have_one_vote():
 def test_many_trials_do_not_overflow():
     # Two answers of equal size are as likely to win.
     question = [5000, 5000], [True, False], 0
+    # Chances are products of many rounded ones, of 10,000 trials: 3e-11 here.
     assert vote_success(ballots(question), 501) == pytest.approx([0.5], rel=1e-9)
 
 

@@ -25,6 +25,7 @@ def test_saturated_models_may_differ():
     lo, _ = interval(sure, 0.95)
     assert found.diff == 0
     # Each may be as low as its own end, none higher than it is.
+    # Both: the same numbers but for rounding; the default of approx, 1e-6, is far above it.
     assert found.lo == pytest.approx(lo - 1)
     assert found.hi == pytest.approx(1 - lo)
 
@@ -35,6 +36,7 @@ def test_a_difference_turns_with_its_sides():
     found, turned = difference(one, other, 0.9), difference(other, one, 0.9)
     assert found.diff == -turned.diff
     assert (found.lo, found.hi) == (-turned.hi, -turned.lo)
+    # A root of two squares: rounding, far below the default of approx.
     assert found.sigma == pytest.approx(np.hypot(one.sigma, other.sigma))
 
 
@@ -50,6 +52,7 @@ def test_population_by_hand():
     size = np.array([d.size])
     found = population_difference(np.array([d.mean()]), np.array([d.var(ddof=1)]), size, 0.95)
     sigma = np.sqrt(d.var(ddof=1) / 6 + 1 / (2 * 6 * 7))
+    # Here and below a formula by hand, rounded some ten times: far below the default, 1e-6.
     assert found.sigma == pytest.approx(sigma)
     assert found.hi == pytest.approx(min(d.mean() + t.ppf(0.975, 5) * sigma, 1))
     clustered = population_difference(
@@ -61,6 +64,7 @@ def test_population_by_hand():
         cluster_variance=np.array([0.01]),
         clusters=np.array([3]),
     )
+    # By hand: rounding, far below the default of approx.
     assert clustered.sigma == pytest.approx(np.sqrt(0.01 + 4 / (2 * 3 * 4)))
     single = population_difference(np.zeros(1), np.full(1, np.nan), np.array([1]), 0.95)
     assert np.isnan([single.sigma, single.lo, single.hi]).all()

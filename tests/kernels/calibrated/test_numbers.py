@@ -69,6 +69,7 @@ def test_64_trials_of_which_all_succeed():
     fitted = Calibrated.fit(states_of([(64, 64, 30)]))
     (found,) = credit_numbers(fitted, [fixed(credit.any_success(64))], 0.95)
     assert found.hi[0] == 1
+    # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
 
 
@@ -83,6 +84,7 @@ def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
         Calibrated.fit(states_of([(8, 2, 9)])), [fixed(credit.any_success(6))], 0.95
     )
     numbers = [number[1] for number in found[:6]]
+    # The same sums, perhaps in another order.
     assert numbers == pytest.approx(np.ravel(alone[:6]).tolist(), rel=1e-12)
 
 
@@ -103,12 +105,14 @@ def test_an_interval_of_a_million_questions_is_normal():
     p = np.array([0.3])
     narrow = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 1e9, np.array([1.0]))
     lo, hi = interval(narrow, 0.95)
+    # Clopper and Pearson's ends are those of one question more: 2e-5 of this width.
     assert hi - lo == pytest.approx(2 * 1.959964 * np.sqrt(0.21e-9), rel=1e-4)
     wide = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3e8, np.array([1.0]))
     less = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3.4e8, np.array([1.0]))
     for end, inner in zip(interval(wide, 0.95), interval(less, 0.95), strict=True):
         # Both sides of the switch from the Beta integral, in standard deviations.
         ratio = (end - p) / (inner - p)
+        # Clopper and Pearson's one question more, and the skewness: 4e-6 here.
         assert ratio == pytest.approx(np.sqrt(3.4 / 3), rel=1e-4)
 
 
@@ -124,11 +128,14 @@ def test_clusters_widen_the_population_and_end_with_single_questions():
     values, every = np.repeat([0.0, 1.0], 10), np.zeros(20, dtype=int)
     pairs = Clusters(*clustered_variance(values, np.arange(20) // 2, every, 1))
     assert pairs.number == [10]
+    # By hand: rounding, far below the default of approx, 1e-6.
     assert pairs.variance == pytest.approx(10 / 9 * 10 * 1.0 / 400)
     (found,) = credit_numbers(fitted, [gains], 0.95, "population", [pairs])
+    # A root: one rounding, far below the default of approx.
     assert found.sigma == pytest.approx(np.sqrt(pairs.variance))
     plain = population_price(fitted, gains, price, 0.95)
     alone = clustered_variance(values, np.arange(20), every, 1)
+    # By hand: rounding, far below the default of approx.
     assert alone[0] == pytest.approx(20 / 19 * 0.25 / 20)
     same = population_price(
         fitted, gains, price, 0.95, cluster_variance=0 * alone[0], clusters=alone[1]
@@ -147,5 +154,7 @@ def test_further_trials_by_either_way(further):
     many = further_successes(
         b, a, n, np.arange(n + 1), np.where(np.arange(n + 1) == n, 2, 0), further
     )
+    # Products of up to 70 factors in another order: 7e-14; atol for chances near 0.
     np.testing.assert_allclose(one, many, rtol=1e-10, atol=1e-25)
+    # The rounding of up to 41 chances that sum to 1, for each of two questions.
     np.testing.assert_allclose(one.sum(axis=1), 2, rtol=1e-12)

@@ -55,6 +55,7 @@ def test_a_weighted_sum_of_credits_may_fall():
     values = credit_of(np.array([0.4, -0.3, 1.2]))
     found = variance_credit(7, values)
     chances = binomial_chances(6, np.array([0.35]), np.array([0.65]))
+    # Seven terms, each of them a rounded sum: 5e-15 here.
     assert (chances @ found)[0] == pytest.approx(definition(7, values, 0.35), rel=1e-12)
 
 
@@ -63,6 +64,7 @@ def test_large_draws(n, k):
     values = credit_of(credit.any_success(k))
     found = variance_credit(n, values)
     chances = binomial_chances(found.size - 1, np.array([0.02]), np.array([0.98]))
+    # Coefficients are sums of up to 200 products of exp() of logs: 2e-13 here.
     assert (chances @ found)[0] == pytest.approx(definition(n, values, 0.02), rel=1e-11)
 
 
@@ -71,11 +73,14 @@ def test_elevation_keeps_the_polynomial():
     p = np.linspace(0, 1, 7)
     before = binomial_chances(3, p, 1 - p) @ values
     after = binomial_chances(9, p, 1 - p) @ elevate(values, 9)
+    # Averages of at most ten rounded values; atol is for the zero at p = 0.
     np.testing.assert_allclose(after, before, rtol=1e-13, atol=1e-15)
 
 
 def test_chances_of_a_draw():
     known = [[comb(u, j) * comb(9 - u, 4 - j) / comb(9, 4) for j in range(5)] for u in range(10)]
+    # exp() of logs of binomials below 5: a few roundings.
     np.testing.assert_allclose(draw_chances(9, 4), known, rtol=1e-13)
     large = draw_chances(3000, 1000)  # not kept
+    # exp() of logs of binomials near 2,000, each rounded: 8e-12 here.
     np.testing.assert_allclose(large.sum(axis=1), 1, rtol=1e-10)

@@ -59,11 +59,14 @@ def test_blends_equal_plain_loops(group, powers):
     linear = [theta * (a / x * g + b / y * h) for g, h in zip(*values, strict=True)]
     m, s2, factor = oracle.price(group, lambda _: linear)
     found = blend_price(Calibrated.fit(states_of(group)), *gains, powers)
+    # Sums of a few terms in another order: far below the default of approx, 1e-6.
     assert found.mu[0] == pytest.approx(seen[0] ** a * seen[1] ** b)
     assert found.sigma[0] == pytest.approx(sqrt(s2), abs=TOLERANCE)
+    # A quotient of two variances, each with the error of its grid.
     assert found.factor[0] == pytest.approx(factor, abs=1e-5)
     # m of the oracle tells which fit is the larger one.
     of_free = theta * (a / x * free[0] + b / y * free[1])
+    # The same sum in another order; sums over the other fit lie far away.
     chosen = free if m == pytest.approx(of_free, abs=1e-9) else means
     assert found.mean[0] == pytest.approx(chosen[0] ** a * chosen[1] ** b, abs=TOLERANCE)
 
@@ -72,15 +75,18 @@ def test_blends_equal_plain_loops(group, powers):
 def test_a_blend_of_one_metric_is_that_metric(case):
     fitted, gains = Calibrated.fit(states_of(CASES[case])), credit.any_success(1)
     (alone,) = prices(fitted, [fixed(gains)])
+    # The same grids; the blend's credit is rebuilt from two products: rounding.
     same(blend_price(fitted, gains, gains, (0.3, 0.7)), alone, 1e-9)
 
 
 def test_a_negative_power_has_a_normal_interval():
     fitted = Calibrated.fit(states_of(R1))
     price = blend_price(fitted, credit.any_success(2), credit.all_success(2), (2.0, -1.0))
+    # A few roundings: far below the default of approx.
     assert price.mu == pytest.approx(0.95**2 / 0.45)
     lo, hi = interval(price, 0.95)
     noise = 1.959964 * price.sigma * np.sqrt(price.factor)
+    # z has seven digits: an error of 1e-8, below the default of approx, 1e-6.
     assert (hi - price.mu, price.mu - lo) == (pytest.approx(noise), pytest.approx(noise))
     zero = blend_price(
         Calibrated.fit(states_of(CASES["all wrong"])), *[credit.any_success(1)] * 2, (1.0, -0.5)
@@ -102,11 +108,14 @@ def test_the_better_of_two_rewards_is_a_success(case):
     k = int(states.counts.sum(axis=1).min())
     found, _ = best_prices(states, np.array([0.0, 1.0]), [k, 1])
     (known,) = prices(Calibrated.fit(states), [fixed(credit.any_success(k))])
+    # The same fit, from successes that are counted the other way round: rounding.
     same(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
     swapped = States(states.counts[:, ::-1], *vars_of(states))
     (moved,) = best_prices(swapped, np.array([5.0, 3.0]), [k])
+    # The same sums in another order.
     same(moved, found, 1e-12)
+    # A few roundings: far below the default of approx.
     assert moved.mu == pytest.approx(3 + 2 * found.mu)
 
 
@@ -165,9 +174,11 @@ def test_the_best_of_k_equals_plain_loops(k):
     (found,) = best_prices(categories(COUNTS, QUESTIONS), W, [k])
     u = sum(gap * part[0] for gap, part in zip(gaps, staying, strict=True))
     m = sum(gap * part[1] for gap, part in zip(gaps, staying, strict=True))
+    # A few roundings: far below the default of approx.
     assert found.mu[0] == pytest.approx(2 - 3 * u)
     assert found.mean_rest[0] == pytest.approx(m, abs=TOLERANCE)
     assert found.sigma[0] == pytest.approx(3 * sqrt(s2), abs=TOLERANCE)
+    # A quotient of two variances, each with the error of its grid.
     assert found.factor[0] == pytest.approx(widened / s2, abs=1e-5)
 
 
@@ -191,9 +202,11 @@ def test_an_average_equals_plain_loops():
     total = max(smooth, by_trials.sum())
     found = average_price(categories(COUNTS, QUESTIONS), W)
     estimate = sum(h * row @ W / row.sum() for h, row in zip(QUESTIONS, COUNTS, strict=True)) / 20
+    # Both are sums over the same grid in another order: far below the default, 1e-6.
     assert found.mu[0] == pytest.approx(estimate)
     assert found.sigma[0] == pytest.approx(sqrt(total) / 20)
     spread = sqrt(grid.weight @ (noise - smooth) ** 2 + 20 * by_trials.var())
+    # Again the same sums in another order.
     assert found.factor[0] == pytest.approx(1 + spread / total)
 
 

@@ -70,6 +70,7 @@ def test_equal_questions_pull_rho_to_zero():
 def test_questions_that_always_or_never_succeed_push_rho_to_one():
     grid = fit_binary(np.array([20, 20]), np.array([0, 20]), np.array([400, 600]))
     assert mean_of(grid, grid.rho) > 0.995
+    # The prior is worth two questions beside 1,000: it moves the mean by far less.
     assert mean_of(grid, grid.mean[:, 1]) == pytest.approx(0.6, abs=0.01)
 
 
@@ -127,6 +128,7 @@ def test_without_trials_the_prior_is_left():
         assert mean_of(grid, grid.mean[:, 1]) == pytest.approx(1 / 2, rel=1e-12)
         assert mean_of(grid, grid.rho) == pytest.approx(1 / 3, rel=1e-5)
     grid = fit_categories(np.zeros((0, 3), int), none)
+    # The same by symmetry: the rounding of sums of weights.
     np.testing.assert_allclose(grid.weight @ grid.mean, [1 / 3] * 3, rtol=1e-12)
 
 
@@ -147,6 +149,7 @@ def test_extreme_data_give_finite_grids(n, c, questions):
     for grid in (fit_binary(trials, right, sizes), fit_categories(counts, sizes)):
         assert np.isfinite(grid.shape).all()
         assert (grid.shape > 0).all()
+        # The rounding of a sum of some thousand weights.
         assert grid.weight.sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -169,6 +172,7 @@ def test_points_of_one_correlation_have_the_moments_of_a_dirichlet_distribution(
     share, means = grid.weight[own] / grid.weight[own].sum(), grid.mean[own]
     pooled = 0.5 + np.array([17, 8, 2]) / (1 + 8 * rho)
     pi = pooled / pooled.sum()
+    # The rounding of sums of weights that are divided by their own sum.
     np.testing.assert_allclose(share @ means, pi, rtol=1e-13)
     covariance = (np.diag(pi) - np.outer(pi, pi)) / (pooled.sum() + 1)
     deviations = means - share @ means
@@ -187,6 +191,7 @@ def test_wide_steps_are_taken_only_where_they_suffice(seed, monkeypatch):
     assert fine.weight.size > 1.5 * coarse.weight.size
     for power in (1, 2, 64):
         value = mean_of(coarse, coarse.mean[:, 0] ** power)
+        # What wide steps may cost, of numbers below 1; with these seeds it is 2e-13.
         assert value == pytest.approx(mean_of(fine, fine.mean[:, 0] ** power), abs=1e-9)
 
 

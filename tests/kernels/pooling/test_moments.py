@@ -221,6 +221,7 @@ def test_a_metric_is_told_the_trials_and_those_alone():
         return n.astype(float), np.zeros(n.size)
 
     result = metric_posterior(grid, counts, n, CATEGORIES[1], trials)
+    # Means of whole numbers: the rounding of weights that sum to 1.
     np.testing.assert_allclose(result.question_mu, n, rtol=1e-14)
     # 6, 2, 1 and 3 questions; two pseudo-questions have no trials.
     assert result.mu == pytest.approx((6 * 2 + 2 + 3 * 4) / 12, rel=1e-14)

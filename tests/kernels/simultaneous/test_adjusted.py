@@ -27,6 +27,7 @@ def test_effects_are_those_of_dummy_variables():
     of_model, of_question = design(model, question)
     effect = np.linalg.lstsq(np.hstack([of_model, of_question]), value, rcond=None)[0]
     models = of_model.shape[1]
+    # Two solutions of one system of equations: 2e-15 here.
     np.testing.assert_allclose(found, effect[:models] + effect[models:].mean(), rtol=1e-9)
 
 
@@ -35,6 +36,7 @@ def test_complete_data_are_paired_data():
     question, model = np.indices(values.shape).reshape(2, -1)
     found = adjusted_means(model, question, values.ravel(), 1.0)
     oracle = paired(values, np.array([0]), 1.0)
+    # Both: two solutions of one system; covariances near 0 lose digits, 4e-14 here.
     np.testing.assert_allclose(found.mean, oracle.mean, rtol=1e-9)
     np.testing.assert_allclose(found.covariance, oracle.covariance, rtol=1e-9)
     np.testing.assert_array_equal(found.freedom, oracle.freedom)
@@ -58,6 +60,7 @@ def test_differences_have_the_sandwich_cr2():
     covariance = bread @ meat @ bread
     found = adjusted_means(model, question, value, 0.0).sigma()[0, 0, 1] ** 2
     oracle = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    # Two ways to an inverse root, then differences of covariances: 1e-15 here.
     assert found == pytest.approx(oracle, rel=1e-7)
 
 
@@ -71,6 +74,7 @@ def test_questions_of_one_model_tell_nothing_of_differences():
         0.0,
     )
     shorter = adjusted_means(model, question, value, 0.0)
+    # The same system with five more questions that add nothing to it: 4e-16 here.
     np.testing.assert_allclose(longer.sigma(), shorter.sigma(), rtol=1e-7)
     assert longer.freedom == shorter.freedom
 
@@ -88,6 +92,7 @@ def test_intervals_hold_and_are_not_biased_where_own_averages_are():
         own = value[model == 2].mean() - value[model == 0].mean() - 0.2
         found.append((error, own, abs(error) < 2.0 * fit.sigma()[0, 0, 2]))
     bias, own, held = np.mean(found, axis=0)
+    # Three standard errors of 400 logs.
     assert bias == pytest.approx(0, abs=0.01)
     assert own > 0.15
     assert held == pytest.approx(0.95, abs=0.033)  # three standard errors
@@ -95,6 +100,7 @@ def test_intervals_hold_and_are_not_biased_where_own_averages_are():
 
 def test_one_shared_question_leaves_no_interval():
     found = adjusted_means(np.array([0, 1]), np.array([0, 0]), np.array([0.2, 0.4]), 1.0)
+    # A few roundings.
     np.testing.assert_allclose(found.mean, [[0.2, 0.4]], rtol=1e-12)
     assert np.isnan(found.sigma()).all()
 

@@ -39,6 +39,7 @@ def by_quadrature(mu, sigma):
 )
 def test_equals_the_integral(mu, sigma):
     found = p_best(np.array([mu]), np.array([sigma]))[0]
+    # The kernel's rule claims 1e-8; in these cases it holds 2e-12.
     np.testing.assert_allclose(found, by_quadrature(mu, sigma), atol=1e-9)
 
 
@@ -46,11 +47,13 @@ def test_two_models_have_a_closed_form():
     random = np.random.default_rng(1)
     mu, sigma = random.normal(size=(500, 2)), np.exp(random.normal(0, 2, (500, 2)))
     oracle = ndtr((mu[:, 0] - mu[:, 1]) / np.hypot(*sigma.T))
+    # The kernel leaves out what lies beyond seven sigmas: 1e-12.
     np.testing.assert_allclose(p_best(mu, sigma)[:, 0], oracle, atol=1e-10)
 
 
 def test_a_thousand_equal_models_share():
     found = p_best(np.full((1, 1000), 0.5), np.full((1, 1000), 0.02))
+    # Equal shares of a sum to which all are scaled: rounding.
     np.testing.assert_allclose(found, 1e-3, rtol=1e-9)
 
 
@@ -60,9 +63,11 @@ def test_chances_sum_to_1_and_do_not_hang_on_strata_beside():
     mu[random.random((40, 6)) < 0.2] = np.nan
     found = p_best(mu, sigma)
     some = np.isfinite(mu).any(axis=1)
+    # Shares are scaled to their sum: rounding of six terms.
     np.testing.assert_allclose(np.nansum(found[some], axis=1), 1, rtol=1e-12)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(mu))
     alone = np.concatenate([p_best(mu[[row]], sigma[[row]]) for row in range(40)])
+    # The same sums, perhaps in another order.
     np.testing.assert_allclose(found, alone, atol=1e-12)
 
 
@@ -84,6 +89,7 @@ def test_chances_sum_to_1_and_do_not_hang_on_strata_beside():
 )
 def test_odd_strata_have_defined_chances(mu, sigma, chances):
     found = p_best(np.array([mu]), np.array([sigma]))[0]
+    # Printed to six decimals.
     np.testing.assert_allclose(found, chances, atol=1e-6)
 
 
@@ -107,14 +113,17 @@ def test_paired_models_without_correlation_are_as_independent_ones(models, withi
     mu = np.linspace(0.5, 0.6, models)
     known = Paired.of_moments(mu[None], np.eye(models)[None] * 0.03**2, np.array([np.inf]))
     oracle = p_best(mu[None], np.full((1, models), 0.03))
+    # The error of the fixed draws: it grows with the models.
     np.testing.assert_allclose(p_best_paired(known), oracle, atol=within)
 
 
 def test_identical_paired_models_share():
     values = np.repeat(np.random.default_rng(1).random((20, 1)), 3, axis=1)
     exact = p_best_paired(paired(values, np.array([0]), 0.0))
+    # A third, rounded.
     np.testing.assert_allclose(exact, 1 / 3, rtol=1e-12)
     pseudo = p_best_paired(paired(values, np.array([0]), 1.0))
+    # The error of the fixed draws: 0.005 here.
     np.testing.assert_allclose(pseudo, 1 / 3, atol=0.01)
 
 
@@ -123,6 +132,7 @@ def test_odd_paired_strata_have_defined_chances():
     values[:, 1] = np.nan
     found = p_best_paired(paired(values, np.array([0]), 1.0))[0]
     assert np.isnan(found).tolist() == [False, True, False]
+    # Shares are scaled to their sum: rounding, far below the default of approx.
     assert np.nansum(found) == pytest.approx(1)
     np.testing.assert_array_equal(p_best_paired(paired(values[:, :1], np.array([0]), 1.0)), [[1.0]])
     assert np.isnan(p_best_paired(paired(values[:1], np.array([0]), 1.0))).all()

@@ -11,6 +11,7 @@ from polars_scorio.kernels.simultaneous.directions import directions, normal_dra
     ("dimensions", "first"), [(1, [-1.184872, 0.63127]), (13, [-0.723962, -1.231597])]
 )
 def test_the_first_draws_stay_what_they_were(dimensions, first):
+    # Printed to six decimals.
     np.testing.assert_allclose(normal_draws(dimensions, 2)[0], first, atol=1e-6)
 
 
@@ -25,4 +26,5 @@ def test_draws_are_standard_normal(dimensions):
 @pytest.mark.parametrize("dimensions", [1, 2, 30])
 def test_directions_have_length_1(dimensions):
     length = (directions(dimensions, 100) ** 2).sum(axis=0)
+    # Sums of up to 30 squares, divided by their own root: rounding.
     np.testing.assert_allclose(length, 1, rtol=1e-12)

@@ -30,6 +30,7 @@ def test_the_variance_of_a_difference_is_that_of_the_rule():
     values = sample(3, 20)
     found = paired(values, FIRST, 2.0).sigma()[0, 0, 2] ** 2
     difference = values[:, 0] - values[:, 2]
+    # A variance from covariances, which cancel partly: 2e-16 here.
     assert found == pytest.approx(difference.var(ddof=1) / 20 + 4 / (2 * 20 * 21), rel=1e-9)
 
 
@@ -39,6 +40,7 @@ def test_clusters_count_as_one_question_each():
     difference = values[:, 0] - values[:, 1]
     sums = (difference - difference.mean()).reshape(3, 4).sum(axis=1)
     oracle = 3 / 2 * (sums**2).sum() / 144 + 1 / (2 * 3 * 4)
+    # A variance from covariances, which cancel partly.
     assert found.sigma()[0, 0, 1] ** 2 == pytest.approx(oracle, rel=1e-9)
     assert found.freedom.tolist() == [2.0]
 
@@ -46,6 +48,7 @@ def test_clusters_count_as_one_question_each():
 def test_clusters_of_one_question_change_nothing():
     values = sample(3, 10)
     plain, alone = paired(values, FIRST, 1.0), paired(values, FIRST, 1.0, np.arange(10)[::-1])
+    # The same sums in another order: 2e-16 here.
     np.testing.assert_allclose(alone.covariance, plain.covariance, rtol=1e-9)
 
 
@@ -57,11 +60,13 @@ def test_strata_do_not_touch_each_other():
         np.testing.assert_array_equal(both.covariance[stratum], one.covariance[0])
         alone = max_t_critical(one, everyone(3), 0.95)
         together = max_t_critical(both, np.repeat(everyone(3), 2, axis=0), 0.95)
+        # The same sums, perhaps in another order.
         assert together[stratum] == pytest.approx(alone[0], rel=1e-12)
 
 
 def test_two_models_need_student_t():
     found = paired(sample(2, 10), FIRST, 1.0)
+    # The same quantile; SciPy's inverse holds ten digits.
     assert max_t_critical(found, everyone(2), 0.95) == pytest.approx(t.ppf(0.975, 9), rel=1e-9)
 
 
@@ -89,6 +94,7 @@ def test_holds_the_confidence_of_correlated_models(models):
     of_each = max_t_of_each(known, 0.95)[0]
     own = (a == 0) | (b == 0)
     held = (reach[:, own].max(axis=1) <= of_each[0]).mean()
+    # Three standard errors and the error of the directions again.
     assert held == pytest.approx(0.95, abs=0.0033 + 0.004)
 
 
@@ -98,12 +104,14 @@ def test_fewer_pairs_need_less():
     some[0, 0, 1:] = True
     less, more = (max_t_critical(found, pairs, 0.95)[0] for pairs in (some, everyone(8)))
     assert t.ppf(0.975, 29) < less < more
+    # The same directions in both, in single precision.
     assert less == pytest.approx(max_t_of_each(found, 0.95)[0, 0], rel=1e-6)
 
 
 def test_no_pair_needs_the_value_of_one():
     found = paired(sample(3, 10), FIRST, 1.0)
     none = np.zeros((1, 3, 3), dtype=bool)
+    # The same quantile: far below the default of approx, 1e-6.
     assert max_t_critical(found, none, 0.95) == pytest.approx(t.ppf(0.975, 9))
 
 
@@ -112,6 +120,7 @@ def test_identical_models_have_defined_values(span):
     values = np.repeat(sample(1, 10), 3, axis=1)
     found = paired(values, FIRST, span)
     sigma = found.sigma()[0, 0, 1]
+    # The rounding of a variance, 1e-18 at most, under a root.
     assert sigma == pytest.approx(span / np.sqrt(2 * 10 * 11), abs=1e-9)
     c = max_t_critical(found, everyone(3), 0.95)[0]
     assert t.ppf(0.975, 9) <= c <= t.ppf(1 - 0.025 / 3, 9)
@@ -119,6 +128,7 @@ def test_identical_models_have_defined_values(span):
 
 def test_a_model_alone_needs_the_value_of_one_pair():
     found = paired(sample(1, 10), FIRST, 1.0)
+    # Both: the same quantile, far below the default of approx, 1e-6.
     assert max_t_critical(found, everyone(1), 0.95) == pytest.approx(t.ppf(0.975, 9))
     assert max_t_of_each(found, 0.95)[0, 0] == pytest.approx(t.ppf(0.975, 9))
 

@@ -23,6 +23,7 @@ def test_equals_the_studentized_range_of_scipy(confidence):
 
 def test_no_pair_needs_no_more_than_one():
     z = ndtri(0.975)
+    # The same quantile of the normal: rounding.
     np.testing.assert_allclose(tukey_critical(np.array([0, 1, 2]), 0.95), z, rtol=1e-12)
 
 
@@ -82,6 +83,7 @@ def test_covers_every_partition_into_groups_that_may_be_equal():
 def test_all_pairs_need_the_value_of_tukey_and_none_needs_z():
     everything = np.ones((1, 20, 20), dtype=bool)
     tukey = tukey_critical(np.array([20]), 0.95)
+    # Both: the ends of a table of critical values, so nothing is interpolated.
     np.testing.assert_allclose(equal_groups_critical(everything, 0.95), tukey, rtol=1e-9)
     np.testing.assert_allclose(equal_groups_critical(~everything, 0.95), ndtri(0.975), rtol=1e-9)
 
@@ -89,4 +91,5 @@ def test_all_pairs_need_the_value_of_tukey_and_none_needs_z():
 def test_few_pairs_far_apart_need_no_more_than_independent_ones():
     undecided = np.zeros((1, 9, 9), dtype=bool)
     undecided[0, 0, 8] = undecided[0, 8, 0] = True
+    # An end of the table of critical values: nothing is interpolated.
     assert equal_groups_critical(undecided, 0.95) == pytest.approx(ndtri(0.975), abs=1e-12)

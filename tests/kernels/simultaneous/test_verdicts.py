@@ -50,8 +50,10 @@ def test_the_first_step_is_that_of_tukey_and_later_ones_need_less():
     assert not told[0, 2, 3]
     # In the second step two pairs are left, of models that have nothing in common.
     assert told[0, 0, 1]
+    # Interpolation between values of a grid: 2e-7 here.
     assert c[0, 0, 1] == pytest.approx(ndtri((1 + np.sqrt(0.95)) / 2), abs=1e-4)
     first = tukey_critical(np.array([4]), 0.95)[0]
+    # The same quantile, perhaps from sums in another order.
     np.testing.assert_allclose(c[0, :2, 2:], first, rtol=1e-12)
     assert c[0, 2, 3] == c[0, 0, 2]
     assert c[0, 0, 1] < score[0, 0, 1] < first
@@ -77,6 +79,7 @@ def test_the_order_of_the_models_does_not_matter():
         for score in [scores(mu[:, order], sigma[:, order])]
     )
     np.testing.assert_array_equal(told[0][:, shuffled][:, :, shuffled], c[0])
+    # The order of the models is that of sums.
     np.testing.assert_allclose(told[1][:, shuffled][:, :, shuffled], c[1], rtol=1e-12)
 
 
@@ -88,6 +91,7 @@ def test_a_baseline_is_compared_by_the_models_that_are_left():
     # Two are told apart in the first step; then the other is alone.
     first = dunnett_critical(sigma[:, 1:], sigma[:, 0], 0.95)[0]
     alone = dunnett_critical(np.array([[1.0]]), np.array([0.5]), 0.95)[0]
+    # The same integrals, perhaps from sums in another order.
     assert c[0, 0, 1:] == pytest.approx([alone, first, first], rel=1e-9)
     assert not told[0, 1:, 1:].any()
 
