@@ -54,7 +54,7 @@ def test_logs_reproduces_the_published_leaderboard(tmp_path):
     for published in ("0.420", "0.273"):
         assert f"┆ {published}" in printed
     estimates = ps.logs.tau_bench(path).pass_hat_k([1, 2, 3, 4])["estimate"].to_list()
-    assert estimates == pytest.approx([0.420, 0.273, 0.220, 0.200], abs=5e-4)  # printed so
+    assert estimates == pytest.approx([0.420, 0.273, 0.220, 0.200], abs=5e-4)  # to three decimals
 
 
 def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):

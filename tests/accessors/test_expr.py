@@ -130,7 +130,7 @@ def test_published_numbers_of_a_question():
         category.pass_at_k(3).alias("pass"), category.avg().alias("avg"),
         category.maj_at_k().alias("cons"),
     ).select(pl.col("pass", "avg", "cons").mean()).row(0)  # fmt: skip
-    assert means == pytest.approx((0.75, 0.4167, 0.5), abs=5e-5)
+    assert means == pytest.approx((0.75, 0.4167, 0.5), abs=5e-5)  # published to four decimals
 
 
 # --- where an aggregation is
@@ -518,7 +518,8 @@ def test_a_million_counts_have_few_states_and_numbers(calls, engine):
     rows = plan.collect(engine=engine)
     assert rows.columns == ["n", "c", "pass_at_k_4", "mu", "sigma"]
     some = rows.filter(pl.col("n") == 10, pl.col("c") == 3).unique()
-    # 1 - C(7, 4) / C(10, 4), and 1 - 8 9 10 11 / (12 13 14 15) under Beta(4, 8).
+    # 1 - C(7, 4) / C(10, 4), and 1 - 8 9 10 11 / (12 13 14 15) under Beta(4, 8): few factors,
+    # so that a dozen roundings of 1.1e-16 fit into the tolerance several times.
     assert some["pass_at_k_4"].item() == pytest.approx(1 - 35 / 210, rel=1e-14)
     assert some["mu"].item() == pytest.approx(1 - 7920 / 32760, rel=1e-14)
     assert rows["pass_at_k_4"].null_count() == rows.filter(pl.col("n") < 4).height

@@ -34,6 +34,7 @@ def test_other_weights_name_the_levels(rewards):
     squared = rewards.with_columns(pl.col("reward") ** 2).scorio(
         category="reward", levels=squares.values()
     )
+    # Squares of quarters are exact floats: only the sums of a few of them may round differently.
     assert accessor.bayes(squares)["mu"].item() == pytest.approx(
         squared.bayes()["mu"].item(), rel=1e-14
     )
@@ -48,7 +49,8 @@ def test_all_levels_are_known_seen_or_not():
     two, three = (
         log.scorio(levels=levels).bayes()["sigma"].item() for levels in ([0, 1], [0, 0.5, 1])
     )
-    # Dirichlet(2, 2) and Dirichlet(2, 1, 2) with weights 0, 1 and 0, 1/2, 1.
+    # Dirichlet(2, 2) and Dirichlet(2, 1, 2) with weights 0, 1 and 0, 1/2, 1:
+    # the squares of roots, after a few roundings of 1e-16.
     assert (two**2, three**2) == pytest.approx(
         (1 / 20, (1 / 4 * 1 + 2) / 5 / 6 - 1 / 4 / 6), rel=1e-12
     )

@@ -76,6 +76,7 @@ NEAR = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**63 - 1]
 
 @pytest.mark.parametrize("success", [*NEAR, float(2**53)])
 def test_integers_are_compared_exactly(success):
+    # 2 of 12 trials: one more or less is 1/12 away, the rounding of the quotient 1e-16.
     trials = log(NEAR * 2, pl.Int64())
     roles = {"model": None, "trial": None, "success": success}
     assert trials.scorio(**roles).avg()["estimate"].item() == pytest.approx(1 / 6, rel=1e-12)
@@ -130,5 +131,6 @@ def test_both_surfaces_say_the_same(data):
         assert estimate is None
     else:
         wanted = 1 - math.comb(n - c, k) / math.comb(n, k)
-        assert report == pytest.approx(wanted, abs=1e-12)  # n <= 8: a few roundings
+        # n <= 8: a few roundings of 1e-16.
+        assert report == pytest.approx(wanted, abs=1e-12)
         assert estimate == pytest.approx(wanted, abs=1e-12)

@@ -68,14 +68,15 @@ def test_a_row_is_that_of_the_report_in_rank_order(r1):
 
 def test_published_numbers_end_where_the_metric_does(r1):
     board = r1.scorio.leaderboard(*METRICS, inference="published")
-    # DESIGN.md, section 7 (R1): (0.642857, 0.118451), bounded interval (0.4107, 0.875).
+    # DESIGN.md, section 7 (R1): (0.642857, 0.118451), bounded interval (0.4107, 0.875):
+    # to six decimals and to four, and half of the last is the tolerance.
     row = board.row(0, named=True)
     assert (row["bayes"], row["bayes_sigma"]) == pytest.approx((0.642857, 0.118451), abs=5e-7)
     assert (row["bayes_lo"], row["bayes_hi"]) == pytest.approx((0.4107, 0.875), abs=5e-5)
     assert (row["pass_at_k_2"], row["pass_at_k_2_estimate"]) == pytest.approx((0.839286, 0.95))
     assert row["inference"] == "uniform prior, as published"
     single = long([[1]]).scorio.leaderboard(ps.bayes(), inference="published").row(0, named=True)
-    # mu = 2/3, sigma = sqrt(1/18): the interval of the report ends at 1.129.
+    # mu = 2/3, sigma = sqrt(1/18), to four decimals: the interval of the report ends at 1.129.
     assert (single["bayes_lo"], single["bayes_hi"]) == pytest.approx((0.2047, 1.0), abs=5e-5)
 
 

@@ -83,7 +83,7 @@ def test_intervals_are_those_of_the_report(log):
 def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
     report = log.scorio(by="domain", success=[1, 2]).bayes(inference="published")
     means = {model: rows["mu"].mean() for (model,), rows in report.group_by("model")}
-    # b and c have the same mean, which sums in another order could tell apart.
+    # b and c have the same mean, which sums in another order could tell apart by some 1e-16.
     assert means["a"] > means["b"] == pytest.approx(means["c"], abs=1e-15)
     for layer in layers_of(plot_of(log).intervals(inference="published")):
         assert layer["encoding"]["y"]["sort"] == ["a", "b", "c"]
@@ -196,6 +196,7 @@ def test_a_matrix_has_the_probabilities_of_the_comparison_both_ways(log):
         one = shown[pair["domain"], pair["model_a"], pair["model_b"]]
         other = shown[pair["domain"], pair["model_b"], pair["model_a"]]
         ahead = pair["prob"] if pair["diff"] > 0 else 1 - pair["prob"]
+        # 1 - prob rounds once, by 1.1e-16 at most.
         assert one["prob"] == pytest.approx(ahead, abs=1e-15)
         assert one["prob"] + other["prob"] == pytest.approx(1, abs=1e-15)
         assert one["sure"] is other["sure"] is (pair["better"] is not None)
@@ -401,7 +402,7 @@ def test_more_strata_than_panels_are_refused(kind):
 
 def test_intervals_end_where_the_metric_does():
     chart = long([[1]]).scorio.plot.intervals(inference="published")
-    # mu = 2/3 and sigma = sqrt(1/18): the interval of the report ends at 1.129.
+    # mu = 2/3, sigma = sqrt(1/18), to four decimals: the interval of the report ends at 1.129.
     assert data_of(chart).select("lo", "hi").row(0) == pytest.approx((0.2047, 1.0), abs=5e-5)
     assert marks_of(chart) == ["rule", "point", "tick"]
     assert data_of(chart)["marked"].to_list() == [1.0]

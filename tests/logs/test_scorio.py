@@ -61,6 +61,7 @@ def test_the_table_is_what_scorio_reads(reader, rollouts):
     signals = [name for name in log.columns if name in read and name not in ("model", "trial")]
     assert len(signals) == 10
     for name in signals:
+        # Sums of five numbers, and what follows from them, in another order: some 1e-16.
         np.testing.assert_allclose(log[name].to_numpy(), read[name].astype(float), rtol=1e-12)
 
 
@@ -89,4 +90,5 @@ def test_the_rubrics_give_the_scores_of_scorio(rollouts, name, schema):
         # scorio's categories are the scores that a model happens to show.
         shown = part["score"].unique().sort().to_list()
         row = part.scorio(category="score", levels=shown).bayes()
+        # The same sums over six questions, in another order: some 1e-16.
         assert row.select("mu", "sigma").row(0) == pytest.approx((mu, sigma), rel=1e-9)

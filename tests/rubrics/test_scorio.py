@@ -66,7 +66,8 @@ def test_a_model_that_shows_one_category_is_measured_by_all_of_them():
     rubric = ps.rubrics.confident_and_correct()
     columns = {"model": "m", "question": 1, "is_correct": [1], "completion_avg_logprob": -0.1}
     report = pl.DataFrame(columns).scorio(trial=None).rubric(rubric).bayes(w=rubric.weights())
-    # One trial, and one of the prior for each of the four: (0.2 + 0.1 + 0.6 + 1 + 1) / 5.
+    # One trial, and one of the prior for each of the four: (0.2 + 0.1 + 0.6 + 1 + 1) / 5,
+    # where 0.2, 0.1 and 0.6 are no floats: some 1e-16.
     assert report["mu"].item() == pytest.approx(0.58, rel=1e-12)
 
 

@@ -100,7 +100,7 @@ def test_the_numbers_are_there_as_json():
     pooled = models(3, strata=2).with_columns(question=pl.format("{}-{}", "bench", "question"))
     expected = pooled.scorio.report(ps.bayes(), inference="calibrated")
     assert [row["model"] for row in rows] == expected["model"].to_list()
-    # The numbers are rounded to six significant digits.
+    # The numbers are rounded to six significant digits: by 5e-6 of them at most.
     assert [row["mu"] for row in rows] == pytest.approx(expected["mu"].to_list(), rel=1e-5)
     assert set(data["strata"]) == {"bench 0", "bench 1"}
 
