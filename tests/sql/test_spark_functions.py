@@ -64,8 +64,8 @@ def answers(spark, columns: str) -> list[tuple]:
 def told(expr: pl.Expr) -> list[object]:
     """What the package says of each state."""
     return [
-        # The functions are those of DuckDB, which were seen 4e-13 from the package; ln and exp of
-        # the JVM may add to it. The square of a sigma below 1e-160 is below the smallest float.
+        # The two were seen 2e-13 apart; ln and exp of another JVM may add to it.
+        # The square of a sigma below 1e-160 is below the smallest float.
         value if value is None else pytest.approx(value, rel=1e-9, abs=1e-160)
         for value in states().select(expr).to_series()
     ]
