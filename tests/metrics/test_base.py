@@ -278,7 +278,7 @@ def test_a_metric_of_ones_own_joins_a_report(r1):
     assert rows["metric"].to_list() == ["solved", "bayes"]
     assert rows["estimate"].to_list() == [1.0, 0.7]
     assert repr(Solved(function="solved")) == "solved()"
-    with pytest.raises(TypeError, match=r"ps\.avg\(\) only, got solved\(\)"):
+    with pytest.raises(TypeError, match=r"closed form, got solved\(\)"):
         r1.scorio.next_trials(3, Solved(function="solved"))
 
 
