@@ -9,13 +9,15 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio import progress
 from polars_scorio.command_line import main
 from tests.display.html.logs import Checked, models
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty folder, in which the command runs."""
+    """An empty folder, in which the command runs, and never says that it takes long."""
+    monkeypatch.setattr(progress, "_PATIENCE", 3600)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
