@@ -131,7 +131,9 @@ def test_nothing_in_common_is_an_error(log, ask):
 @ASKED
 @pytest.mark.parametrize("questions", ["any", None, "all"])
 def test_an_unknown_choice_is_refused_at_the_call(log, ask, questions):
-    message = rf'^questions must be "same" or "common"( or "adjusted")?, got {questions!r}$'
+    adjusts = ask in (ASKS["compare"], ASKS["population"], ASKS["rank"])
+    words = '"same" or "common" or "adjusted"' if adjusts else '"same" or "common"'
+    message = rf"^questions must be {words}, got {questions!r}$"
     with pytest.raises(ValueError, match=message):
         ask(log.lazy().scorio(**ROLES), questions=questions)
 

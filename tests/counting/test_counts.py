@@ -178,7 +178,9 @@ def nameless(log: pl.DataFrame) -> pl.DataFrame:
     [
         pytest.param(lost, {}, "^36 questions have a missing category", id="missing"),
         pytest.param(nameless, {}, "^12 questions have a null in the keys", id="null keys"),
-        pytest.param(None, {"n": 10}, "^36 questions have a number .* other than n=10", id="n"),
+        pytest.param(
+            None, {"n": 10}, "^36 questions have a number of trials other than n=10", id="n"
+        ),
     ],
 )
 def test_counts_refuse_what_a_report_refuses(log, spoil, roles, message):
@@ -205,6 +207,6 @@ def test_the_promised_n_is_that_of_the_counted_trials():
     counts = long([[0, 1, 1], [1, 1, 1]]).scorio.counts()
     assert_frame_equal(counts.scorio(count="count", n=3).counts(), counts)
     with pytest.raises(
-        ValueError, match=r"^1 question has a number .* other than n=3.* question=1: 2"
+        ValueError, match=r"^1 question has a number of trials other than n=3, .* question=1: 2"
     ):
         counts.with_columns(pl.col("count").replace(3, 2)).scorio(count="count", n=3).counts()
