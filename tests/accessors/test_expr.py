@@ -1,7 +1,6 @@
 """Metrics as expressions: on categories, on counts, wherever an aggregation is."""
 
 import inspect
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,7 +18,6 @@ KEYS = ["domain", "model", "question"]
 FUNCTIONS = [name for name in metrics.__all__ if name.islower()]
 ENGINES = ["streaming", "in-memory"]
 RUBRIC = [0, 0.5, 1]
-WORDS = {0: "bad", 1: "fair", 2: "good"}
 CATEGORY = pl.col("category").scorio(success=2)
 # Every metric, some of them more than once, each with a single k.
 FAMILY = {
@@ -233,81 +231,6 @@ def test_the_schema_is_known_before_anything_is_read(log):
     assert plan.collect_schema() == expected
 
 
-# --- what categories mean
-
-
-@pytest.mark.parametrize(
-    "dtype",
-    [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.String, pl.Categorical, pl.Enum([*"0123"])],
-)
-@both_engines
-def test_the_dtype_of_the_categories_does_not_matter(log, dtype, engine):
-    words = not dtype.is_numeric()
-    trials = log.lazy().with_columns(
-        pl.col("category").cast(pl.String if words else dtype).cast(dtype)
-    )
-    category = pl.col("category").scorio(success="2" if words else 2)
-    w = {str(code): weight for code, weight in enumerate(RUBRIC)} if words else RUBRIC
-    rows = trials.group_by(KEYS).agg(
-        category.pass_at_k(2).alias("pass"), category.bayes(w).alias("bayes")
-    )  # fmt: skip
-    expected = log.group_by(KEYS).agg(
-        CATEGORY.pass_at_k(2).alias("pass"), CATEGORY.bayes(RUBRIC).alias("bayes")
-    )  # fmt: skip
-    rows = rows.sort(KEYS).collect(engine=engine)
-    assert_frame_equal(rows, expected.sort(KEYS), check_exact=True)
-
-
-def test_true_is_a_success(log):
-    solved = log.with_columns(category=pl.col("category") == 2)
-    rows = solved.group_by(KEYS).agg(pl.col("category").scorio.pass_at_k(2)).sort(KEYS)
-    assert_frame_equal(rows, log.group_by(KEYS).agg(CATEGORY.pass_at_k(2)).sort(KEYS))
-    assert solved.select(pl.col("category").scorio(success=False).avg()).item() == pytest.approx(
-        1 - solved["category"].mean()
-    )
-
-
-@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
-def test_a_fraction_can_be_a_success_and_have_a_weight(dtype):
-    trials = pl.DataFrame({"category": [0.1, 0.7, 0.1, 0]}, schema={"category": dtype})
-    category = pl.col("category").scorio
-    assert trials.select(category(success=0.1).avg()).item() == 0.5
-    assert trials.select(category(success=0.1).max_at_k(1)).item() == 0.5
-    assert trials.select(category.avg({0: 0, 0.1: 4, 0.7: 8})).item() == 4
-
-
-@pytest.mark.parametrize(
-    ("missing", "expected"),
-    [("drop", 2 / 3), (0, 2 / 5), (1, 4 / 5), (False, 2 / 5), (1.0, 4 / 5)],
-)
-@pytest.mark.parametrize("success", [None, 1, (1, 3)])
-def test_missing_is_dropped_or_a_category(missing, expected, success):
-    trials = pl.DataFrame({"category": [0, 1, None, 1, float("nan")]}, strict=False)
-    category = pl.col("category").scorio(success=success, missing=missing)
-    assert trials.select(category.avg()).item() == pytest.approx(expected)
-    if success is None:
-        weighted = trials.select(category.bayes([10, 20])).item()
-        assert weighted == pytest.approx(10 + 10 * expected)
-
-
-def test_a_missing_label_can_be_a_category_too():
-    grades = pl.DataFrame({"grade": ["good", None, "bad", "good"]})
-    grade = partial(pl.col("grade").scorio, success="good")
-    assert grades.select(grade(missing="crash").avg()).item() == 0.5
-    assert grades.select(grade(missing="good").avg()).item() == 0.75
-    weighed = pl.col("grade").scorio(missing="bad").avg({"bad": 0, "good": 8})
-    assert grades.select(weighed).item() == 4
-
-
-def test_a_group_whose_trials_were_all_dropped_has_no_number():
-    trials = long([[None, None], [1, None]])
-    category = pl.col("category").cast(pl.Int64).scorio(missing="drop")
-    rows = trials.group_by("question").agg(
-        category.avg(), category.posterior(ps.bayes()).struct.field("mu")
-    )  # fmt: skip
-    assert rows.sort("question").rows() == [(0, None, None), (1, 1.0, 2 / 3)]
-
-
 # --- typed code, and what is printed
 
 
@@ -317,153 +240,6 @@ def test_the_function_gives_the_accessor_of_an_expression(log):
     assert repr(accessor) == '<scorio of col("category")>'
     rows = log.group_by(KEYS).agg(accessor.pass_at_k(2)).sort(KEYS)
     assert_frame_equal(rows, log.group_by(KEYS).agg(CATEGORY.pass_at_k(2)).sort(KEYS))
-
-
-# --- errors
-
-
-@pytest.mark.parametrize(
-    ("ask", "error", "message"),
-    [
-        (lambda c: c.pass_at_k([1, 4]), ValueError, r"^pass_at_k: .* single one, got \[1, 4\]"),
-        (lambda c: c.pass_at_k(0), ValueError, "k must be a positive int .*, got 0"),
-        (lambda c: c.posterior(ps.auc_at_k([2, 3])), ValueError, r"single one, got \[2, 3\]"),
-        (lambda c: c.posterior("bayes"), TypeError, "metric must be .* ps.bayes.*, got 'bayes'"),
-        (lambda c: c.estimate(ps.bayes), TypeError, "metric must be .*, got <function bayes"),
-        (lambda c: c.posterior(ps.bayes(), confidence=2), ValueError, r"confidence .*\(?0.*got 2"),
-        (
-            lambda c: c.posterior(ps.bayes(), inference="pooled"),
-            TypeError,
-            r"posterior\(\) got an unexpected keyword argument 'inference'",
-        ),
-        (lambda c: c(success=[]).avg(), ValueError, "success must name at least one category"),
-        (lambda c: c(success={1: 0}), TypeError, r"success must be a category .*, got \{1: 0\}"),
-        (lambda c: c(missing=None), TypeError, "missing must be .*, got None"),
-        (lambda c: c(missing=2).avg(), ValueError, r"missing=2 is none of .* \[0, 1\]"),
-        (lambda c: c(success=3).avg(RUBRIC), ValueError, r"success=3 is none of .* \[0, 1, 2\]"),
-        (
-            lambda c: c(success=["good", 1]).avg(),
-            TypeError,
-            r"all labels or all numbers, got \['good', 1\]",
-        ),
-        (
-            lambda c: c(success="good").avg(RUBRIC),
-            TypeError,
-            r"all labels or all numbers, got \['good', 0, 1, 2\]",
-        ),
-        (lambda c: c(missing="crash").avg(), ValueError, r"'x' holds labels .* success="),
-    ],
-)  # fmt: skip
-def test_wrong_arguments_are_refused_at_the_call(ask, error, message):
-    with pytest.raises(error, match=message):
-        ask(pl.col("x").scorio)
-
-
-@pytest.mark.parametrize("several", [pl.col("a", "b"), pl.all(), pl.col("^a.*$")])
-def test_a_metric_is_one_of_a_single_column(several):
-    with pytest.raises(ValueError, match="a metric is one of a single column, got "):
-        several.scorio.avg()
-
-
-CASES = {
-    "missing": (
-        [0, 1, None], {}, ps.avg(),
-        (
-            "a missing category (null or NaN in 'x'): .scorio(missing=\"drop\") leaves such trials "
-            "out; a category, as in missing=0, counts them as that."
-        ),
-    ),
-    "nan": ([0.0, 1.0, float("nan")], {}, ps.avg(), "a missing category (null or NaN in 'x'): "),
-    "outside": (
-        [0, 1, 2], {}, ps.pass_at_k(1),
-        (
-            "a category outside [0, 1] in 'x': recode it, pass w with a weight for every category, "
-            "or say with .scorio(success=...) which of them count as success."
-        ),
-    ),
-    "too few weights": ([0, 1, 3], {}, ps.bayes(RUBRIC), "a category outside [0, 1, 2] in 'x': "),
-    "unknown label": (
-        ["a", "b"], {}, ps.bayes({"a": 0, "c": 1}), "a category outside ['a', 'c'] in 'x': ",
-    ),
-    "fraction": (
-        [0.0, 0.5], {"success": 1}, ps.avg(),
-        (
-            "a category that is not a whole number in 'x': pass an expression instead, for "
-            "instance (pl.col(...) >= 0.5).scorio."
-        ),
-    ),
-    "infinite": (
-        [0.0, float("inf")], {"success": 1}, ps.avg(),
-        "a category that is not a whole number in 'x': ",
-    ),
-    "labels": (
-        ["a", "b"], {}, ps.avg(),
-        (
-            "the category column 'x' holds labels (String): say which of them are successes with "
-            "success=, or weigh them all with w={label: weight, ...}"
-        ),
-    ),
-    "digits as labels": (["0", "1"], {}, ps.avg(), "the category column 'x' holds labels (String)"),
-    "number for labels": (
-        ["a", "b"], {"success": 1}, ps.avg(),
-        "success: 1 cannot be a category of 'x', which is String. Its categories are labels.",
-    ),
-    "label for numbers": (
-        [0, 1], {"success": "good"}, ps.avg(),
-        "success: 'good' cannot be a category of 'x', which is Int64. Its categories are numbers.",
-    ),
-    "not a truth value": (
-        [True, False], {"success": 2}, ps.avg(),
-        "success: 2 cannot be a category of 'x', which is Boolean. It holds true and false.",
-    ),
-    "rewards": (
-        [0.0, 1.0], {}, ps.max_at_k(1),
-        (
-            "max_at_k: 'x' is Float64, so that its values may be rewards, which an expression does "
-            "not keep. Weigh them with w={value: reward, ...}, say success=1 where they are "
-            "outcomes, or use a report."
-        ),
-    ),
-    "negative power of zero": (
-        [0, 0, 1], {}, ps.geom_at_k(2, unanimous_power=-1),
-        "geom_at_k(unanimous_power=-1): a negative power of zero: ",
-    ),
-}  # fmt: skip
-
-
-@both_engines
-@pytest.mark.parametrize(("values", "roles", "metric", "message"), CASES.values(), ids=CASES)
-def test_bad_categories_are_refused_at_collection(values, roles, metric, message, engine):
-    trials = pl.LazyFrame({"question": [i % 2 for i, _ in enumerate(values)], "x": values})
-    category = pl.col("x").scorio(**roles)
-    for plan in (
-        trials.select(category.posterior(metric)),
-        trials.group_by("question").agg(category.posterior(metric)),
-        trials.select(category.estimate(metric).over(pl.lit(1))),
-    ):
-        assert complaint(plan, engine).startswith(message)
-
-
-@both_engines
-@pytest.mark.parametrize("dtype", [pl.Date, pl.Decimal(4, 1), pl.Duration("ms")])
-def test_a_dtype_that_no_category_has_is_refused(dtype, engine):
-    plan = pl.LazyFrame(schema={"x": dtype}).select(pl.col("x").scorio.avg())
-    assert complaint(plan, engine).startswith(f"category column 'x' is {dtype}; a category is")
-
-
-def test_categories_of_a_categorical_are_no_codes():
-    grades = pl.DataFrame({"x": ["a", "b"]}, schema={"x": pl.Categorical})
-    plan = grades.lazy().select(pl.col("x").scorio.avg())
-    assert "'x' holds labels (Categorical)" in complaint(plan, "in-memory")
-
-
-def test_an_estimate_may_exist_where_a_posterior_does_not():
-    # Under Beta(1, 1e300) the mean of Pass^2 is 1e-600, which no float holds.
-    metric = ps.geom_at_k(2, unanimous_power=-1, beta0=1e300)
-    ones = pl.LazyFrame({"x": [1, 1]})
-    assert ones.select(pl.col("x").scorio.estimate(metric)).collect().item() == 1
-    plan = ones.select(pl.col("x").scorio.posterior(metric))
-    assert "a negative power of zero" in complaint(plan, "in-memory")
 
 
 # --- on counts

@@ -7,17 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.kernels.calibrated.cases import CASES
-from tests.made_logs import drawn, law, long, outcomes, ragged, unreadable
+from tests.made_logs import drawn, long, outcomes, unreadable
 
 CALIBRATED = {"inference": "calibrated"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
-KINDS = pytest.mark.parametrize("overall", ["macro", "micro"])
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 W = [0, 0.5, 1]
 # What is a credit of k draws has an interval for either target, and a range beyond the trials.
@@ -338,127 +335,9 @@ def test_what_has_no_say_is_refused_at_the_call(r1, metric, options, message):
             accessor.report(metric, **{**CALIBRATED, **options})
 
 
-# --- chosen once
-
-SHOWN = {
-    "report": lambda log, **options: log.report(ps.avg(), ps.pass_at_k(2), **options),
-    "metric": lambda log, **options: log.pass_at_k(2, **options),
-    "compare": lambda log, **options: log.compare(ps.pass_at_k(2), **options),
-    "rank": lambda log, **options: log.rank(ps.pass_at_k(2), **options),
-    "half width": lambda log, **options: log.trials_needed(half_width=0.1, **options),
-    "trials needed": lambda log, **options: log.trials_needed(**options),
-    "next trials": lambda log, **options: log.next_trials(9, per="model", **options),
-    "trajectory": lambda log, **options: log.trajectory(ps.avg(), **options),
-    "convergence": lambda log, **options: log.convergence(replicates=0, **options),
-    "leaderboard": lambda log, **options: log.leaderboard(ps.pass_at_k(2), **options),
-    "intervals": lambda log, **options: log.plot.intervals(ps.pass_at_k(2), **options).to_dict(),
-}
-# What shows means to people is calibrated unless something else is said.
-DEFAULT = dict.fromkeys(SHOWN, "published") | dict.fromkeys(
-    ["leaderboard", "intervals"], "calibrated"
-)
-
-
-@pytest.fixture
-def duel() -> pl.DataFrame:
-    """Two models on twelve questions with four trials each, where priors matter."""
-    hard, easy = {(4, 0): 8, (4, 1): 3, (4, 3): 1}, {(4, 0): 1, (4, 2): 1, (4, 3): 2, (4, 4): 8}
-    return pl.concat([outcomes(hard, "hard"), outcomes(easy, "easy")])
-
-
 def same(one: object, other: object) -> bool:
     if isinstance(one, pl.DataFrame):
         return one.equals(other)
     return json.dumps(one, default=str, sort_keys=True) == json.dumps(
         other, default=str, sort_keys=True
     )
-
-
-@pytest.mark.parametrize("word", ["published", "pooled", "calibrated"])
-@pytest.mark.parametrize("shown", SHOWN)
-def test_a_word_on_the_accessor_is_the_word_in_every_method(duel, shown, word):
-    show = SHOWN[shown]
-    said = show(duel.scorio, inference=word)
-    assert same(show(duel.scorio(inference=word)), said)
-    # A word in a method goes before it.
-    other = "pooled" if word == "published" else "published"
-    assert same(show(duel.scorio(inference=other), inference=word), said)
-    assert same(show(duel.scorio), show(duel.scorio, inference=DEFAULT[shown]))
-
-
-def test_a_rubric_keeps_what_was_chosen(duel):
-    solved = ps.rubrics.rubric(
-        "outcome", {"failed": pl.col("category") == 0}, otherwise="solved", success="solved"
-    )
-    rows = duel.scorio(inference="calibrated", confidence=0.5).rubric(solved).pass_at_k(2)
-    # The same outcomes under other names: rounding at most, far below the default of 1e-5.
-    assert_frame_equal(rows, duel.scorio.pass_at_k(2, confidence=0.5, **CALIBRATED))
-
-
-@pytest.mark.parametrize(
-    "options", [{"confidence": 0.5}, {"target": "population"}, {"confidence": 0.9}], ids=str
-)
-def test_target_and_confidence_are_chosen_likewise(duel, options):
-    chosen = duel.scorio(inference="calibrated", **options)
-    expected = duel.scorio.avg(**CALIBRATED, **options)
-    assert_frame_equal(chosen.avg(), expected, check_exact=True)
-    plain = duel.scorio.avg(**CALIBRATED)
-    assert not plain.equals(expected)
-    assert_frame_equal(chosen.avg(target="benchmark", confidence=0.95), plain, check_exact=True)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"inference": "beta"}, "inference must be \"published\" or .*, got 'beta'"),
-        ({"target": "all"}, "target must be .*, got 'all'"),
-        ({"confidence": 1}, r"confidence must be .*, got 1"),
-    ],
-)
-def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, message):
-    with pytest.raises(ValueError, match=message):
-        r1.scorio(**options)
-
-
-# --- what people read
-
-
-@law
-@given(st.lists(ragged(), min_size=1, max_size=3))
-def test_no_number_of_a_leaderboard_lies_outside_its_bracket(models):
-    log = pl.concat(long(outcomes, f"m{place}") for place, outcomes in enumerate(models))
-    metrics = (*CREDITS[:1], ps.pass_at_k([1, 2]), ps.pass_hat_k(2), *BLENDS[:1], *POOLED)
-    accessor = log.scorio
-    if (
-        len({tuple(log.filter(model=m)["question"].unique().sort()) for m in log["model"].unique()})
-        > 1
-    ):
-        board = accessor.leaderboard(*metrics, questions="common")
-    else:
-        board = accessor.leaderboard(*metrics)
-    for name in [name.removesuffix("_lo") for name in board.columns if name.endswith("_lo")]:
-        shown = board.filter(pl.col(name).is_not_null())
-        assert (shown[f"{name}_lo"] <= shown[name]).all(), name
-        assert (shown[name] <= shown[f"{name}_hi"]).all(), name
-
-
-@KINDS
-def test_nor_over_strata(log, overall):
-    metrics = ps.avg(W), ps.bayes(W), ps.pass_at_k([1, 2]), ps.geom_at_k(1), ps.max_at_k(1, W)
-    board = log.scorio(by="domain", success=2).leaderboard(*metrics, overall=overall)
-    ends = [name for name in board.columns if name.endswith("_lo") and name != "rank_lo"]
-    names = [name.removesuffix("_lo") for name in ends]
-    assert len(names) == 18
-    for name in names:
-        shown = board.filter(pl.col(name).is_not_null())
-        assert (shown[f"{name}_lo"] <= shown[name]).all(), name
-        assert (shown[name] <= shown[f"{name}_hi"]).all(), name
-
-
-def test_a_posterior_mean_shows_itself_beside_its_bracket():
-    log = outcomes({(8, 0): 92, (8, 1): 8})
-    wide = log.scorio(model=None).geom_at_k(2, **CALIBRATED, wide=True).row(0, named=True)
-    # Nobody succeeds twice: the estimate is 0, which the interval of mu does not hold.
-    assert wide["geom_at_k_2"] == wide["geom_at_k_2_mu"] > wide["geom_at_k_2_lo"] > 0
-    published = log.scorio(model=None).geom_at_k(2, inference="published", wide=True)
-    assert published["geom_at_k_2"].item() == 0

@@ -1,0 +1,173 @@
+"""Verdicts and ranks where little is known of the models, and planned pairs."""
+
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.decisions.counted import counted
+from tests.made_logs import long
+
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
+RANKS = ["rank", "rank_lo", "rank_hi", "p_best"]
+INFERENCES = ["published", "pooled", "calibrated"]
+ASKED = [
+    *({"inference": each} for each in INFERENCES),
+    {"target": "population"},
+    {"target": "population", "questions": "adjusted"},
+]
+
+
+# --- models of which little is known
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_one_model_is_the_first_and_the_last(options, simultaneous):
+    log = long([[1, 0], [1, 1], [0, 0]], "a").scorio
+    rows = log.rank(ps.avg(), simultaneous=simultaneous, **options)
+    assert rows.select(RANKS).rows() == [(1, 1, 1, 1.0)]
+    pairs = log.compare(ps.avg(), simultaneous=simultaneous, **options)
+    assert pairs.height == 0
+    assert pairs.schema["better"] == pl.String
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+def test_identical_models_share_all_ranks(options):
+    log = pl.concat([long([[1, 0], [1, 1], [0, 0]], model) for model in "abc"]).scorio
+    rows = log.rank(ps.avg(), **options)
+    assert rows.select("rank", "rank_lo", "rank_hi").unique().rows() == [(1, 1, 3)]
+    # Those of the population come from draws that do not tell which of the equal ones it is.
+    # Two standard errors of 2,048 random draws; these lie more evenly than random ones.
+    assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3, abs=0.02)
+    pairs = log.compare(ps.avg(), simultaneous=True, **options)
+    assert pairs.select("diff", "z", "prob").unique().rows() == [(0, 0, 0.5)]
+    assert pairs["better"].null_count() == 3
+
+
+def test_without_any_sigma_the_order_is_certain_and_equals_share():
+    log = pl.concat([long([[1, 2]], model) for model in "abc"])
+    # Each category has the same weight: nothing is at stake.
+    rows = log.scorio.rank(ps.bayes([1, 1, 1]))
+    # A third is rounded, by far less than the default of 1e-6.
+    assert rows.select(RANKS).rows() == [(1, 1, 3, pytest.approx(1 / 3))] * 3
+
+
+def test_some_models_without_sigma_stay_where_they_are():
+    from polars_scorio.decisions.differences import posteriors, told_apart  # noqa: PLC0415
+
+    mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
+    scores = posteriors(mu, sigma, ps.bayes(), None)
+    told, _ = told_apart(scores, 0.95)
+    assert told[0].astype(int).tolist() == [[0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+    found = scores.differences(*np.triu_indices(4, 1), np.full((1, 6), 2.0))
+    assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
+    assert found.z[0, 0] == -np.inf
+
+
+def test_saturated_models_leave_something_open():
+    log = pl.concat([long([[1] * 4] * 10, "all"), long([[1] * 4] * 10, "too")]).scorio
+    row = log.compare(ps.avg(), inference="calibrated").row(0, named=True)
+    assert (row["diff"], row["better"]) == (0, None)
+    assert -0.5 < row["lo"] < -0.05
+    # The ends mirror each other but for rounding, far below the default of 1e-6.
+    assert row["hi"] == pytest.approx(-row["lo"])
+
+
+def test_predictions_are_not_ranked():
+    log = pl.concat(
+        [
+            long([[1, 0, 1], [0, 0, 1], [1, 1, 1]], "c"),
+            long([[0, 0, 1], [0, 1, 0], [1, 0, 1]], "a"),
+            long([[1], [1], [1]], "b"),
+        ]
+    ).scorio
+    rows = log.rank(ps.pass_at_k(2), inference="calibrated")
+    assert rows["model"].to_list() == ["c", "a", "b"]
+    assert rows["rank"].to_list() == [1, 2, None]
+    assert rows.row(2, named=True)["rank_hi"] is None
+    assert rows.select(*RANKS, "rank_ci", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
+    assert rows["rank_hi"].to_list()[:2] == [2, 2]
+    assert rows.select("mu", "lo", "hi").null_count().row(0) == (0, 0, 0)
+    pairs = log.compare(ps.pass_at_k(2), inference="calibrated", simultaneous=True)
+    ahead = pairs.filter((pl.col("model_a") == "b") | (pl.col("model_b") == "b"))
+    assert ahead.select("sigma", "z", "prob", "better").null_count().row(0) == (2,) * 4
+    assert (ahead["lo"] <= ahead["diff"]).all()
+    assert pairs["sigma"].null_count() == 2
+
+
+def test_models_without_an_estimate_leave_the_others_alone():
+    log = pl.concat(
+        [
+            *(
+                long([[int(rate > q / 9)] * 3 for q in range(9)], m)
+                for m, rate in (("a", 1), ("b", 0.2))
+            ),
+            long([[1]] * 9, "c"),
+        ]
+    ).scorio
+    options = {"target": "population", "simultaneous": True}
+    rows = log.rank(ps.pass_at_k(2), **options)
+    assert rows.select("model", "rank", "rank_lo", "rank_hi").rows()[2] == ("c", None, None, None)
+    two = log.frame.filter(pl.col("model") != "c").scorio.rank(ps.pass_at_k(2), **options)
+    # Beside a third model the directions of the draws are others: the last digits of p_best.
+    assert_frame_equal(rows[:2], two, abs_tol=0.01)
+
+
+@pytest.mark.parametrize("simultaneous", [0, "no", None])
+def test_simultaneous_is_a_flag(simultaneous):
+    for method in ("compare", "rank"):
+        with pytest.raises(TypeError, match=r"^simultaneous must be "):
+            getattr(long([[1]]).scorio, method)(simultaneous=simultaneous)
+
+
+# --- plans
+
+
+@pytest.mark.parametrize(("assurance", "share"), [(0.8, "settled"), (0.5, "leader")])
+def test_planned_pairs_are_settled_as_often_as_promised(assurance, share):
+    random = np.random.default_rng(11)
+    # Rates are as uniform as the prior, so that its posteriors are right.
+    rates, n = random.random((400, 2, 10)), 8
+    now = random.binomial(n, rates)
+    plan = counted(now, n).trials_needed(assurance=assurance, confidence=0.9)
+    found = []
+    for stratum, leader, extra in plan.select("stratum", "model_a", "extra").iter_rows():
+        if extra:
+            more = now[stratum] + random.binomial(extra, rates[stratum])
+            better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
+            found.append((better is not None, better == leader))
+    shares = dict(zip(("settled", "leader"), np.mean(found, axis=0), strict=True))
+    # Three standard errors. For the leader 0.5 is a coin flip; the other may still be settled.
+    spread = 3 * sqrt(assurance * (1 - assurance) / len(found))
+    assert shares[share] == pytest.approx(assurance, abs=spread)
+    assert shares["leader"] <= shares["settled"]
+
+
+def test_what_is_settled_today_needs_nothing(spread):
+    for inference in ("published", "pooled"):
+        plan = spread.trials_needed(inference=inference)
+        pairs = spread.compare(inference=inference)
+        keys = ["stratum", "model_a", "model_b"]
+        ours = [frozenset(row[1:]) | {("s", row[0])} for row in plan.select(keys).iter_rows()]
+        better = {
+            frozenset(row[1:3]) | {("s", row[0])}: row[3]
+            for row in pairs.select(*keys, "better").iter_rows()
+        }
+        assert [extra == 0 for extra in plan["extra"]] == [better[key] is not None for key in ours]
+    assert plan["extra"].min() == 0
+
+
+def test_more_assurance_needs_more_trials(spread):
+    open_ = spread.trials_needed(assurance=0.5, confidence=0.999)["extra"].to_numpy() > 0
+    needs = [
+        spread.trials_needed(assurance=each, confidence=0.999)["extra"].to_numpy()[open_]
+        for each in (0.8, 0.9, 0.99)
+    ]
+    assert open_.sum() > 2
+    for fewer, more in combinations(needs, 2):
+        assert (fewer < more).all()
