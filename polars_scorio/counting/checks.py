@@ -190,7 +190,7 @@ def _multiplicities(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(BAD) > 0,
-            _text(": ", pl.col(BAD), " rows"),
+            _text(": ", _number(BAD, "row")),
             f"null or negative counts in {trials.count.name!r}",
             "A count says for how many trials its row stands: 0, 1, 2, ...",
         ),
@@ -210,13 +210,13 @@ def _identities(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(NO_ID) > 0,
-            _text(": ", pl.col(NO_ID), " trials"),
+            _text(": ", _number(NO_ID, "trial")),
             f"a null trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
         ),
         Rule(
             pl.col(IDS) < pl.col(ROWS),
-            _text(": ", pl.col(ROWS), " trials, ", pl.col(IDS), " distinct ids"),
+            _text(": ", _number(ROWS, "trial"), ", ", _number(IDS, "distinct id")),
             f"the same trial twice (a repeated id in {trial!r})",
             "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
             "where that column is no trial id, or validate=False to skip this check.",
@@ -230,7 +230,7 @@ def _sizes(trials: Trials) -> list[Rule]:
         rules.append(
             Rule(
                 pl.col(ROWS) != trials.roles.n,
-                _text(": ", pl.col(ROWS), " trials"),
+                _text(": ", _number(ROWS, "trial")),
                 f"a number of trials other than n={trials.roles.n}",
                 "Look for files that were read twice and for lost trials, or leave n= out.",
             )
@@ -239,7 +239,7 @@ def _sizes(trials: Trials) -> list[Rule]:
         rules.append(
             Rule(
                 pl.col(MISSING) > 0,
-                _text(": ", pl.col(MISSING), " trials"),
+                _text(": ", _number(MISSING, "trial")),
                 f"a missing category (null or NaN in {trials.category.name!r})",
                 'missing="drop" leaves such trials out and counts them in the column dropped; a '
                 "category, as in missing=0, counts them as that.",
@@ -251,7 +251,7 @@ def _sizes(trials: Trials) -> list[Rule]:
 def _categories(trials: Trials, classes: Classes) -> list[Rule]:
     empty = Rule(
         unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
-        _text(": ", pl.col(ROWS), " trials, ", pl.col(MISSING), " of them missing"),
+        _text(": ", _number(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"),
         "no trial with a category",
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
@@ -292,6 +292,12 @@ def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:
 def unscored() -> pl.Expr:
     """Whether a question has no trial with an outcome."""
     return pl.col(ROWS) - pl.col(MISSING) < 1
+
+
+def _number(column: str, what: str) -> pl.Expr:
+    """How many there are of what: 1 trial, 2 trials."""
+    plural = pl.when(pl.col(column) == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
+    return _text(pl.col(column), " ", plural)
 
 
 def _text(*parts: str | pl.Expr) -> pl.Expr:

@@ -92,14 +92,14 @@ MISSING_WAY_OUT = 'missing="drop" .* dropped; .*missing=0'
 COUNTED = {"count": "rows"}
 # Found whatever the metric is.
 ROWS = {
-    "null": Case(put("category", None), MISSING, ": 1 trials", MISSING_WAY_OUT),
-    "nan": Case(put("category", float("nan")), MISSING, ": 1 trials", MISSING_WAY_OUT),
+    "null": Case(put("category", None), MISSING, ": 1 trial", MISSING_WAY_OUT),
+    "nan": Case(put("category", float("nan")), MISSING, ": 1 trial", MISSING_WAY_OUT),
     "lost": Case(lose, PROMISED, ": 3 trials", "lost trials", {"n": 4}),
     "read twice": Case(repeat, PROMISED, ": 5 trials", "read twice", {"n": 4, "trial": None}),
     "repeated": Case(repeat, TWICE, ": 5 trials, 4 distinct ids", "by= .* validate=False"),
-    "no id": Case(put("trial", None), NO_ID, ": 1 trials", "Fill .* trial=None"),
-    "null count": Case(put("rows", None), COUNTS, ": 1 rows", "0, 1, 2", COUNTED),
-    "negative count": Case(put("rows", -1), COUNTS, ": 1 rows", "0, 1, 2", COUNTED),
+    "no id": Case(put("trial", None), NO_ID, ": 1 trial", "Fill .* trial=None"),
+    "null count": Case(put("rows", None), COUNTS, ": 1 row", "0, 1, 2", COUNTED),
+    "negative count": Case(put("rows", -1), COUNTS, ": 1 row", "0, 1, 2", COUNTED),
 }
 # Found where the categories are known.
 CATEGORIES = {

@@ -197,7 +197,7 @@ def test_counts_refuse_what_a_report_refuses(log, spoil, roles, message):
 
 def test_a_trial_that_is_there_twice_with_two_outcomes_is_found():
     log = pl.DataFrame({"model": "m", "question": [1, 1], "trial": 0, "category": [0, 1]})
-    message = r"^1 question has the same trial twice .* question=1: 2 trials, 1 distinct ids\."
+    message = r"^1 question has the same trial twice .* question=1: 2 trials, 1 distinct id\."
     with pytest.raises(ValueError, match=message):
         log.scorio.counts()
     assert log.scorio(validate=False).counts()["count"].to_list() == [1, 1]

@@ -221,7 +221,7 @@ def test_counted_rewards_equal_single_trials(rewards):
 @pytest.mark.parametrize("hole", [None, NAN])
 def test_missing_rewards_mean_what_missing_says(hole):
     log = long([[0.5, hole, -1.0], [2.0, 3.0]]).cast({"category": pl.Float64})
-    message = r"^1 question has a missing category .* at model='m', question=0: 1 trials"
+    message = r"^1 question has a missing category .* at model='m', question=0: 1 trial"
     with pytest.raises(ValueError, match=message):
         log.scorio.max_at_k(2)
     dropped = log.scorio(missing="drop").max_at_k([2, 3])

@@ -303,7 +303,7 @@ def test_a_missing_signal_that_decides_is_an_error_with_its_place(log, nothing):
     )
     accessor = broken.scorio(by="dataset")
     message = r"2 questions have a missing category .*'concision_high_conf'\), the first at dataset"
-    with pytest.raises(ValueError, match=message + "='easy', model='b', question=2: 1 trials"):
+    with pytest.raises(ValueError, match=message + "='easy', model='b', question=2: 1 trial"):
         accessor.rubric(rubric, over=()).bayes(rubric.weights())
     dropped = (
         broken.scorio(by="dataset", missing="drop").rubric(rubric, over=()).bayes(rubric.weights())
