@@ -67,6 +67,7 @@ class Scorio(
         n: int | None = None,
         count: Column | None = None,
         levels: Iterable[float] | None = None,
+        answer: Column | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
         inference: InferenceKind | None = None,
@@ -108,6 +109,9 @@ class Scorio(
             The category column holds the reward itself, which is one of these (within 1e-6); they
             are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
             error. Binary metrics need `success`, unless the levels are 0 and 1.
+        answer : str or Expr, optional
+            What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
+            NaN): it has no vote. No other metric looks at it.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
             The check is exact; where ids are integers close together its memory grows with the
@@ -162,6 +166,7 @@ class Scorio(
             n=n,
             count=count,
             levels=levels,
+            answer=answer,
             validate=validate,
             unscored=unscored,
         )

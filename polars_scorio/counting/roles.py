@@ -24,7 +24,14 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
-from polars_scorio.counting.values import check_dtype, held, is_label
+from polars_scorio.counting.values import (
+    NOISE,
+    check_dtype,
+    held,
+    is_label,
+    near_level,
+    plain_answer,
+)
 
 Column = str | pl.Expr
 Category = str | int | float | bool
@@ -32,11 +39,9 @@ Category = str | int | float | bool
 # What questions without any outcome mean.
 Unscored = Literal["error", "drop"]
 
-# How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
-NOISE = 1e-6
-
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
+ANSWER = ":answer"
 
 _WAYS_OUT = {
     "by": "Name existing columns with by=.",
@@ -45,6 +50,7 @@ _WAYS_OUT = {
     "category": "Name it with category=.",
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
+    "answer": "Name the column of what trials answered with answer=.",
 }
 _COUNTED = (
     'Pass count="count" where that column says how many trials a row stands for, or name the trial '
@@ -66,13 +72,14 @@ class Roles:
     n: int | None = None
     count: Column | None = None
     levels: Iterable[float] | None = None
+    answer: Column | None = None
     validate: bool = True
     unscored: Unscored = "error"
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
-        for name in ("model", "question", "trial", "category", "count"):
-            optional = name in {"model", "trial", "count"}
+        for name in ("model", "question", "trial", "category", "count", "answer"):
+            optional = name in {"model", "trial", "count", "answer"}
             check_column(name, getattr(self, name), optional=optional)
         self._set("by", () if self.by is None else check_columns("by", self.by))
         if self.success is not None:
@@ -155,6 +162,7 @@ class Trials:
     category: Part
     trial: Part | None
     count: Part | None
+    answer: Part | None = None
     owner: str = ""
 
     @property
@@ -187,7 +195,7 @@ class Trials:
         """The category that a missing outcome stands for, if it stands for one."""
         return None if self.roles.missing in ("error", "drop") else self.roles.missing
 
-    def rows(self, *, ordered: bool = False) -> pl.LazyFrame:
+    def rows(self, *, ordered: bool = False, answers: bool = False) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
         Trial ids are, for their check or because the trials are to be `ordered` by them.
@@ -206,6 +214,8 @@ class Trials:
         if self.trial is not None and (self.identified or ordered):
             trial = self.trial.expr.fill_nan(None) if self.trial.dtype.is_float() else None
             outcome.append((self.trial.expr if trial is None else trial).alias(TRIAL))
+        if self.answer is not None and answers:
+            outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
@@ -219,9 +229,7 @@ def _on_levels(reward: Part, levels: Iterable[float], owner: str) -> Part:
             f"{owner}levels= is for rewards, but the category column {reward.name!r} is "
             f"{reward.dtype}. Leave it out, and weigh the categories with w="
         )
-    value = reward.expr.cast(pl.Float64)
-    near = (pl.when((value - level).abs() <= NOISE).then(level) for level in levels)
-    return Part(pl.coalesce(*near, value).alias(reward.name), reward.name, pl.Float64())
+    return Part(near_level(reward.expr, levels).alias(reward.name), reward.name, pl.Float64())
 
 
 def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
@@ -267,6 +275,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         category=category,
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
+        answer=None if roles.answer is None else columns.part("answer", roles.answer),
         owner=owner,
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
+
+# How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
+NOISE = 1e-6
 
 # Whole numbers below it are apart from each other in Float64 too.
 EXACT = 2**53
@@ -78,6 +82,24 @@ def _fits(value: int, dtype: pl.DataType) -> bool:
     return least <= value < least + (1 << bits)
 
 
+def near_level(reward: pl.Expr, levels: Iterable[float]) -> pl.Expr:
+    """A reward as the level that it is, but for noise; unchanged if it is none."""
+    value = reward.cast(pl.Float64)
+    near = (pl.when((value - level).abs() <= NOISE).then(level) for level in levels)
+    return pl.coalesce(*near, value)
+
+
+def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """What tells answers apart: the value itself, of lists and structs their text in JSON."""
+    if dtype.is_float():
+        return answer.fill_nan(None)
+    if not dtype.is_nested():
+        return answer
+    # Nested values can be compared, but none is the smallest that a message would name.
+    text = pl.struct(answer.alias("answer")).struct.json_encode()
+    return pl.when(answer.is_not_null()).then(text)
+
+
 def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     """Refuse dtypes that a role cannot have."""
     if role == "category":
@@ -94,6 +116,9 @@ def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     elif role == "count":
         if not dtype.is_integer():
             raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
+    elif role == "answer":
+        if dtype == pl.Object:
+            raise TypeError(f"{what} is {dtype}, which cannot be compared. Cast it to words.")
     elif dtype.is_nested() or dtype == pl.Object:
         joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
         example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')

@@ -182,5 +182,6 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     n: int | None
     count: Column | None
     levels: Iterable[float] | None
+    answer: Column | None
     validate: bool
     unscored: Unscored
