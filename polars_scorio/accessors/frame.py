@@ -67,6 +67,7 @@ class Scorio(
         n: int | None = None,
         count: Column | None = None,
         levels: Iterable[float] | None = None,
+        cluster: Column | None = None,
         answer: Column | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
@@ -109,6 +110,11 @@ class Scorio(
             The category column holds the reward itself, which is one of these (within 1e-6); they
             are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
             error. Binary metrics need `success`, unless the levels are 0 and 1.
+        cluster : str or Expr, optional
+            Questions that belong together: paraphrases, questions about one passage, languages of
+            one problem. They succeed and fail together, so that they say less about other questions
+            than as many independent ones. With ``target="population"`` intervals and comparisons
+            take the clusters as the sample; about these very questions they change nothing.
         answer : str or Expr, optional
             What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
             NaN): it has no vote. No other metric looks at it.
@@ -166,6 +172,7 @@ class Scorio(
             n=n,
             count=count,
             levels=levels,
+            cluster=cluster,
             answer=answer,
             validate=validate,
             unscored=unscored,

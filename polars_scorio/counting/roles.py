@@ -41,6 +41,7 @@ Unscored = Literal["error", "drop"]
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
+CLUSTER = ":cluster"
 ANSWER = ":answer"
 
 _WAYS_OUT = {
@@ -50,6 +51,7 @@ _WAYS_OUT = {
     "category": "Name it with category=.",
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
+    "cluster": "Name the column of what questions have in common with cluster=.",
     "answer": "Name the column of what trials answered with answer=.",
 }
 _COUNTED = (
@@ -72,14 +74,15 @@ class Roles:
     n: int | None = None
     count: Column | None = None
     levels: Iterable[float] | None = None
+    cluster: Column | None = None
     answer: Column | None = None
     validate: bool = True
     unscored: Unscored = "error"
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
-        for name in ("model", "question", "trial", "category", "count", "answer"):
-            optional = name in {"model", "trial", "count", "answer"}
+        for name in ("model", "question", "trial", "category", "count", "cluster", "answer"):
+            optional = name not in {"question", "category"}
             check_column(name, getattr(self, name), optional=optional)
         self._set("by", () if self.by is None else check_columns("by", self.by))
         if self.success is not None:
@@ -149,6 +152,11 @@ class Part:
     name: str
     dtype: pl.DataType
 
+    @property
+    def without_nan(self) -> pl.Expr:
+        """The column, in which NaN is null."""
+        return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
@@ -162,6 +170,7 @@ class Trials:
     category: Part
     trial: Part | None
     count: Part | None
+    cluster: Part | None = None
     answer: Part | None = None
     owner: str = ""
 
@@ -204,21 +213,20 @@ class Trials:
             part.expr.alias(part.name) for part in (*self.by, self.model, self.question) if part
         ]
         everything = [] if self.keys else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
-        category = self.category.expr
-        if self.category.dtype.is_float():
-            category = category.fill_nan(None)
+        category = self.category.without_nan
         if self.missing_category is not None:
             stand_in = pl.lit(held(self.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         outcome = [category.alias(CATEGORY)]
         if self.trial is not None and (self.identified or ordered):
-            trial = self.trial.expr.fill_nan(None) if self.trial.dtype.is_float() else None
-            outcome.append((self.trial.expr if trial is None else trial).alias(TRIAL))
+            outcome.append(self.trial.without_nan.alias(TRIAL))
         if self.answer is not None and answers:
             outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
+        if self.cluster is not None:
+            outcome.append(self.cluster.without_nan.alias(CLUSTER))
         return self.frame.select(*everything, *keys, *outcome)
 
 
@@ -275,6 +283,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         category=category,
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
+        cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
         owner=owner,
     )

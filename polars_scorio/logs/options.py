@@ -23,6 +23,7 @@ class LogOptions(OutcomeOptions, Chosen, total=False):
     by: Column | Iterable[Column] | None
     n: int | None
     levels: Iterable[float] | None
+    cluster: Column | None
     answer: Column | None
     validate: bool
     unscored: Unscored

@@ -182,6 +182,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     n: int | None
     count: Column | None
     levels: Iterable[float] | None
+    cluster: Column | None
     answer: Column | None
     validate: bool
     unscored: Unscored

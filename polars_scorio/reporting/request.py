@@ -193,7 +193,8 @@ def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
-    earlier = bind(prior.lazy(), replace(trials.roles, n=None, answer=None), owner="prior: ")
+    roles = replace(trials.roles, n=None, cluster=None, answer=None)
+    earlier = bind(prior.lazy(), roles, owner="prior: ")
     named = counted.known or counted.success
     if named:
         as_categories(named, earlier.category, "prior: w or success")

@@ -34,7 +34,9 @@ def test_a_trial_id_that_is_nan_is_refused():
     assert bad.scorio(validate=False).avg()["estimate"].item() == 0.5
 
 
-@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by", "count"])
+@pytest.mark.parametrize(
+    "role", ["model", "question", "trial", "category", "by", "count", "cluster"]
+)
 def test_names_of_the_plan_are_refused(role):
     frame = LOG.with_columns(pl.lit(1).alias(":c0"))
     with pytest.raises(ValueError, match=f"{role} column ':c0' has a name that begins with"):

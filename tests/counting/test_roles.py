@@ -36,7 +36,10 @@ def log(**columns: object) -> pl.LazyFrame:
 # --- columns that are not there
 
 
-@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by", "count"])
+ROLES = ["model", "question", "trial", "category", "by", "count", "cluster"]
+
+
+@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("ask", ["report", "counts"])
 def test_a_missing_column_is_named_with_the_columns_there_are_and_the_keyword(role, ask):
     accessor = log().scorio(**{role: "typo"})
@@ -74,7 +77,7 @@ def test_prior_trials_need_no_model_column():
 # --- dtypes that a role cannot have
 
 
-@pytest.mark.parametrize("role", ["model", "question", "trial", "by"])
+@pytest.mark.parametrize("role", ["model", "question", "trial", "by", "cluster"])
 @pytest.mark.parametrize(
     ("values", "dtype"),
     [
@@ -187,6 +190,7 @@ def test_rows_that_are_counted_have_no_trial_ids(trial):
     [
         *(("model", 3), ("question", None), ("question", ["a", "b"]), ("category", None)),
         *(("trial", 0), ("count", 5), ("by", 1), ("by", {"a": 1}), ("by", ["a", 1])),
+        ("cluster", 5),
         *(("success", object()), ("success", [[1]]), ("success", [None]), ("success", {"a": 1})),
         *(("missing", [0]), ("missing", object()), ("validate", 1), ("validate", None)),
     ],
