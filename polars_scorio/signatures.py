@@ -142,7 +142,7 @@ def keywords(options: Callable[..., Any], *, in_full: bool = False) -> dict[str,
 
 def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     """The keywords of a function."""
-    _, sections = _sections(function.__doc__ or "")
+    _, sections = sections_of(function.__doc__ or "")
     entries = _entries(sections.get("Parameters", ""))
     parameters = _named(signature(function))
     named = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters if p.default is not p.empty]
@@ -201,7 +201,7 @@ def described(
     """
     if doc is None:
         return None
-    head, own = _sections(doc)
+    head, own = sections_of(doc)
     known = {**entries, **_entries(own.get("Parameters", ""))}
     body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named(shown)))
     own = {**own, **({"Parameters": body} if body else {}), **sections}
@@ -209,7 +209,7 @@ def described(
     return "\n\n".join([head, *titled]) + "\n"
 
 
-def _sections(doc: str) -> tuple[str, dict[str, str]]:
+def sections_of(doc: str) -> tuple[str, dict[str, str]]:
     """What comes before the sections of a docstring, and each section."""
     head, *rest = re.split(r"^(\w[\w ]*)\n-{3,}\n", cleandoc(doc), flags=re.MULTILINE)
     bodies = (body.strip("\n") for body in rest[1::2])
@@ -232,9 +232,13 @@ def spelled(kind: object) -> str:
     --------
     >>> print(spelled(Literal["macro", "micro"] | None))
     "macro" or "micro", optional
+    >>> print(spelled(str | Iterable[str]))
+    str or several of them
     """
     if get_origin(kind) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(kind))
+    if get_origin(kind) is Iterable:
+        return "several of them"
     members = get_args(kind)
     if not members:
         return getattr(kind, "__name__", str(kind))

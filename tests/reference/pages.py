@@ -1,0 +1,180 @@
+"""What the reference shows, and on which page."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc, isfunction
+
+import polars_scorio as ps
+from polars_scorio.accessors.base import Accessor
+from polars_scorio.accessors.decisions import DecisionMethods
+from polars_scorio.accessors.display import ReaderMethods
+from polars_scorio.accessors.methods import metric_functions
+from polars_scorio.accessors.planning import PlanMethods
+from polars_scorio.display.decision_plots import DecisionPlots
+from polars_scorio.display.plots import Plots
+from tests.reference.markdown import as_markdown, called, inline
+
+CATEGORY = 'pl.col("category").scorio'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public name, as one types it, and what it is."""
+
+    name: str
+    value: Callable[..., object] | property
+
+    @property
+    def doc(self) -> str:
+        """What help says."""
+        return getdoc(self.value) or ""
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of it."""
+        first = " ".join(self.doc.partition("\n\n")[0].split())
+        return inline(re.sub(r" ?\[\d\]_", "", first))
+
+    def __str__(self) -> str:
+        """The section of a page."""
+        values = isinstance(self.value, property) or self.name.endswith("Warning")
+        shown = self.name if values else called(self.name, self.value)  # type: ignore[arg-type]
+        return f"## {self.name}\n\n```python\n{shown}\n```\n\n{as_markdown(self.doc)}\n"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the reference, in the file of its name."""
+
+    name: str
+    title: str
+    intro: str
+    entries: tuple[Entry, ...]
+
+    def __str__(self) -> str:
+        """The whole page."""
+        return "\n".join([f"# {self.title}\n\n{self.intro}\n", *map(str, self.entries)])
+
+    @property
+    def index(self) -> str:
+        """A line for each entry, with what a link finds it by: the second of a name as `name-1`."""
+        lines, seen = [f"## [{self.title}]({self.name}.md)\n\n"], Counter[str]()
+        for each in self.entries:
+            anchor = re.sub(r"[^\w-]", "", each.name.lower())
+            numbered = f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
+            lines.append(f"- [`{each.name}`]({self.name}.md#{numbered}): {each.summary}\n")
+            seen[anchor] += 1
+        return "".join(lines)
+
+
+def named(prefix: str, module: object, *names: str) -> tuple[Entry, ...]:
+    """What a module exports by these names."""
+    return tuple(Entry(f"{prefix}.{name}", getattr(module, name)) for name in names)
+
+
+def methods(prefix: str, owner: type) -> tuple[Entry, ...]:
+    """The methods and properties that a class defines, in its order."""
+    return tuple(
+        Entry(prefix if name == "__call__" else f"{prefix}.{name}", value)
+        for name, value in vars(owner).items()
+        if name == "__call__" or not name.startswith("_")
+        if isfunction(value) or isinstance(value, property)
+    )
+
+
+def pages() -> tuple[Page, ...]:
+    """All pages, in the order in which one reads them."""
+    return (
+        Page(
+            "accessor",
+            "A log and its report",
+            "`df.scorio` takes the default column names, `df.scorio(...)` and `ps.scorio(df, ...)` "
+            "say which column plays which part; `df` is a DataFrame or a LazyFrame, and results "
+            "are of its kind.",
+            (
+                *named("ps", ps, "scorio"),
+                *methods("df.scorio", ps.Scorio),
+                *methods("df.scorio", Accessor),
+                *named("ps", ps, "PriorWarning", "SuccessWarning"),
+            ),
+        ),
+        Page(
+            "metrics",
+            "Metrics",
+            "Each is a value, to be given to `report` and all other methods. Each is also a method "
+            "of the same name and arguments: `df.scorio.pass_at_k([1, 4])` is the report of that "
+            "metric alone and takes the options of [`report`](accessor.md#dfscorioreport); "
+            f"`{CATEGORY}.pass_at_k(4)` is an [expression](expressions.md).",
+            (
+                *(Entry(f"ps.{each.__name__}", each) for each in metric_functions()),
+                Entry("metric.expr", ps.Metric.expr),
+                Entry("metric.posterior_expr", ps.Metric.posterior_expr),
+                *named("ps", ps, "Metric"),
+            ),
+        ),
+        Page(
+            "decisions",
+            "Decisions",
+            "Which model is better, in which order do they come, and how many trials does it take "
+            "to know? All of them keep within a stratum.",
+            (
+                *methods("df.scorio", DecisionMethods),
+                *named("ps", ps, "rank_scores"),
+                *methods("df.scorio", PlanMethods),
+            ),
+        ),
+        Page(
+            "display",
+            "Tables, pictures and pages",
+            "What people read. Their numbers are calibrated unless one says otherwise.",
+            (
+                *methods("df.scorio", ReaderMethods),
+                *named("ps", ps, "to_markdown", "to_latex", "to_great_table"),
+                *methods("df.scorio.plot", Plots),
+                *methods("df.scorio.plot", DecisionPlots),
+            ),
+        ),
+        Page(
+            "expressions",
+            "Expressions",
+            "Estimates wherever Polars takes an expression: in groups, windows and time windows. "
+            f"`{CATEGORY}` has each of the [metrics](metrics.md) as a method, and what follows.",
+            methods(CATEGORY, ps.ScorioExpr),
+        ),
+        Page(
+            "logs",
+            "The logs of other tools",
+            "Each reader returns the accessor with its roles set: a report is one line more, and "
+            "`.frame` is the table. [The chapter](../logs.md) has a line for each tool.",
+            named("ps.logs", ps.logs, *ps.logs.__all__),
+        ),
+        Page(
+            "rubrics",
+            "Rubrics",
+            "From logged signals to categories. All schemata take the keywords of "
+            "[`Reading`](#psrubricsreading), the columns of their signals and the levels of their "
+            "percentiles.",
+            (
+                *named("ps.rubrics", ps.rubrics, *rubric_names()),
+                Entry("rubric.expr", ps.rubrics.Rubric.expr),
+                Entry("rubric.weights", ps.rubrics.Rubric.weights),
+            ),
+        ),
+        Page(
+            "other_forms",
+            "Counts, arrays and SQL",
+            "Where outcomes are not the rows of a Polars frame.",
+            (
+                *named("ps", ps, "count_trials", "from_successes", "from_array"),
+                *named("ps.sql", ps.sql, "duckdb_macros", "spark_functions", "portable_query"),
+            ),
+        ),
+    )
+
+
+def rubric_names() -> list[str]:
+    """The names of the rubrics' module, what makes and describes them before the schemata."""
+    first = ["rubric", "thresholds", "schemata", "scorio_schemata", "Reading", "Rubric"]
+    return [*first, *(name for name in ps.rubrics.__all__ if name not in first)]

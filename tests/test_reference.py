@@ -1,0 +1,110 @@
+"""The reference is what the package says of itself, and nothing public is missing in it."""
+
+import re
+
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.accessors.methods import metric_functions
+from polars_scorio.display.plots import Plots
+from tests.reference.__main__ import FOLDER, reference
+from tests.reference.markdown import as_markdown, called
+from tests.reference.pages import CATEGORY, pages
+
+MADE = reference()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_page_is_up_to_date(name):
+    shown = (FOLDER / name).read_text(encoding="utf-8")
+    assert shown == MADE[name], "run python -m tests.reference"
+
+
+def test_no_page_is_left_of_what_is_gone():
+    assert {path.name for path in FOLDER.iterdir()} == MADE.keys()
+
+
+def test_all_that_is_public_has_an_entry():
+    metrics = {function.__name__ for function in metric_functions()}
+    named = {f"ps.{name}" for name in ps.__all__} - {"ps.logs", "ps.rubrics", "ps.sql"}
+    named -= {"ps.Scorio", "ps.ScorioExpr"}  # the accessors, of which the methods are there
+    for prefix, owner in (
+        ("df.scorio", ps.Scorio),
+        ("df.scorio.plot", Plots),
+        (CATEGORY, ps.ScorioExpr),
+    ):
+        named |= {f"{prefix}.{name}" for name in dir(owner) if name[0] != "_"} - {
+            f"{prefix}.{metric}" for metric in metrics
+        }
+    assert named - {entry.name for page in pages() for entry in page.entries} == set()
+
+
+def test_links_lead_to_headings():
+    for page, anchor in re.findall(r"\((\w+\.md)#([\w-]+)\)", "".join(MADE.values())):
+        names = re.findall(r"^## (.*)$", MADE[page], flags=re.MULTILINE)
+        anchors = [re.sub(r"[^\w-]", "", name.lower()) for name in names]
+        assert anchor in anchors or anchors.count(anchor.rpartition("-")[0]) > 1
+
+
+def test_a_docstring_becomes_markdown():
+    def between(low, *, high=1.0):
+        """A number of ``low < x < high`` [1]_, or x* = *x*.
+
+        Parameters
+        ----------
+        low, high : float
+            The ends.
+
+        Returns
+        -------
+        Frame
+            Of:
+
+            =====  ======
+            a,     first
+            b      and
+            c      second
+            =====  ======
+
+        References
+        ----------
+        .. [1] Somebody.
+
+        Examples
+        --------
+        >>> between(0)
+
+        >>> between(1)  # doctest: +SKIP
+        """
+
+    assert called("ps.between", between) == "ps.between(low, *, high=1.0)"
+    assert as_markdown(between.__doc__) == EXPECTED
+
+
+EXPECTED = """\
+A number of `low < x < high` [1], or x\\* = *x*.
+
+**Parameters**
+
+- `low, high` (float): The ends.
+
+**Returns**
+
+- Frame: Of:
+
+  | | |
+  |---|---|
+  | a, b | first and |
+  | c | second |
+
+**References**
+
+- [1] Somebody.
+
+**Examples**
+
+```pycon
+>>> between(0)
+
+>>> between(1)
+```"""
