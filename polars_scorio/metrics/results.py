@@ -106,4 +106,4 @@ class Intervals:
 
 def series(values: Floats) -> pl.Series:
     """Numbers as a column; NaN says that there is no such number."""
-    return pl.Series(values).fill_nan(None)
+    return pl.Series(values, nan_to_null=True)

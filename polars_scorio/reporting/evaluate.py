@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import QUESTIONS
-from polars_scorio.counting.counts import DROPPED, REWARDS, class_columns
+from polars_scorio.counting.counts import DROPPED, REWARDS, STATES, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
 from polars_scorio.kernels.arrays import Ints
@@ -62,7 +62,10 @@ AROUND: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 # The rows of a report in a list for each group.
 RESULTS = ":results"
 
-_GROUP, _CELL = ":group", ":cell"
+_GROUP = ":group"
+
+# Name, k and the numbers of all cells: a row that each of them has in a report.
+Found: TypeAlias = "tuple[str, int | None, dict[str, pl.Series]]"
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
@@ -156,7 +159,6 @@ class Cells:
         return pl.DataFrame(
             {
                 _GROUP: self.owner,
-                _CELL: np.arange(self.states.groups),
                 "questions": self.states.size,
                 "trials": self.states.trials,
                 "dropped": dropped,
@@ -174,34 +176,36 @@ class Evaluation:
     schema: dict[str, pl.DataType]
     with_prior: bool
 
-    def __call__(self, groups: pl.Series) -> pl.Series:
-        """A list of rows for each group; Polars calls it with a part of the groups."""
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """The keys of all groups with their rows; of all at once, which share states."""
         question = [
             name for name in self.schema if name not in {*COLUMNS, *AROUND, PRICE, UNSCORED}
         ]
         cells = Cells.read(
-            groups, self.inference.classes, with_prior=self.with_prior, per_question=bool(question)
+            groups[STATES],
+            self.inference.classes,
+            with_prior=self.with_prior,
+            per_question=bool(question),
         )
         facts = cells.facts().with_columns(cells.flat[name] for name in question)
-        # Relaxed: only calibrated rows have a price.
-        rows = pl.concat(
-            (
-                facts.with_columns(pl.lit(name).alias("metric"), k=pl.lit(k, pl.Int64), **numbers)
-                for name, k, numbers in self._numbers(cells)
-            ),
-            how="vertical_relaxed",
-        )
-        return (
-            rows.sort(_CELL, maintain_order=True)
-            .group_by(_GROUP, maintain_order=True)
-            .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in self.schema.items()))
-            .to_series(1)
-        )
+        rows = self._rows(facts, [*self._numbers(cells)])
+        lists = rows.group_by(_GROUP, maintain_order=True).agg(pl.struct(*self.schema))
+        return groups.drop(STATES).with_columns(lists.to_series(1).alias(RESULTS))
 
-    def _numbers(
-        self, cells: Cells
-    ) -> Iterator[tuple[str, int | None, dict[str, pl.Series | None]]]:
-        """Name, k and the numbers of each row that a cell has in the report."""
+    def _rows(self, facts: pl.DataFrame, found: Sequence[Found]) -> pl.DataFrame:
+        """All rows of each cell, cell after cell."""
+        cell, row = np.divmod(np.arange(len(facts) * len(found)), len(found))
+        labels = pl.DataFrame([*zip(*found, strict=True)][:2], ["metric", "k"])
+        columns = [*facts[cell], *labels[row]]
+        nothing = pl.Series([None], dtype=pl.Null).new_from_index(0, len(facts))
+        for name in self._shown:
+            of_rows = (numbers.get(name, nothing).cast(self.schema[name]) for *_, numbers in found)
+            # Row after row, to be taken cell after cell.
+            columns.append(pl.concat(of_rows).gather(row * len(facts) + cell).alias(name))
+        return pl.DataFrame(columns).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
+
+    def _numbers(self, cells: Cells) -> Iterator[Found]:
+        """What is found for each row that a cell has in the report."""
         calibrated = [pair for pair in self.metrics if self.inference.calibrates(*pair)]
         known = calibrated_numbers(calibrated, cells.states, self.inference)
         others = {view for pair in self.metrics if pair not in calibrated for view in pair[1:]}
@@ -209,8 +213,8 @@ class Evaluation:
         for metric, view in self.metrics:
             for k in metric.k:
                 row = metric.name, k
-                numbers = known.get(row) or self.inference.intervals.numbers(metric, k, views[view])
-                yield *row, {name: numbers.get(name) for name in self._shown}
+                found = known.get(row) or self.inference.intervals.numbers(metric, k, views[view])
+                yield *row, found
 
     @property
     def _shown(self) -> list[str]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
-from polars_scorio.counting.checks import checked
+from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
@@ -104,10 +103,9 @@ def results(
     if overall == "micro":
         groups = with_pool(groups, trials)
     evaluate = Evaluation(request.metrics, request.inference, schema, request.prior is not None)
-    evaluated = pl.col(STATES).map_batches(
-        evaluate, return_dtype=pl.List(pl.Struct(schema)), is_elementwise=True
-    )
-    grouped = groups.select(*trials.groups, evaluated.alias(RESULTS))
+    keys = trials.strata | trials.models or {EVERYTHING: pl.UInt8()}
+    whole = {**keys, RESULTS: pl.List(pl.Struct(schema))}
+    grouped = once_whole(groups, evaluate, whole, filters=True)
     if any(metric.unbounded for metric in metrics):
         ahead = request.inference.kind == "calibrated"
         grouped = checked(grouped, partial(_refuse_infinite, ahead=ahead))

@@ -322,6 +322,20 @@ def test_kernels_see_states_and_not_questions(big, monkeypatch):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_states_that_strata_share_are_evaluated_once(big, monkeypatch, engine):
+    mean, seen = States.mean, []
+
+    def spy(states, values):
+        seen.append((len(values), states.groups))
+        return mean(states, values)
+
+    monkeypatch.setattr(States, "mean", spy)
+    big.lazy().scorio(by="domain", success=1).pass_at_k(2).collect(engine=engine)
+    c = big.group_by("domain", "model", "question").agg((pl.col("category") == 1).sum())["category"]
+    assert seen == [(c.n_unique(), 10)] * 2  # the estimate and mu
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_twenty_thousand_strata_are_not_too_many(engine):
     trial, question, stratum = np.indices((2, 3, 20_000)).reshape(3, -1)
     category = np.random.default_rng(1).integers(0, 2, stratum.size)
