@@ -32,6 +32,8 @@ from polars_scorio.metrics import (
     mg_pass_at_k,
     pass_at_k,
     pass_hat_k,
+    spectrum_weights,
+    tail_pass,
     threshold_spectrum_at_k,
     unanimous_at_k,
 )
@@ -64,7 +66,9 @@ __all__ = [
     "rank_scores",
     "rubrics",
     "scorio",
+    "spectrum_weights",
     "sql",
+    "tail_pass",
     "threshold_spectrum_at_k",
     "to_great_table",
     "to_latex",

@@ -183,6 +183,19 @@ class MetricMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Pass^k: how often do all of k trials succeed?"""
 
+    def tail_pass(
+        self,
+        k: int,
+        t: DrawSizes | None = None,
+        *,
+        alpha0: float = 1.0,
+        beta0: float = 1.0,
+        bounds: Bounds | None = (0.0, 1.0),
+        name: str | None = None,
+        **options: Unpack[ReportOptions],
+    ) -> FrameT:
+        """TailPass: how often do at least 1, 2, ..., k of k trials succeed?"""
+
     def threshold_spectrum_at_k(
         self,
         k: int,
@@ -367,6 +380,18 @@ class MetricEstimates:
         name: str | None = None,
     ) -> pl.Expr:
         """Pass^k: how often do all of k trials succeed?"""
+
+    def tail_pass(
+        self,
+        k: int,
+        t: DrawSizes | None = None,
+        *,
+        alpha0: float = 1.0,
+        beta0: float = 1.0,
+        bounds: Bounds | None = (0.0, 1.0),
+        name: str | None = None,
+    ) -> pl.Expr:
+        """TailPass: how often do at least 1, 2, ..., k of k trials succeed?"""
 
     def threshold_spectrum_at_k(
         self,

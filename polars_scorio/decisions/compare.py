@@ -18,6 +18,7 @@ from polars_scorio.decisions.outweighed import DOUBTS, OUTWEIGHED, PAIRS, warn_o
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.metrics.base import Metric
+from polars_scorio.reporting.curves import curve_columns, with_curves
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
@@ -51,13 +52,14 @@ def compare(
         **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
     }
-    refuse_repeats([*trials.strata, *shown])
+    columns = curve_columns([*trials.strata, *shown], [metric])
+    refuse_repeats(columns)
     models = Models.of(trials, metric, options, "compare")
     comparison = _Comparison(models, baseline, simultaneous)
     schema = {name: dtype for name, dtype in shown.items() if name != "metric"} | DOUBTS
     pairs = in_all_strata(models.results(), trials, comparison, schema)
     named = checked(pairs, warn_of_prior).with_columns(pl.lit(metric.name).alias("metric"))
-    return named.select(*trials.strata, *shown)
+    return with_curves(named, [metric]).select(columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

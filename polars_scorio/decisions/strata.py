@@ -165,7 +165,8 @@ def single_k(metric: Metric, method: str) -> int | None:
     """
     check_metrics([metric])
     if len(metric.k) > 1:
+        one, given = ("draw size", "k") if metric.drawn is None else ("threshold", "t")
         raise ValueError(
-            f"{method} takes one draw size at a time, got {metric.name} with k={list(metric.k)}"
+            f"{method} takes one {one} at a time, got {metric.name} with {given}={list(metric.k)}"
         )
     return metric.k[0]

@@ -151,6 +151,14 @@ def draw_sizes_axis(sizes: Sequence[int]) -> alt.X:
     return alt.X("k:Q", title="k, trials drawn", scale=scale, axis=axis)
 
 
+def thresholds_axis(drawn: int) -> alt.X:
+    """An axis of how many successes of a draw are asked for."""
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    axis.values = [*range(1, drawn + 1)] if drawn <= _TICKS else alt.Undefined
+    scale = alt.Scale(zero=False, nice=False)
+    return alt.X("t:Q", title=f"t, successes of {drawn:,}", scale=scale, axis=axis)
+
+
 def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
     """An axis of a stratum that is a number or a time, in the column `at`."""
     scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(grid=False)

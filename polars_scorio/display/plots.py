@@ -24,11 +24,12 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.lines import draw_sizes_axis, lines, stratum_axis
+from polars_scorio.display.lines import draw_sizes_axis, lines, stratum_axis, thresholds_axis
 from polars_scorio.display.look import LookOptions, PlotOptions
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.base import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, credited, drawn_by
 from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import takes
@@ -61,7 +62,7 @@ class Plots(DecisionPlots):
     >>> import polars_scorio
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> trials.scorio(trial=None).plot
-    <pictures: intervals, curve, forecast, over, questions, comparison, ranks, trajectory, \
+    <pictures: intervals, curve, tail, forecast, over, questions, comparison, ranks, trajectory, \
 convergence>
     """
 
@@ -158,6 +159,8 @@ convergence>
         """
         metric = metric if isinstance(metric, Metric) else pass_at_k(sizes(metric))
         drawn = [k for k in metric.k if k is not None]
+        if metric.drawn is not None:
+            raise ValueError(f"{metric.name} is a curve over thresholds: plot.tail draws it")
         if not drawn:
             raise ValueError(
                 f"curve needs draw sizes, and {metric.name} has none: pass for instance "
@@ -175,6 +178,50 @@ convergence>
         labelled = rows.select(*labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
+        return lines(labelled, heading, across, name, subject.colours, percent=percent)
+
+    @takes(PlotOptions)
+    def tail(
+        self, k: int, *, overall: Overall | None = None, **options: Unpack[PlotOptions]
+    ) -> Picture:
+        """How many of k trials succeed? From Pass@k, at least one, down to Pass^k, all of them.
+
+        Parameters
+        ----------
+        k : int
+            Draw size.
+        overall : "macro" or "micro", optional
+            Add a panel over all strata, as in `Scorio.report`.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A line for each model, as in `curve`: `ps.tail_pass` against the number of successes
+            that is asked for. The line of a model that is right or wrong for good is flat, that of
+            one that guesses falls.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not a positive int; and as `Scorio.report`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": "ada", "question": 1, "category": [0, 1, 0]})
+        >>> chart = trials.scorio(trial=None).plot.tail(2)
+        >>> [(row["t"], round(row["mu"], 3)) for row in chart.data.values]
+        [(1, 0.667), (2, 0.0)]
+        """
+        subject = self._subject(tail_pass(k), options)
+        rows = self._rows(subject, overall).rename({"k": "t"})
+        name = named(subject.metric, None)
+        points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
+        numbers = ("t", "estimate", "mu", "lo", "hi", "marked", "ahead")
+        labelled = rows.select(*labels(subject.trials), *numbers)
+        heading = subject.heading(name, subject.bands, points)
+        across, percent = thresholds_axis(subject.metric.drawn or k), subject.percent
         return lines(labelled, heading, across, name, subject.colours, percent=percent)
 
     @takes(LookOptions)

@@ -27,6 +27,9 @@ _SPOKEN = {
     "geo_spectrum_star_at_k": "Geo-Spectrum*@{k}",
     "threshold_spectrum_at_k": "Threshold-Spectrum@{k}",
 }
+# The curve over thresholds, whose draw size is in its name.
+_CURVE = re.compile(r"tail_pass\(k=(\d+)(?:, )?(.*)\)")
+_CURVE_COLUMN = re.compile(r"tail_pass_k_(\d+)_(\d+)")
 # How a leaderboard names them: with the draw size at the end.
 _COLUMN = re.compile(rf"({'|'.join(sorted(_SPOKEN, key=len, reverse=True))})(?:_(\d+))?")
 
@@ -54,7 +57,14 @@ def spoken(name: str, k: int | None, trials: int | None = None) -> str:
     --------
     >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
     ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
+    >>> spoken("tail_pass(k=8)", 3)  # a curve, of which this is the third threshold
+    'TailPass@8 (t=3)'
     """
+    curve = _CURVE.fullmatch(name)
+    if curve is not None:
+        drawn, more = curve.groups()
+        shown = [*([] if k is None else [f"t={k}"]), *([more] if more else [])]
+        return f"TailPass@{drawn}" + f" ({', '.join(shown)})" * bool(shown)
     function, bracket, arguments = name.partition("(")
     if function not in _SPOKEN:
         return name if k is None else f"{name}, k = {k:,}"
@@ -69,6 +79,10 @@ def spoken_column(name: str, trials: int | None = None) -> str:
     >>> spoken_column("pass_hat_k_4"), spoken_column("bayes", 8), spoken_column("my_score")
     ('Pass^4', 'Bayes@8', 'my_score')
     """
+    curve = _CURVE_COLUMN.fullmatch(name)
+    if curve is not None:
+        drawn, t = curve.groups()
+        return spoken(f"tail_pass(k={drawn})", int(t))
     found = _COLUMN.fullmatch(name)
     if found is None:
         return name

@@ -68,6 +68,17 @@ def at_least_share(k: int, tau: float) -> Floats:
     return _threshold(k, int(j[j / k >= tau][0]))
 
 
+def at_least(t: int, k: int) -> Floats:
+    """Gains of TailPass: the t-th success of k trials earns everything.
+
+    Examples
+    --------
+    >>> at_least(2, 3)
+    array([0., 1., 0.])
+    """
+    return _threshold(k, t)
+
+
 def majority(k: int) -> Floats:
     """Gains of Maj@k: the success that makes more than half of the draw earns everything.
 

@@ -14,6 +14,7 @@ from polars_scorio.metrics.thresholds import (
     g_pass_at_k_tau,
     maj_at_k,
     mg_pass_at_k,
+    tail_pass,
     threshold_spectrum_at_k,
 )
 from polars_scorio.metrics.weighted import avg, bayes
@@ -34,6 +35,7 @@ __all__ = [
     "mg_pass_at_k",
     "pass_at_k",
     "pass_hat_k",
+    "tail_pass",
     "threshold_spectrum_at_k",
     "unanimous_at_k",
 ]

@@ -69,6 +69,8 @@ class Metric(ABC):
         What the result calls it, if not by `function` and `given`.
     k : tuple of int or None
         The draw sizes, ascending, one row of the result each; ``(None,)`` where it has none.
+    drawn : int or None
+        The one draw size of a curve over thresholds: those stand in `k` then.
     w : tuple of pairs or None
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
@@ -97,6 +99,7 @@ class Metric(ABC):
     given: Arguments = ()
     label: str | None = None
     k: tuple[int | None, ...] = (None,)
+    drawn: int | None = None
     w: WeightPairs | None = None
     bounds: Bounds | None = None
     beta_prior: tuple[float, float] = (1.0, 1.0)
@@ -112,15 +115,17 @@ class Metric(ABC):
     def __repr__(self) -> str:
         sizes = [size for size in self.k if size is not None]
         k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
+        drawn = [] if self.drawn is None else [str(self.drawn)]
         label = [] if self.label is None else [f"name={self.label!r}"]
-        return f"{self.function}({', '.join([*k, *self._shown, *label])})"
+        return f"{self.function}({', '.join([*drawn, *k, *self._shown, *label])})"
 
     @property
     def name(self) -> str:
         """What the result calls it: its function, and what differs from the default."""
         if self.label is not None:
             return self.label
-        return f"{self.function}({', '.join(self._shown)})" if self.given else self.function
+        arguments = [*([] if self.drawn is None else [f"k={self.drawn}"]), *self._shown]
+        return f"{self.function}({', '.join(arguments)})" if arguments else self.function
 
     @property
     def _shown(self) -> list[str]:

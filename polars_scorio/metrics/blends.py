@@ -21,7 +21,7 @@ from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.base import Bounds, DrawSizes, Metric, Summary
 from polars_scorio.metrics.draws import UNIT, Gains, drawing, trials_and_successes
 from polars_scorio.metrics.parameters import documented
-from polars_scorio.metrics.thresholds import spectrum_weights
+from polars_scorio.metrics.thresholds import check_spectrum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -215,7 +215,7 @@ def geo_spectrum_at_k(
     [0.258199]
     """
     lam = check_number("lam", lam, SHARE)
-    own = None if weights is None else spectrum_weights(k, weights)
+    own = None if weights is None else check_spectrum(k, weights)
     shown = {"lam": (lam, 0.5), "weights": (own, None)}
     shared = drawing("geo_spectrum_at_k", k, alpha0, beta0, bounds, name, **shown)
     return _spectrum(shared, lam, own)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.price import GainsOf
 from polars_scorio.kernels.draws import credit_moments, expected_credit
@@ -104,6 +105,20 @@ def draw_metric(
     shared = drawing(function, k, alpha0, beta0, bounds, name, **shown)
     own = tuple(arguments.values())
     return DrawMetric(**shared, gains=gains, arguments=own, all_trials=k is ALL_TRIALS)
+
+
+def threshold_curve(
+    function: str,
+    k: int,
+    t: tuple[int, ...],
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+) -> DrawMetric:
+    """The draw metric of "at least t successes of k", a row for each t, after its check."""
+    shared = drawing(function, t, alpha0, beta0, bounds, name)
+    return DrawMetric(**shared, gains=credit.at_least, arguments=(k,), drawn=k)
 
 
 def drawing(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from polars_scorio.arguments import SHARE, check_number, flat_numbers, shown
+from polars_scorio.arguments import SHARE, check_count, check_number, flat_numbers, several, shown
 from polars_scorio.kernels import credit
 from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes
-from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric, threshold_curve
 from polars_scorio.metrics.parameters import documented
 
 
@@ -55,6 +55,77 @@ def g_pass_at_k_tau(
     share = {"tau": check_number("tau", tau, SHARE)}
     gains = credit.at_least_share
     return draw_metric("g_pass_at_k_tau", gains, k, alpha0, beta0, bounds, name, **share)
+
+
+@documented
+def tail_pass(
+    k: int,
+    t: DrawSizes | None = None,
+    *,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    bounds: Bounds | None = UNIT,
+    name: str | None = None,
+) -> DrawMetric:
+    """TailPass: how often do at least 1, 2, ..., k of k trials succeed [1]_?
+
+    The whole curve between Pass@k (at least one) and Pass^k (all). A result with it has the column
+    t beside k, a row for each t.
+
+    Parameters
+    ----------
+    k : int
+        Draw size.
+    t : int or sequence of int, optional
+        How many successes are asked for, at most k; default all from 1 to k.
+
+    Raises
+    ------
+    ValueError
+        If a `t` is not from 1 to k, or given twice; else as for `pass_at_k`.
+
+    Notes
+    -----
+    Each row is that of `g_pass_at_k_tau` with tau = t / k. What is linear in the curve has a closed
+    form too: `threshold_spectrum_at_k` with weights of `ps.spectrum_weights`. What is not (power
+    means, the harmonic mean of both ends, shortfalls from a target) has no unbiased estimate, nor a
+    posterior without draws; of the means in the rows it is an expression.
+
+    References
+    ----------
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, the threshold
+       spectrum; the name as in scorio 0.2.3.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
+    >>> report = trials.scorio(model=None, trial=None).report(ps.tail_pass(3))
+    >>> report.select("metric", "k", "t", pl.col("estimate").round(4)).rows()
+    [('tail_pass(k=3)', 3, 1, 1.0), ('tail_pass(k=3)', 3, 2, 0.7), ('tail_pass(k=3)', 3, 3, 0.1)]
+    """
+    (size,) = _one_size(k)
+    asked = tuple(range(1, size + 1)) if t is None else _asked(t, size)
+    return threshold_curve("tail_pass", size, asked, alpha0, beta0, bounds, name)
+
+
+def _one_size(k: int) -> tuple[int, ...]:
+    """The draw size of a curve, which a report of several would not tell apart."""
+    sizes = draw_sizes(k)
+    if len(sizes) > 1:
+        raise ValueError(
+            f"k must be one draw size, got {shown(k)}: a curve for each, as in "
+            f"ps.tail_pass({sizes[0]}), ps.tail_pass({sizes[1]})"
+        )
+    return sizes
+
+
+def _asked(t: DrawSizes, k: int) -> tuple[int, ...]:
+    asked = sorted(check_count("t", each, most=k) for each in several(t))
+    if not asked or len(set(asked)) < len(asked):
+        raise ValueError(f"t must name at least one number of successes, each once, got {shown(t)}")
+    return tuple(asked)
 
 
 @documented
@@ -224,12 +295,12 @@ def threshold_spectrum_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.6]
     """
-    spectrum = {"weights": spectrum_weights(k, weights)}
+    spectrum = {"weights": check_spectrum(k, weights)}
     function, gains = "threshold_spectrum_at_k", credit.spectrum
     return draw_metric(function, gains, k, alpha0, beta0, bounds, name, **spectrum)
 
 
-def spectrum_weights(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
+def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
     """The weights of a spectrum of `k` thresholds.
 
     Raises

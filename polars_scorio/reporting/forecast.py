@@ -85,6 +85,11 @@ def credited(request: Request) -> tuple[int, ...]:
         If the metric is no mean credit of draws of some size.
     """
     ((metric, view),) = request.metrics
+    if metric.drawn is not None:
+        raise ValueError(
+            f"{metric.name} is a curve over thresholds: forecast ps.g_pass_at_k_tau, or report it "
+            'with inference="calibrated", where k may exceed the trials'
+        )
     if None in metric.k:
         raise ValueError(
             f"{metric.name} has no draw size to look ahead to: forecast ps.pass_at_k, "

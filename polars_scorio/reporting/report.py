@@ -15,6 +15,7 @@ from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
 from polars_scorio.reporting.calibrated import PRICE, PRICE_DTYPE
+from polars_scorio.reporting.curves import curve_columns, with_curves
 from polars_scorio.reporting.evaluate import (
     AROUND,
     COLUMNS,
@@ -57,6 +58,9 @@ def report(
     rows = tidy(grouped).select(*keys, *result_columns(trials, per))
     if wide:
         return widened(rows, keys, columns)
+    named = curve_columns([*keys, *result_columns(trials, per)], metrics)
+    refuse_repeats(named)
+    rows = with_curves(rows, metrics).select(named)
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if per == "question" else rows
 

@@ -25,6 +25,7 @@ FAMILY = {
        if name.endswith("k") and "threshold" not in name},
     "tau": ps.g_pass_at_k_tau(3, 0.6),
     "spectrum": ps.threshold_spectrum_at_k(3, [0.2, 0.3, 0.5]),
+    "tail": ps.tail_pass(3, 2),
     "cons": ps.maj_at_k(beta0=2),
     "lam": ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4], alpha0=0.5),
     "powers": ps.geom_ds_at_k(1, pass_power=1.5, unanimous_power=0),

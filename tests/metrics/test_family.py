@@ -31,7 +31,7 @@ VALUES = {"k": K, "tau": 0.6, "weights": (0.1, 0, 0.5, 0.2, 0.1)}
 def given(name: str, **others: object) -> ps.Metric:
     """A metric from its required arguments and some others."""
     needed = {key: VALUES[key] for key, p in PARAMETERS[name].items() if p.default is p.empty}
-    fixed = {"k": len(VALUES["weights"])} if "weights" in needed else {}
+    fixed = {"k": len(VALUES["weights"])} if "weights" in needed or "t" in PARAMETERS[name] else {}
     return FUNCTIONS[name](**{**needed, **fixed, **others})
 
 
@@ -81,9 +81,11 @@ def test_every_exported_metric_makes_what_it_is_called():
 def test_metrics_in_one_report_do_not_touch_each_other(log):
     alone = [log.scorio(by="domain", success=2).report(metric) for metric in FAMILY]
     # What two metrics share is no reason to differ either; the order is that of the report.
-    rows = report(log).sort("metric", *KEYS, "k", nulls_last=True)
-    expected = pl.concat(alone).sort("metric", *KEYS, "k", nulls_last=True)
-    assert_frame_equal(rows, expected, check_exact=True)
+    # A column of thresholds has only who reports them.
+    order = ["metric", *KEYS, "k", "t"]
+    rows = report(log).sort(order, nulls_last=True)
+    expected = pl.concat(alone, how="diagonal").sort(order, nulls_last=True)
+    assert_frame_equal(rows, expected.select(rows.columns), check_exact=True)
 
 
 def test_models_and_strata_at_once_equal_each_alone(log, prior):
@@ -107,7 +109,8 @@ def test_each_question_has_the_numbers_that_it_has_alone(log):
 
 def test_ragged_questions_are_averaged_each_with_the_same_weight(log):
     rows = report(log).filter(~ONE_VALUE_FOR_ALL)
-    questions = report(log, per="question").group_by(*KEYS, "metric", "k", maintain_order=True)
+    by_question = report(log, per="question")
+    questions = by_question.group_by(*KEYS, "metric", "k", "t", maintain_order=True)
     means = questions.agg(
         pl.when(pl.col("estimate").null_count() == 0).then(pl.col("estimate").mean()),
         pl.col("mu").mean(),
@@ -200,7 +203,7 @@ def test_the_ends_of_the_scale_are_fine(category, n, questions):
 
 def single(name: str, **others: object) -> ps.Metric:
     """A metric with one draw size at most."""
-    own = {"k": 3, "weights": (0.1, 0.3, 0.2)}
+    own = {"k": 3, "weights": (0.1, 0.3, 0.2), "t": 2}
     return given(name, **{key: own[key] for key in own.keys() & PARAMETERS[name]}, **others)
 
 
