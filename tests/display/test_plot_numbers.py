@@ -198,6 +198,28 @@ def test_a_trajectory_is_that_of_the_accessor(log):
     assert "bands: calibrated 50 % intervals" in subtitle_of(chart)
 
 
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_tail_is_the_curve_over_thresholds(log, k):
+    chart = plot_of(log).tail(k, inference="published")
+    rows = log.scorio(by="domain", success=[1, 2]).tail_pass(k, inference="published")
+    columns = ["model", "t", "estimate", "mu", "lo", "hi"]
+    shown = data_of(chart).sort("stratum", "model", "t").select(columns)
+    assert_frame_equal(
+        shown, rows.select(columns), check_exact=True, check_dtypes=False
+    )  # all null
+    across = layers_of(chart)[0]["encoding"]["x"]
+    assert (across["field"], across["title"]) == ("t", f"t, successes of {k}")
+    assert ("values" in across["axis"]) == (k == 3)  # twenty ticks are for Vega to choose
+    assert chart.to_dict()["title"]["text"] == f"TailPass@{k}"
+
+
+def test_a_curve_over_thresholds_has_a_picture_of_its_own(r1):
+    with pytest.raises(ValueError, match=r"tail_pass\(k=3\) is a curve .*: plot.tail draws it"):
+        r1.scorio.plot.curve(ps.tail_pass(3))
+    words = "TailPass@3 (t=2)"
+    assert r1.scorio.plot.intervals(ps.tail_pass(3, 2)).to_dict()["title"]["text"] == words
+
+
 def test_long_lines_are_thinned_and_keep_both_ends():
     chart = long([[0, 1] * 500]).scorio.plot.trajectory()
     shown = data_of(chart)["n"].to_list()

@@ -109,6 +109,7 @@ def pages() -> tuple[Page, ...]:
             f"`{CATEGORY}.pass_at_k(4)` is an [expression](expressions.md).",
             (
                 *(Entry(f"ps.{each.__name__}", each) for each in metric_functions()),
+                *named("ps.spectrum_weights", ps.spectrum_weights, *ps.spectrum_weights.__all__),
                 Entry("metric.expr", ps.Metric.expr),
                 Entry("metric.posterior_expr", ps.Metric.posterior_expr),
                 *named("ps", ps, "Metric"),
