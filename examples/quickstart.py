@@ -1,5 +1,6 @@
 """From a log of trials to numbers with intervals. Run: python examples/quickstart.py"""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import polars_scorio as ps
 
 pl.Config.set_tbl_hide_dataframe_shape(True).set_tbl_hide_column_data_types(True)
 pl.Config.set_float_precision(3).set_tbl_cols(-1).set_tbl_rows(-1).set_tbl_width_chars(120)
+# A pipe of Windows may lack the lines of tables.
+pl.Config.set_ascii_tables(not "┌".encode(sys.stdout.encoding or "utf-8", "ignore"))
 
 
 def rollouts(models: dict[str, float], questions: int, trials: int, seed: int) -> pl.DataFrame:

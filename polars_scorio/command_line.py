@@ -75,10 +75,10 @@ def _report(log: Scorio[Any], asked: Namespace, call: str) -> int:
     with Progress(sys.stderr) as progress:
         made, refusal = page(log.frame.lazy(), roles, order, progress.tell)
     if asked.output == "-":
-        print(made.markdown())  # noqa: T201 - it is a command
+        _print(made.markdown())
     else:
         Path(asked.output).write_text(made.html(), encoding="utf-8")
-        print(f"{made.headline}\n{asked.output}")  # noqa: T201 - as above
+        _print(f"{made.headline}\n{asked.output}")
     return 0 if refusal is None else _REFUSED
 
 
@@ -107,6 +107,7 @@ def _settings(asked: Namespace) -> Settings:
 
 def _show(rows: pl.DataFrame | pl.LazyFrame) -> None:
     """Print all of a table."""
+    lines = "┌".encode(_encoding(), "ignore")
     with pl.Config(
         tbl_rows=-1,
         tbl_cols=-1,
@@ -115,8 +116,18 @@ def _show(rows: pl.DataFrame | pl.LazyFrame) -> None:
         float_precision=3,
         tbl_hide_column_data_types=True,
         tbl_hide_dataframe_shape=True,
+        ascii_tables=not lines or None,
     ):
-        print(rows.lazy().collect())  # noqa: T201 - it is a command
+        _print(str(rows.lazy().collect()))
+
+
+def _print(text: str) -> None:
+    """Print it; what a pipe of Windows lacks becomes a question mark."""
+    print(text.encode(_encoding(), "replace").decode(_encoding()))  # noqa: T201 - it is a command
+
+
+def _encoding() -> str:
+    return sys.stdout.encoding or "utf-8"
 
 
 def _log(asked: Namespace) -> Scorio[Any]:

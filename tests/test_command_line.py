@@ -1,6 +1,7 @@
 """The command: a report as a file, coverage and comparisons as tables."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -177,3 +178,14 @@ def test_it_is_a_module_too(log):
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)  # noqa: S603
     assert done.stderr == ""
     assert "bench 1" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])  # of the pipes of Windows
+def test_pipes_that_lack_characters_have_tables_without(log, encoding):
+    frame = pl.read_parquet(log)
+    frame.with_columns(model=pl.concat_str(pl.lit("β"), "model")).write_parquet(log)
+    for call in (["coverage", log], ["report", log, "-o", "-"]):
+        command = [sys.executable, "-m", "polars_scorio", *call, "--by", "bench"]
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603
+        assert "| ?" in done.stdout.decode(encoding)

@@ -16,10 +16,13 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 TAU_BENCH = Path(__file__).parents[2] / "shared" / "data" / "tau_bench_gpt4o_airline.parquet"
 
 
-def run(example: str, *arguments: str | Path, silent: bool = True) -> str:
+def run(example: str, *arguments: str | Path, silent: bool = True, encoding: str = "utf-8") -> str:
     """What an example prints; one that is silent writes nothing on its standard error."""
     command = [sys.executable, "-W", "error", EXAMPLES / example, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(  # noqa: S603
+        command, capture_output=True, encoding=encoding, check=False, env=environment
+    )
     assert (done.returncode, done.stderr if silent else "") == (0, ""), done.stderr
     return done.stdout
 
@@ -35,6 +38,12 @@ def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
         "from Parquet, lazily",
     ):
         assert part in printed
+
+
+def test_quickstart_runs_on_a_pipe_of_windows():
+    printed = run("quickstart.py", encoding="cp1252")
+    assert printed.count("| model ") == 6
+    assert "?" not in printed.replace("How good is each model, and how sure are we?", "")
 
 
 def test_logs_prints_the_estimates_of_a_trajectory_file():
