@@ -14,7 +14,8 @@ from polars_scorio.decisions.layout import STRATUM, Block
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means, connected_parts
 from polars_scorio.kernels.simultaneous.best import p_best_paired
-from polars_scorio.kernels.simultaneous.paired import Paired, max_t_of_each, paired
+from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
+from polars_scorio.kernels.simultaneous.paired import Paired, paired
 from polars_scorio.kernels.simultaneous.verdicts import (
     Critical,
     Decided,

@@ -17,7 +17,8 @@ from polars_scorio.kernels.simultaneous.adjusted import adjusted_means
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.kernels.simultaneous.best import p_best, p_best_paired
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
-from polars_scorio.kernels.simultaneous.paired import max_t_of_each, paired
+from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
+from polars_scorio.kernels.simultaneous.paired import paired
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
 from polars_scorio.kernels.simultaneous.verdicts import (
     by_score,

@@ -1,28 +1,12 @@
-"""Models on the same sample of questions: their covariance, and critical values from it."""
+"""Models on the same sample of questions: their means and how they vary together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.directions import EVEN, directions
-from polars_scorio.kernels.simultaneous.roots import root
-
-Singles = NDArray[np.float32]  # the draws have no more digits to give
-
-_CELLS = 2**18  # of a temporary array: 1 MB, so that it stays in the cache
-_WORK = 2**28  # pairs times directions, both ways, at most
-_FEW, _FEWEST, _MOST = 256, 256, 4096  # directions: where they are even, and bounds elsewhere
-_TABLE = 4096
-_NEARLY_ALL = 1e-12  # no critical value is smaller: its log is taken
-_ALIKE = 8  # directions of similar reach that count together
+from polars_scorio.kernels.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,107 +109,6 @@ def _sums(rows: Floats, cluster: Ints) -> Floats:
     return np.asarray(np.add.reduceat(rows[order], starts, axis=0))
 
 
-def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
-    """Critical values for the largest of some studentized differences (max-t).
-
-    Parameters
-    ----------
-    models : Paired
-        The models of each stratum.
-    pairs : ndarray of bool, shape (S, L, L)
-        Which pairs count: those with ``[i, j]`` set, ``i < j``.
-    confidence : float
-        With which all intervals of a stratum hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        At most Bonferroni's value, at least that of one pair; NaN without degrees of freedom.
-
-    Notes
-    -----
-    A draw of the differences is a direction times a length. The length, over the common estimate
-    of the scale, is the root of an F variable and is integrated exactly; only the directions are
-    drawn, and they are fixed. Two models get Student's t itself. The error of the confidence is
-    about 0.001 for four models, 0.003 for twenty and 0.005 for a thousand.
-
-    Examples
-    --------
-    >>> known = np.array([np.inf])
-    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
-    >>> max_t_critical(independent, np.ones((1, 3, 3), dtype=bool), 0.95).round(2)
-    array([2.34])
-    """
-    counted = np.triu(pairs, 1)
-    number = counted.sum(axis=(1, 2))[:, None]
-
-    def farthest(part: Paired, rows: Ints) -> Singles:
-        return _farthest_of_all(part, counted[rows])[:, None]
-
-    return _critical(models, farthest, number, confidence)[:, 0]
-
-
-def max_t_of_each(models: Paired, confidence: float) -> Floats:
-    """Critical values for each model against all others of its stratum.
-
-    Parameters
-    ----------
-    models : Paired
-        The models of each stratum.
-    confidence : float
-        With which the intervals of one model hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        As `max_t_critical` with the pairs of one model; NaN where there is none.
-
-    Examples
-    --------
-    >>> known = np.array([np.inf])
-    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
-    >>> max_t_of_each(independent, 0.95).round(2)
-    array([[2.21, 2.21, 2.21]])
-    """
-    here = np.isfinite(models.mean)
-    number = np.where(here, here.sum(axis=1, keepdims=True) - 1, 0)
-
-    def farthest(part: Paired, _: Ints) -> Singles:
-        return _farthest_of_each(part)
-
-    return np.where(here, _critical(models, farthest, number, confidence), np.nan)
-
-
-def _critical(
-    models: Paired, farthest: Callable[[Paired, Ints], Singles], number: Ints, confidence: float
-) -> Floats:
-    """A value for each stratum and column of `number`, the pairs that it holds for."""
-    critical = np.full(number.shape, np.nan)
-    dimensions = max(models.mean.shape[1] - 1, 1)
-    for rows, freedom in _blocks(models):
-        reach = farthest(models.of(rows), rows)
-        shape = reach.shape[:-1]
-        flat, pairs = reach.reshape(-1, reach.shape[-1]), number[rows].reshape(-1)
-        values = _quantile(flat, pairs, dimensions, freedom, confidence)
-        critical[rows] = values.reshape(shape)
-    return critical
-
-
-def _blocks(models: Paired) -> Iterator[tuple[Ints, float]]:
-    """Strata with the same degrees of freedom, as many at once as fit into the cache."""
-    size = max(1, _CELLS // (models.mean.shape[1] * _number_of_directions(models.mean.shape[1])))
-    for freedom in np.unique(models.freedom[models.freedom > 0]):
-        rows = np.flatnonzero(models.freedom == freedom)
-        for block in np.split(rows, range(size, rows.size, size)):
-            yield block, float(freedom)
-
-
-def _number_of_directions(models: int) -> int:
-    if models - 1 <= EVEN:
-        return _FEW
-    return int(np.clip(_WORK // models**2, _FEWEST, _MOST)) // _ALIKE * _ALIKE
-
-
 def contrast_root(covariance: Floats) -> Floats:
     """Triangular roots of the covariances of the differences to the first model.
 
@@ -250,96 +133,3 @@ def contrast_root(covariance: Floats) -> Floats:
     scale = np.diagonal(against, axis1=1, axis2=2).max(axis=1, initial=0.0)[:, None, None]
     trace = np.where(scale > 0, 1e-12 * scale, 1.0) * np.eye(against.shape[1])
     return np.where(scale > 0, np.linalg.cholesky(against + trace), 0.0)
-
-
-def _points(models: Paired) -> Singles:
-    """Differences to the first model in each direction, at length 1: shape (S, L, K)."""
-    strata, size = models.mean.shape
-    points = np.zeros((strata, size, _number_of_directions(size)), dtype=np.float32)
-    if size > 1:
-        points[:, 1:] = models.root @ directions(size - 1, points.shape[2])
-    return points
-
-
-def _precision(models: Paired) -> Singles:
-    """One over the standard deviations of all differences, 0 where there is none."""
-    sigma = models.sigma()
-    precision = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-    return precision.astype(np.float32)
-
-
-def _farthest_of_all(models: Paired, pairs: Mask) -> Singles:
-    """The largest studentized difference in each direction, shape (S, K)."""
-    # Neighbours in the order of the means are told apart last: what is left is a band.
-    order = np.argsort(-models.mean, axis=1, kind="stable")
-    points = np.take_along_axis(_points(models), order[:, :, None], axis=1)
-    wanted = _reordered(pairs | np.swapaxes(pairs, 1, 2), order)
-    precision = np.where(wanted, _reordered(_precision(models), order), np.float32(0))
-    farthest = np.zeros((len(points), points.shape[2]), dtype=np.float32)
-    for model in range(points.shape[1] - 1):
-        columns = np.flatnonzero(wanted[:, model, model + 1 :].any(axis=0))
-        if columns.size:
-            others = slice(model + 1 + columns[0], model + 2 + columns[-1])
-            reach = _reach(points, precision, model, others)
-            np.maximum(farthest, reach, out=farthest)
-    return farthest
-
-
-def _reordered(square: NDArray[Any], order: Ints) -> NDArray[Any]:
-    rows = np.take_along_axis(square, order[:, :, None], axis=1)
-    return np.take_along_axis(rows, order[:, None, :], axis=2)
-
-
-def _farthest_of_each(models: Paired) -> Singles:
-    """The same for each model against all others, shape (S, L, K)."""
-    points, precision = _points(models), _precision(models)
-    everyone = slice(None)
-    columns = [_reach(points, precision, model, everyone) for model in range(points.shape[1])]
-    return np.stack(columns, axis=1)
-
-
-def _reach(points: Singles, precision: Singles, model: int, others: slice) -> Singles:
-    gap = points[:, others] - points[:, model, None]
-    np.abs(gap, out=gap)
-    gap *= precision[:, model, others, None]
-    return np.asarray(gap.max(axis=1))
-
-
-def _quantile(
-    reach: Singles, pairs: Ints, dimensions: int, freedom: float, confidence: float
-) -> Floats:
-    """The c that `length * reach` stays below with the given confidence, for each row."""
-    known = np.isinf(freedom)
-    single = ndtri((1 + confidence) / 2) if known else stdtrit(freedom, (1 + confidence) / 2)
-    tail = (1 - confidence) / 2 / np.maximum(pairs, 1)
-    bonferroni = -ndtri(tail) if known else -stdtrit(freedom, tail)
-    log_length, chance = _lengths(dimensions, freedom)
-    with np.errstate(divide="ignore"):
-        alike = np.sort(reach, axis=1).reshape(len(reach), -1, _ALIKE)
-        log_reach = np.log(alike.mean(axis=2, dtype=np.float64))
-
-    def excess(log_c: Floats) -> Floats:
-        held = np.interp((log_c[:, None] - log_reach).ravel(), log_length, chance)
-        tail = np.maximum(1 - held.reshape(log_reach.shape).mean(axis=1), 1e-300)
-        return np.asarray(np.log1p(-confidence) - np.log(tail))
-
-    ends = np.maximum(single, _NEARLY_ALL), np.maximum(bonferroni, _NEARLY_ALL)
-    low, high = np.full(len(reach), np.log(ends[0])), np.log(ends[1])
-    # Of one pair both are the same, but for rounding.
-    c = np.exp(root(excess, low, np.maximum(low, high), 4))
-    return np.where(pairs > 1, np.clip(c, single, bonferroni), single)
-
-
-@lru_cache(maxsize=256)
-def _lengths(dimensions: int, freedom: float) -> tuple[Floats, Floats]:
-    """Logs of lengths, and the chance that a draw is shorter."""
-    ends = np.array([1e-9, 1 - 1e-9])
-    if np.isinf(freedom):
-        low, high = np.log(chdtri(dimensions, 1 - ends)) / 2
-    else:
-        low, high = np.log(fdtri(dimensions, freedom, ends) * dimensions) / 2
-    log_length = np.linspace(low, high, _TABLE)
-    square = np.exp(2 * log_length)
-    if np.isinf(freedom):
-        return log_length, chdtr(dimensions, square)
-    return log_length, fdtr(dimensions, freedom, square / dimensions)

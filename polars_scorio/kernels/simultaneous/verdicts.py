@@ -9,7 +9,8 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.dunnett import dunnett_critical
-from polars_scorio.kernels.simultaneous.paired import Paired, max_t_critical
+from polars_scorio.kernels.simultaneous.max_t import max_t_critical
+from polars_scorio.kernels.simultaneous.paired import Paired
 from polars_scorio.kernels.simultaneous.tukey import equal_groups_critical
 
 # From the pairs of some strata, shape (S, L, L), and the places of these strata, to a value each.

@@ -1,0 +1,109 @@
+"""Critical values of paired models, against formulas for a pair and brute Monte Carlo."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.stats import studentized_range, t
+
+from polars_scorio.kernels.simultaneous.max_t import max_t_critical, max_t_of_each
+from polars_scorio.kernels.simultaneous.paired import Paired, paired
+from tests.kernels.simultaneous.test_paired import FIRST, everyone, sample
+
+
+def test_two_models_need_student_t():
+    found = paired(sample(2, 10), FIRST, 1.0)
+    # The same quantile; SciPy's inverse holds ten digits.
+    assert max_t_critical(found, everyone(2), 0.95) == pytest.approx(t.ppf(0.975, 9), rel=1e-9)
+
+
+@pytest.mark.parametrize(("models", "within"), [(3, 0.001), (6, 0.002), (20, 0.004), (50, 0.006)])
+def test_independent_models_need_the_studentized_range(models, within):
+    known = Paired.of_moments(np.zeros((1, models)), np.eye(models)[None], np.array([29.0]))
+    c = max_t_critical(known, everyone(models), 0.95)[0]
+    held = studentized_range.cdf(c * np.sqrt(2), models, 29)
+    assert held == pytest.approx(0.95, abs=within)  # of fixed directions
+
+
+@pytest.mark.parametrize("models", [4, 16])
+def test_holds_the_confidence_of_correlated_models(models):
+    random = np.random.default_rng(5)
+    factor = random.normal(size=(models, 2 * models)) * np.geomspace(0.2, 2, models)[:, None]
+    covariance = factor @ factor.T
+    known = Paired.of_moments(np.zeros((1, models)), covariance[None], np.array([12.0]))
+    c = max_t_critical(known, everyone(models), 0.95)[0]
+    draws = random.multivariate_normal(np.zeros(models), covariance, 40_000)
+    draws /= np.sqrt(random.chisquare(12, 40_000) / 12)[:, None]
+    a, b = np.triu_indices(models, 1)
+    reach = np.abs(draws[:, a] - draws[:, b]) / known.sigma()[0, a, b]
+    # Three standard errors of the simulation, and the error of the fixed directions.
+    assert (reach.max(axis=1) <= c).mean() == pytest.approx(0.95, abs=0.0033 + 0.004)
+    of_each = max_t_of_each(known, 0.95)[0]
+    own = (a == 0) | (b == 0)
+    held = (reach[:, own].max(axis=1) <= of_each[0]).mean()
+    # Three standard errors and the error of the directions again.
+    assert held == pytest.approx(0.95, abs=0.0033 + 0.004)
+
+
+def test_fewer_pairs_need_less():
+    found = paired(sample(8, 30), FIRST, 1.0)
+    some = np.zeros((1, 8, 8), dtype=bool)
+    some[0, 0, 1:] = True
+    less, more = (max_t_critical(found, pairs, 0.95)[0] for pairs in (some, everyone(8)))
+    assert t.ppf(0.975, 29) < less < more
+    # The same directions in both, in single precision.
+    assert less == pytest.approx(max_t_of_each(found, 0.95)[0, 0], rel=1e-6)
+
+
+def test_no_pair_needs_the_value_of_one():
+    found = paired(sample(3, 10), FIRST, 1.0)
+    none = np.zeros((1, 3, 3), dtype=bool)
+    # The same quantile: far below the default of approx, 1e-6.
+    assert max_t_critical(found, none, 0.95) == pytest.approx(t.ppf(0.975, 9))
+
+
+@pytest.mark.parametrize("span", [0.0, 1.0])
+def test_identical_models_have_defined_values(span):
+    values = np.repeat(sample(1, 10), 3, axis=1)
+    found = paired(values, FIRST, span)
+    sigma = found.sigma()[0, 0, 1]
+    # The rounding of a variance, 1e-18 at most, under a root.
+    assert sigma == pytest.approx(span / np.sqrt(2 * 10 * 11), abs=1e-9)
+    c = max_t_critical(found, everyone(3), 0.95)[0]
+    assert t.ppf(0.975, 9) <= c <= t.ppf(1 - 0.025 / 3, 9)
+
+
+def test_a_model_alone_needs_the_value_of_one_pair():
+    found = paired(sample(1, 10), FIRST, 1.0)
+    # Both: the same quantile, far below the default of approx, 1e-6.
+    assert max_t_critical(found, everyone(1), 0.95) == pytest.approx(t.ppf(0.975, 9))
+    assert max_t_of_each(found, 0.95)[0, 0] == pytest.approx(t.ppf(0.975, 9))
+
+
+def test_a_model_with_a_null_is_absent():
+    values = sample(4, 15)
+    values[3, 1] = np.nan
+    found = paired(values, FIRST, 1.0)
+    assert np.isnan(found.mean[0]).tolist() == [False, True, False, False]
+    here = np.isfinite(found.mean[0])
+    pairs = (here[:, None] & here)[None]
+    rest = paired(np.delete(values, 1, axis=1), FIRST, 1.0)
+    oracle = max_t_critical(rest, everyone(3), 0.95)
+    # Another number of dimensions has other directions.
+    assert max_t_critical(found, pairs, 0.95) == pytest.approx(oracle, rel=5e-3)
+    assert np.isnan(max_t_of_each(found, 0.95)[0]).tolist() == [False, True, False, False]
+
+
+def test_the_same_bytes_on_each_run():
+    found = paired(sample(30, 20), FIRST, 1.0)
+    first, second = (max_t_critical(found, everyone(30), 0.95).tobytes() for _ in range(2))
+    assert first == second
+
+
+def test_a_thousand_models_fit_into_500_megabytes():
+    values = sample(1000, 50)
+    tracemalloc.start()
+    max_t_critical(paired(values, FIRST, 1.0), everyone(1000), 0.95)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 250e6
