@@ -11,7 +11,8 @@ from polars_scorio.kernels.arrays import Floats, Ints
 
 Mass = TypeVar("Mass", Floats, Ints)
 
-_ROOM = 2**18  # numbers per batch: 2 MB an array, so that a dozen of them stay in the caches
+# Numbers in a temporary array of a kernel: 1 MB, so that several stay in the caches.
+CELLS = 2**17
 
 
 def weight_range(w: Floats) -> float:
@@ -38,16 +39,27 @@ def weight_range(w: Floats) -> float:
     return width
 
 
-def batches(rows: Ints, columns: int) -> Iterator[Ints]:
-    """Cut row numbers into batches that bound the memory of a kernel.
+def slices(rows: int, columns: int) -> Iterator[slice]:
+    """Cut rows into blocks of at most `CELLS` numbers, for kernels of so many columns.
 
     Examples
     --------
-    >>> [batch.size for batch in batches(np.arange(100_000), 4)]
-    [65536, 34464]
+    >>> list(slices(50_000, 4))
+    [slice(0, 32768, None), slice(32768, 65536, None)]
     """
-    size = max(_ROOM // columns, 1)
-    return (rows[start : start + size] for start in range(0, rows.size, size))
+    step = max(CELLS // max(columns, 1), 1)
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def batches(rows: Ints, columns: int) -> Iterator[Ints]:
+    """Cut row numbers into the same blocks.
+
+    Examples
+    --------
+    >>> [batch.size for batch in batches(np.arange(50_000), 4)]
+    [32768, 17232]
+    """
+    return (rows[block] for block in slices(rows.size, columns))
 
 
 def require_weight_per_category(mass: Mass, w: Floats) -> None:

@@ -142,4 +142,6 @@ def spectrum(k: int, weights: Sequence[float]) -> Floats:
 
 
 def _threshold(k: int, success: int) -> Floats:
-    return np.where(np.arange(1, k + 1) == success, 1.0, 0.0)
+    gains = np.zeros(k)
+    gains[success - 1] = 1.0
+    return gains

@@ -6,16 +6,16 @@ of one sign: nothing cancels, and results keep their relative accuracy wherever 
 No sum is a matrix product: its last digit would depend on which states come together.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from polars_scorio.kernels import powers
 from polars_scorio.kernels.arrays import Floats, Ints
-
-_CELLS = 2**16  # of a temporary array: 0.5 MB, so that several stay in the cache
+from polars_scorio.kernels.batches import slices
 
 
 def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
@@ -52,8 +52,8 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
     _check_shapes(n=n, c=c)
     known = n >= gains.size
     credit = np.full(n.shape, np.nan)
-    # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
-    credit[known] = _blockwise(_mean, -c[known].astype(float), (c - n)[known].astype(float), gains)
+    if known.any():
+        credit[known] = _expected(n[known], c[known], gains)
     return credit
 
 
@@ -87,7 +87,14 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
     [0.571429] [0.030612]
     """
     _check_shapes(a=a, b=b)
-    return _blockwise(_mean, a, b, gains), credit_covariance(a, b, gains, gains)
+    k, success = gains.size, _only_success(gains)
+    if success == 1:
+        _, rest, variance = powers.no_success(a, b, k)
+        return gains[0] * rest, gains[0] ** 2 * variance
+    if success == k:
+        chance, _, variance = powers.no_success(b, a, k)
+        return gains[-1] * chance, gains[-1] ** 2 * variance
+    return _blockwise(_mean, a, b, gains), _blockwise(_covariance, a, b, gains, gains)
 
 
 def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
@@ -120,46 +127,46 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
     array([0.083333])
     """
     _check_shapes(a=a, b=b)
-    if np.array_equal(gains, other) and not gains[1:].any():
-        return _blockwise(_power_variance, a, b, gains)
-    if np.array_equal(gains, other) and not gains[:-1].any():
-        return _blockwise(_power_variance, b, a, gains[::-1])
+    k, m = gains.size, other.size
+    if _is_power(gains) and _is_power(other):
+        first, second = (_only_success(each) == 1 for each in (gains, other))
+        if not first:  # Pass^k is what the failures of Pass@k are, with the roles exchanged.
+            a, b = b, a
+        product = powers.covariance(a, b, k, m, mixed=first != second)
+        return float(gains.sum() * other.sum()) * product
     if np.count_nonzero(gains) < np.count_nonzero(other):
         gains, other = other, gains  # The work grows with the second.
     return _blockwise(_covariance, a, b, gains, other)
 
 
+def _only_success(gains: Floats) -> int | None:
+    """The one success that earns anything, if it is one."""
+    first = int(gains.argmax())
+    alone = gains[first] > 0 and not (gains[:first].any() or gains[first + 1 :].any())
+    return first + 1 if alone else None
+
+
+def _is_power(gains: Floats) -> bool:
+    """Whether all is earned by the first success, or by the last."""
+    return _only_success(gains) in {1, gains.size}
+
+
+def _expected(n: Ints, c: Ints, gains: Floats) -> Floats:
+    """`expected_credit` where there are enough trials."""
+    k, success = gains.size, _only_success(gains)
+    if success == 1:
+        return float(gains[0]) * powers.no_success_drawn(n, c, k)[1]
+    if success == k:
+        return float(gains[-1]) * powers.no_success_drawn(n, n - c, k)[0]
+    # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
+    return _blockwise(_mean, -c.astype(float), (c - n).astype(float), gains)
+
+
 def _mean(a: Floats, b: Floats, gains: Floats) -> Floats:
     """Mean credit of a draw from the urns of `urn_chances`."""
-    mean: Floats
-    if not gains[1:].any():
-        mean = gains[0] * -np.expm1(_log_none(a, b, gains.size))
-    elif not gains[:-1].any():
-        mean = gains[-1] * np.exp(_log_none(b, a, gains.size))
-    else:
-        credit = np.concatenate(([0.0], np.cumsum(gains)))
-        mean = (urn_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
+    credit = np.concatenate(([0.0], np.cumsum(gains)))
+    mean: Floats = (urn_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
     return mean
-
-
-def _log_none(a: Floats, b: Floats, k: int) -> Floats:
-    """Log of the chance that k draws from the urns of `urn_chances` hold no success."""
-    with np.errstate(divide="ignore"):  # The log is -inf where fewer than k failures are left.
-        odds = a[:, None] / (b[:, None] + np.arange(float(k)))
-    log_none: Floats = -np.log1p(np.abs(odds)).sum(axis=1)
-    return log_none
-
-
-def _power_variance(a: Floats, b: Floats, gains: Floats) -> Floats:
-    """Variance of ``gains[0] (1 - q**k)``, ``q = 1 - p``, where nothing follows the first gain.
-
-    ``Var(q**k) = E[q**2k] (1 - E[q**k]**2 / E[q**2k])``, the ratio as a product over the draws.
-    """
-    k = gains.size
-    left = b[:, None] + np.arange(float(k))
-    log_ratio = np.log1p(k * a[:, None] / ((a[:, None] + k + left) * left)).sum(axis=1)
-    variance: Floats = np.exp(2 * _log_none(a, b, k) + log_ratio) * -np.expm1(-log_ratio)
-    return variance * float(gains[0]) ** 2
 
 
 def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
@@ -202,7 +209,7 @@ def _joint(pooled: Floats, k: int, gains: Floats) -> Floats:
     S + R.
     """
     joint = np.zeros((pooled.shape[0], k))
-    for part in _slices(gains.size, max(_CELLS // k, 1)):
+    for part in slices(gains.size, k):
         paid = part.start + np.flatnonzero(gains[part])
         if paid.size:
             first, last = int(paid[0]), int(paid[-1])
@@ -261,15 +268,10 @@ def urn_chances(a: Floats, b: Floats, k: int) -> Floats:
 
 def _blockwise(kernel: Callable[..., Floats], a: Floats, b: Floats, *gains: Floats) -> Floats:
     """``kernel(a, b, *gains)``, for so many states at a time that temporaries stay in the cache."""
-    step = max(_CELLS // sum(each.size for each in gains), 32)
     result = np.empty(a.shape)
-    for block in _slices(a.size, step):
+    for block in slices(a.size, sum(each.size for each in gains)):
         result[block] = kernel(a[block], b[block], *gains)
     return result
-
-
-def _slices(size: int, step: int) -> Iterator[slice]:
-    return (slice(start, start + step) for start in range(0, size, step))
 
 
 def _check_shapes(**states: NDArray[np.generic]) -> None:

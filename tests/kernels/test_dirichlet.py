@@ -261,5 +261,5 @@ def test_batches_leave_no_trace(monkeypatch):
     # One state, then three at a time. Bit by bit: Polars cuts the states differently from run
     # to run. Twelve categories, for NumPy changes the order of its sums from eight on.
     for room in (12, 36):
-        monkeypatch.setattr(batches, "_ROOM", room)
+        monkeypatch.setattr(batches, "CELLS", room)
         np.testing.assert_equal(values(), whole)

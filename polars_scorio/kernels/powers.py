@@ -1,0 +1,187 @@
+"""Draws without any success: Pass@k and Pass^k in closed form, at a cost that k hardly changes.
+
+Short products are multiplied out, and sums of positive terms carry what is left of 1; long ones are
+sums of logs over the few points of `sums.sum_points`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.sums import sum_points
+
+_SHORT = 40  # trials up to which products cost less than logs at the points
+_ALIVE = 12  # arrays in use at a time
+
+
+class NoSuccess(NamedTuple):
+    """A draw without a success, for each state, each of shape (S,).
+
+    Attributes
+    ----------
+    chance : ndarray of float
+        ``E[q**k]``, q the chance of a failure.
+    rest : ndarray of float
+        ``1 - chance``, to its own last digits.
+    variance : ndarray of float
+        Of ``q**k``.
+    """
+
+    chance: Floats
+    rest: Floats
+    variance: Floats
+
+
+def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
+    """Moments of the chance that k new trials hold no success.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (S,)
+        The posterior ``p ~ Beta(a, b)`` of the chance of a success, positive.
+    k : int
+        Trials, at least 1.
+
+    Returns
+    -------
+    NoSuccess
+        A variance under 1e-280 may lose digits, down to 0.
+
+    Examples
+    --------
+    ``q**2`` under a uniform posterior: 1/3, and ``1/5 - 1/9`` is 4/45.
+
+    >>> uniform = np.array([1.0])
+    >>> print(*(part * 45 for part in no_success(uniform, uniform, 2)))
+    [15.] [30.] [4.]
+    """
+    parts = np.empty((3, a.size))
+    method = _multiplied if k <= _SHORT else _summed
+    for block in slices(a.size, _ALIVE * (1 if k <= _SHORT else 4)):
+        method(a[block], b[block], k, parts[:, block])
+    return NoSuccess(*parts)
+
+
+def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
+    """Chance that a draw of k of the n trials holds none of the c successes, and its complement.
+
+    Parameters
+    ----------
+    n, c : ndarray of int, shape (S,)
+        Trials and successes of each state, ``0 <= c <= n`` and ``k <= n``.
+    k : int
+        Trials of the draw, at least 1.
+
+    Examples
+    --------
+    >>> chance, rest = no_success_drawn(np.array([5, 5]), np.array([3, 4]), 2)
+    >>> chance.round(6), rest.round(6)
+    (array([0.1, 0. ]), array([0.9, 1. ]))
+    """
+    parts = np.empty((2, n.size))
+    if k <= _SHORT:
+        for block in slices(n.size, _ALIVE):
+            _drawn(n[block].astype(float), (n - c)[block].astype(float), k, parts[:, block])
+    else:
+        # The factors (left + i) / (left + c + i), i < k: as of an urn that is never emptied.
+        left = (n - c - (k - 1)).astype(float)
+        logs = np.full(n.size, -np.inf)
+        logs[left > 0] = log_none(c[left > 0].astype(float), left[left > 0], k)
+        parts[:] = np.exp(logs), -np.expm1(logs)
+    # Nothing but failures, or too few of them: no rounding there.
+    parts[:, n - c < k] = np.array([[0.0], [1.0]])
+    return parts[0], parts[1]
+
+
+def log_none(a: Floats, b: Floats, k: int) -> Floats:
+    """``ln E[q**k]``, ``q ~ Beta(b, a)``: less the sum of ``log1p(a / (b + i))``, i < k.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_none(np.array([1.0]), np.array([1.0]), 999))[0]), 12)
+    0.001
+    """
+    points, weights = sum_points(k)
+    logs = np.empty_like(a)
+    for block in slices(a.size, 2 * points.size):
+        odds = a[block] / (b[block] + points[:, None])
+        logs[block] = -(np.log1p(odds) * weights[:, None]).sum(axis=0)
+    return logs
+
+
+def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
+    """Covariance of ``1 - q**k`` and ``1 - q**m``; if `mixed`, of ``1 - q**k`` and ``p**m``.
+
+    ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of
+    ``1 + m a / ((a + b + m + i) (b + i))``, and ``E[q**k p**m]`` is ``E[q**k] E[p**m]`` over that
+    of ``1 + m / (a + b + i)``, i < k.
+
+    Examples
+    --------
+    ``1 - q`` is p, and ``p**2`` has the covariance ``1/4 - 1/2 * 1/3`` with it.
+
+    >>> uniform = np.array([1.0])
+    >>> covariance(uniform, uniform, 1, 2, mixed=True) * 12
+    array([1.])
+    """
+    points, weights = sum_points(k)
+    product = np.empty_like(a)
+    for block in slices(a.size, 4 * points.size):
+        x, y = a[block], b[block]
+        first = log_none(x, y, k)
+        second = log_none(y, x, m) if mixed else log_none(x, y, m)
+        place = y + points[:, None]
+        apart = m / (x + place) if mixed else m * x / ((x + m + place) * place)
+        log_ratio = (np.log1p(apart) * weights[:, None]).sum(axis=0)
+        both = first + second + (0.0 if mixed else log_ratio)
+        product[block] = np.exp(both) * -np.expm1(-log_ratio)
+    return product
+
+
+def _multiplied(a: Floats, b: Floats, k: int, parts: Floats) -> None:
+    """`no_success` trial by trial.
+
+    ``Var(q**k) = E[q**k] (E[q**2k] / E[q**k] - E[q**k])``: of the products of
+    ``later_i = (b + k + i) / (a + b + k + i)`` and of ``now_i = (b + i) / (a + b + i)``, i < k, the
+    difference is the sum of
+    ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1} ... now_{k-1}``.
+    """
+    total, gap = a + b, k * a
+    chance, later = np.ones((2, a.size))
+    rest, growth = np.zeros((2, a.size))
+    share, term = np.empty((2, a.size))
+    for i in range(k):
+        np.divide(chance, total + i, out=share)
+        rest += np.multiply(share, a, out=term)
+        np.multiply(share, b + i, out=chance)
+        later /= total + (k + i)
+        growth *= b + i
+        growth += np.multiply(later, gap, out=term)
+        growth /= total + i
+        later *= b + (k + i)
+    parts[:] = chance, np.minimum(rest, 1.0), chance * growth
+
+
+def _summed(a: Floats, b: Floats, k: int, parts: Floats) -> None:
+    """`no_success` by logs."""
+    points, weights = sum_points(k)
+    logs = log_none(a, b, k)
+    left = b + points[:, None]
+    log_ratio = (np.log1p(k * a / ((a + k + left) * left)) * weights[:, None]).sum(axis=0)
+    variance = np.exp(2 * logs + log_ratio) * -np.expm1(-log_ratio)
+    parts[:] = np.exp(logs), -np.expm1(logs), variance
+
+
+def _drawn(n: Floats, failures: Floats, k: int, parts: Floats) -> None:
+    """`no_success_drawn` trial by trial."""
+    c = n - failures
+    chance, rest = np.ones(n.size), np.zeros(n.size)
+    for i in range(k):
+        share = chance / (n - i)
+        rest += share * c
+        chance = share * np.maximum(failures - i, 0.0)
+    parts[:] = chance, np.minimum(rest, 1.0)
