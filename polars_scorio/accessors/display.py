@@ -48,7 +48,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> chart = trials.scorio(trial=None).plot.intervals()
         >>> chart.to_dict()["title"]["text"]
-        'Bayes@1'
+        'avg@1'
         """
         from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
 
@@ -132,7 +132,7 @@ class ReaderMethods(Accessor[FrameT]):
             The file to write.
         *metrics : Metric
             What to report; by the first one (at its smallest k) the models are ranked and compared.
-            Default: `ps.bayes()`, and Pass@k and Pass^k where success can be told.
+            Default: `ps.avg()`, and Pass@k and Pass^k where success can be told.
         title : str, optional
             What stands above; default: the name of the file.
         inference, target, confidence : optional

@@ -51,7 +51,7 @@ class DecisionPlots(PlotBase):
         Parameters
         ----------
         metric : Metric, optional
-            What to compare; default `ps.bayes()`. One draw size at a time.
+            What to compare; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
@@ -74,12 +74,13 @@ class DecisionPlots(PlotBase):
         ... )
         >>> chart = trials.scorio(trial=None).plot.comparison()
         >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
-        [('ada', 'bob', '.88'), ('bob', 'ada', '.12')]
+        [('ada', 'bob', '.90'), ('bob', 'ada', '.10')]
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")
         plan = compare(self._frame, self._roles, subject.metric, **subject.options)
-        pairs = paired(both_ways(plan.collect(engine="streaming"), subject.trials))
+        subject, (compared,) = self._collected(subject, plan)
+        pairs = paired(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
             f"Which model is better by {subject.name}?",
@@ -97,7 +98,7 @@ class DecisionPlots(PlotBase):
         Parameters
         ----------
         metric : Metric, optional
-            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+            By what the models are ranked; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
@@ -122,7 +123,7 @@ class DecisionPlots(PlotBase):
         subject = self._subject(metric, options)
         single_k(subject.metric, "ranks")
         plan = rank(self._frame, self._roles, subject.metric, **subject.options)
-        rows = plan.collect(engine="streaming")
+        subject, (rows,) = self._collected(subject, plan)
         own = rows.select(*labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi")
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
@@ -140,7 +141,7 @@ class DecisionPlots(PlotBase):
         Parameters
         ----------
         metric : Metric, optional
-            What to follow; default `ps.bayes()`. One draw size at a time.
+            What to follow; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
@@ -157,14 +158,15 @@ class DecisionPlots(PlotBase):
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> trials = pl.DataFrame({"model": "ada", "question": 1, "trial": [0, 1], "category": 1})
+        >>> columns = {"model": "ada", "question": 1, "trial": [0, 1], "category": [1, 0]}
+        >>> trials = pl.DataFrame(columns)
         >>> chart = trials.scorio.plot.trajectory()
-        >>> [(row["n"], round(row["mu"], 3)) for row in chart.data.values]
-        [(1, 0.778), (2, 0.857)]
+        >>> [(row["n"], row["mu"]) for row in chart.data.values]
+        [(1, 1.0), (2, 0.5)]
         """
         subject = self._subject(metric, options)
         plan = trajectory(self._frame, self._roles, subject.metric, **subject.options)
-        rows = plan.collect(engine="streaming")
+        subject, (rows,) = self._collected(subject, plan)
         few = thinned(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
         drawn = marked(few, subject.metric).select(
             *labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
@@ -191,7 +193,7 @@ class DecisionPlots(PlotBase):
         Parameters
         ----------
         metric : Metric, optional
-            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+            By what the models are ranked; default `ps.avg()`. One draw size at a time.
         replicates, scheme, seed, progress, questions
             As in `Scorio.convergence`.
 
@@ -218,7 +220,8 @@ class DecisionPlots(PlotBase):
         >>> [(row["n"], row["value"]) for row in chart.data.values if "tau" in row["what"]]
         [(1, 1.0), (2, 1.0)]
         """
-        subject = self._subject(metric, options)
+        # First, for so many strata are refused that replicates of them would take hours.
+        subject, _ = self._collected(self._subject(metric, options))
         plan = settling(
             self._frame,
             self._roles,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -17,7 +17,7 @@ from polars_scorio.display.look import Look
 from polars_scorio.display.notes import counted, each_trials
 from polars_scorio.display.words import inference_words, interval_words
 from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.weighted import avg, bayes
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.report import results
@@ -43,7 +43,7 @@ class Subject:
     options : dict
         How its numbers are found.
     scores : DataFrame
-        stratum, model, questions, trials and the average of each model.
+        stratum, model, questions, trials and the average of each model, once they are collected.
     """
 
     trials: Trials
@@ -51,7 +51,7 @@ class Subject:
     metric: Metric
     look: Look
     options: dict[str, Any]
-    scores: pl.DataFrame
+    scores: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def name(self) -> str:
@@ -104,20 +104,37 @@ class PlotBase:
         look, own = Look.split(options)
         others, every = _strata(self._roles, along)
         trials, source = bind(self._frame, others), bind(self._frame, every)
-        metric = on_levels(metric or bayes(), trials)
+        metric = on_levels(metric or avg(), trials)
         if view_of(metric, trials) == "rewards":
             missing = "rewards of any value have no posterior to draw"
             raise ValueError(f"{metric.name}: {missing}; pass w= with a weight for each category")
-        score = avg() if metric.w is None else avg(dict(metric.w))  # type: ignore[arg-type]  # as those of a metric
-        rows = self._tidy(source, score, {"inference": "published"})
-        scores = rows.select(*labels(trials), "questions", "trials", "estimate")
-        _refuse_many(trials, scores)
-        return Subject(trials, source, metric, look, {**self._chosen, **own}, scores)
+        return Subject(trials, source, metric, look, {**self._chosen, **own})
 
-    def _rows(self, subject: Subject, overall: Overall | None = None) -> pl.DataFrame:
+    def _collected(
+        self, subject: Subject, *plans: pl.LazyFrame
+    ) -> tuple[Subject, list[pl.DataFrame]]:
+        """The rows of plans, and the subject with the scores of its models: one pass over the log.
+
+        Raises
+        ------
+        ValueError
+            If there are more strata than a picture can show.
+        """
+        trials, w = subject.trials, subject.metric.w
+        score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
+        rows = self._tidy(subject.source, score, {"inference": "published"})
+        order = rows.select(*labels(trials), "questions", "trials", "estimate")
+        scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
+        _refuse_many(trials, scores)
+        return replace(subject, scores=scores), drawn
+
+    def _rows(
+        self, subject: Subject, overall: Overall | None = None
+    ) -> tuple[Subject, pl.DataFrame]:
         """The rows of a report, with intervals that end where the metric does."""
-        rows = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
-        return marked(rows, subject.metric)
+        plan = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
+        subject, (rows,) = self._collected(subject, plan)
+        return subject, marked(rows, subject.metric)
 
     def _tidy(
         self,
@@ -127,9 +144,9 @@ class PlotBase:
         *,
         per: Per = "model",
         overall: Overall | None = None,
-    ) -> pl.DataFrame:
+    ) -> pl.LazyFrame:
         grouped = results(trials, [metric], per=per, overall=overall, **options)
-        return tidy(grouped.select(*trials.keys, RESULTS)).collect(engine="streaming")
+        return tidy(grouped.select(*trials.keys, RESULTS))
 
 
 def _strata(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

@@ -83,7 +83,7 @@ convergence>
         Parameters
         ----------
         metric : Metric, optional
-            What to show; default `ps.bayes()`. One draw size at a time.
+            What to show; default `ps.avg()`. One draw size at a time.
         overall : "macro" or "micro", optional
             Add a panel over all strata, as in `Scorio.report`.
 
@@ -105,12 +105,12 @@ convergence>
         >>> import polars_scorio
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> chart = trials.scorio(trial=None).plot.intervals()
-        >>> [(row["model"], round(row["mu"], 3)) for row in chart.data.values]
-        [('ada', 0.778), ('bob', 0.222)]
+        >>> [(row["model"], row["mu"]) for row in chart.data.values]
+        [('ada', 1.0), ('bob', 0.0)]
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "intervals")
-        rows = self._rows(subject, overall)
+        subject, rows = self._rows(subject, overall)
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
         drawn = rows.select(*labels(subject.trials), *numbers)
         bars = "bar: unbiased estimate" if rows["marked"].is_not_null().any() else ""
@@ -167,7 +167,7 @@ convergence>
                 "ps.pass_at_k([1, 2, 4, 8])"
             )
         subject = self._subject(metric, options)
-        rows = self._rows(subject, overall)
+        subject, rows = self._rows(subject, overall)
         name = named(metric, None)
         notes = {
             "points: unbiased estimate": rows["marked"].is_not_null().any(),
@@ -286,7 +286,7 @@ convergence>
             A column of numbers or times; it need not be among the strata of the accessor, whose
             others are panels.
         metric : Metric, optional
-            What to show; default `ps.bayes()`. One draw size at a time.
+            What to show; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
@@ -317,7 +317,7 @@ convergence>
             raise ValueError(
                 f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
             )
-        rows = self._rows(subject)
+        subject, rows = self._rows(subject)
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         drawn = rows.select(*labels(subject.trials), plain(step, at.dtype).alias("at"), *numbers)
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
@@ -332,15 +332,15 @@ convergence>
         Parameters
         ----------
         metric : Metric, optional
-            What to show of each question; default `ps.bayes()`. One draw size at a time.
+            What to show of each question; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A cell for each model and question, coloured by mu of the question. Models are ordered
-            by their mean, questions by the mean over the models, the hardest first. Of more than
-            300 questions in a stratum, neighbours in this order share a cell, which shows their
-            mean.
+            A cell for each model and question, coloured by mu of the question, which is its average
+            for `ps.avg`. Models are ordered by their mean, questions by the mean over the models,
+            the hardest first. Of more than 300 questions in a stratum, neighbours in this order
+            share a cell, which shows their mean.
 
         Raises
         ------
@@ -355,20 +355,23 @@ convergence>
         ...     {"model": "ada", "question": ["easy", "easy", "hard"], "category": [1, 1, 0]}
         ... )
         >>> chart = trials.scorio(trial=None).plot.questions()
-        >>> [(row["question"], round(row["mu"], 3)) for row in chart.data.values]
-        [('hard', 0.35), ('easy', 0.782)]
+        >>> [(row["question"], row["mu"]) for row in chart.data.values]
+        [('hard', 0.0), ('easy', 1.0)]
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
         if own.get("inference") == "calibrated":  # which is about means
             own["inference"] = "pooled"
-        rows = self._tidy(trials, subject.metric, own, per="question")
+        plan = self._tidy(trials, subject.metric, own, per="question")
+        subject, (rows,) = self._collected(subject, plan)
         question = inert(pl.col(trials.question.name).cast(pl.String)).alias("question")
         cells, each = by_difficulty(
             rows.select(stratum(trials), model(trials), question, "mu"), _CELLS
         )
         words = f"posterior mean of each question, {inference_words(own)}"
+        if rows["mu"].equals(rows["estimate"]):
+            words = "average of the trials of each question"
         hatched = "hatched: no trials" if cells["mu"].null_count() else ""
         heading = replace(subject.heading(subject.name, words, hatched), panels=strata(trials))
         return grids.heat_map(cells, heading, subject.name, subject.metric.support, each=each)

@@ -53,6 +53,24 @@ def test_intervals_are_those_of_the_report(log):
     assert [rule["x"]["field"], rule["x2"]["field"], point["x"]["field"]] == ["lo", "hi", "mu"]
 
 
+@pytest.mark.parametrize(
+    "kind", ["intervals", "curve", "questions", "comparison", "ranks", "trajectory", "over"]
+)
+def test_a_picture_reads_the_log_once(log, kind, tmp_path):
+    log.with_columns(step=1).write_parquet(tmp_path / "log.parquet")
+    looks = []
+
+    def seen(part: pl.DataFrame) -> pl.DataFrame:
+        looks.append(part.height)
+        return part
+
+    scan = pl.scan_parquet(tmp_path / "log.parquet")
+    counted = scan.map_batches(seen, schema=scan.collect_schema(), streamable=False)
+    arguments = {"curve": [ps.pass_at_k(2)], "over": ["step", ps.avg(name="mean")]}
+    getattr(plot_of(counted), kind)(*arguments.get(kind, [ps.avg(name="mean")]))
+    assert looks == [log.height]
+
+
 def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
     report = log.scorio(by="domain", success=[1, 2]).bayes(inference="published")
     means = {model: rows["mu"].mean() for (model,), rows in report.group_by("model")}
@@ -124,7 +142,7 @@ def test_a_curve_needs_draw_sizes(r1):
 def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
     chart = plot_of(log).questions()
     pooled = {"inference": "pooled", "per": "question"}
-    report = log.scorio(by="domain", success=[1, 2]).bayes(**pooled)
+    report = log.scorio(by="domain", success=[1, 2]).avg(**pooled)
     shown = data_of(chart).select("stratum", "model", pl.col("question").cast(pl.Int64), "mu")
     expected = report.select(pl.col("domain").alias("stratum"), "model", "question", "mu")
     keys = ["stratum", "model", "question"]
@@ -137,13 +155,14 @@ def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
     assert cell["mark"]["type"] == "rect"
     assert cell["encoding"]["x"]["sort"] == {"field": "place", "op": "min"}
     assert cell["encoding"]["x"]["axis"]["labels"]
+    assert "average of the trials of each question" in subtitle_of(chart)
     assert cell["encoding"]["color"]["scale"]["domain"] == [0, 1]
     assert chart.to_dict()["resolve"] == {"scale": {"x": "independent"}}
 
 
 def test_many_questions_share_cells():
     outcomes = [[int(trial < question % 4) for trial in range(3)] for question in range(1000)]
-    chart = long(outcomes).scorio.plot.questions(inference="published")
+    chart = long(outcomes).scorio.plot.questions(ps.bayes(), inference="published")
     shown = data_of(chart)
     # 250 questions each with 0, 1, 2 and 3 of 3: in cells of four, some of them with two kinds.
     assert shown["place"].to_list() == [*range(250)]
@@ -189,7 +208,7 @@ def test_numbers_in_a_matrix_never_say_that_something_is_certain():
 def test_a_trajectory_is_that_of_the_accessor(log):
     chart = plot_of(log).trajectory(confidence=0.5)
     expected = log.scorio(by="domain", success=[1, 2]).trajectory(
-        confidence=0.5, inference="calibrated"
+        ps.avg(), confidence=0.5, inference="calibrated"
     )
     columns = ["n", "model", "mu", "lo", "hi", "rank"]
     shown = data_of(chart).sort("stratum", "n", "model").select(columns)
@@ -230,7 +249,7 @@ def test_long_lines_are_thinned_and_keep_both_ends():
 def test_convergence_shows_the_share_and_tau(log):
     chart = plot_of(log).convergence(replicates=20, scheme="question", seed=3)
     rows = log.scorio(by="domain", success=[1, 2]).convergence(
-        replicates=20, scheme="question", seed=3, inference="calibrated"
+        ps.avg(), replicates=20, scheme="question", seed=3, inference="calibrated"
     )
     expected = rows.drop_nulls("n")
     for what, column in (("share of the rep", "cumulative"), ("Kendall's tau", "tau")):

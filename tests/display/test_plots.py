@@ -218,7 +218,7 @@ def test_more_strata_than_panels_are_refused(kind):
 
 
 def test_intervals_end_where_the_metric_does():
-    chart = long([[1]]).scorio.plot.intervals(inference="published")
+    chart = long([[1]]).scorio.plot.intervals(ps.bayes(), inference="published")
     # mu = 2/3, sigma = sqrt(1/18), to four decimals: the interval of the report ends at 1.129.
     assert data_of(chart).select("lo", "hi").row(0) == pytest.approx((0.2047, 1.0), abs=5e-5)
     assert marks_of(chart) == ["rule", "point", "tick"]
@@ -251,7 +251,7 @@ def test_a_picture_says_what_it_shows(log, kind):
     chart = KINDS[kind](plot_of(log))
     assert chart.to_dict()["description"].startswith(f"{chart.to_dict()['title']['text']}. ")
     assert "7 questions, 2.1 to 3.1 trials per question" in subtitle_of(chart)
-    assert any(word in subtitle_of(chart) for word in ("calibrated", "fitted population"))
+    assert any(word in subtitle_of(chart) for word in ("calibrated", "average of the trials"))
 
 
 def test_a_model_without_trials_is_hatched(log):
@@ -284,7 +284,7 @@ def test_forty_models_fit():
     questions = pl.concat(long([[0]] * 200, f"m{place}") for place in range(40))
     chart = questions.scorio.plot.questions()
     assert len(data_of(chart)) == 8000
-    assert chart.to_dict()["title"]["text"] == "Bayes@1"
+    assert chart.to_dict()["title"]["text"] == "avg@1"
 
 
 def test_a_notebook_without_network_has_a_picture(r1):
@@ -368,7 +368,7 @@ def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
     rows = data_of(chart)
     assert rows.group_by("stratum").len()["len"].to_list() == [3, 3, 3]
     options = {"overall": "macro", "inference": "calibrated"}
-    mean = named.scorio(by="domain", success=[1, 2]).report(ps.bayes(), **options)
+    mean = named.scorio(by="domain", success=[1, 2]).report(ps.avg(), **options)
     mean = mean.filter(pl.col("domain").is_null()).sort("model")["mu"].to_list()
     assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)
 
