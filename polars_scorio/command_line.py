@@ -23,6 +23,7 @@ from polars_scorio.kernels.posteriors import Target
 from polars_scorio.log_files import scan_files
 from polars_scorio.metric_texts import read_metric
 from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.progress import Progress
 from polars_scorio.version import installed_version
 
@@ -95,7 +96,7 @@ def _compare(log: Scorio[Any], asked: Namespace, _: str) -> int:
     if asked.baseline is not None:
         model = log.frame.lazy().collect_schema()[str(log._roles.model)]  # noqa: SLF001 - see above
         baseline = _value(asked.baseline, model)
-    for metric in asked.metric or [None]:
+    for metric in asked.metric or [avg()]:
         pairs = log.compare(metric, baseline=baseline, questions=asked.questions, **options)
         _show(pairs)
     return 0

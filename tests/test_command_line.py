@@ -58,7 +58,7 @@ def test_a_dash_prints_markdown(log, folder, capsys):
     assert main(["report", log, "--by", "bench", "-o", "-"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("# log.parquet\n")
-    assert "| rank | model |" in printed.replace("| ---: ", "")
+    assert "| rank | P(best) | model |" in printed.replace("| ---: ", "")
     assert [path.name for path in folder.iterdir()] == [log]
 
 
@@ -104,7 +104,7 @@ def test_roles_are_columns_or_expressions():
     table.rename({"model": "llm", "question": "task id"}).write_ndjson("log.jsonl")
     roles = ["--model", "llm", "--question", "task id", "--category", "reward >= 0.5"]
     assert main(["report", "log.jsonl", *roles]) == 0
-    assert "Bayes@4" in said("report.html")
+    assert "avg@4" in said("report.html")
     assert main(["report", "log.jsonl", "--model", "none", *roles[2:], "-o", "one.html"]) == 0
     assert "This model scores" in said("one.html")
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isfinite, log10
-from statistics import median
 
 import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag
 from polars_scorio.display.leaderboard import FACTS, SEPARATOR
 from polars_scorio.display.notes import each_trials, note
+from polars_scorio.display.scale import MISSING, Scale, chance, spreads
 from polars_scorio.display.words import spoken, spoken_column
 
-MISSING = "\N{EN DASH}"
-_USUAL_SIGMA = 0.01  # where all are zero
 _DIGITS = 6  # decimals of a number that a user joined, at most
 # Tables with a single number in each row: what it is called, where the name of its metric is not.
 _TIDY = {"mu": "score", "diff": "difference"}
 _CHANCES = {"prob", "p_best"}
-_SURE = 0.9995  # above it three digits would say that it is certain
 # What a table has no room for, or says in the note.
 _HIDDEN = {*FACTS, "sigma", "rank_ci", "rank_lo", "rank_hi", "z_next", "prior"}
 
@@ -148,41 +145,19 @@ def _numbers(
     """
     same = [other for other in numbers if other.metric == number.metric]
     values = [value for other in same for value in frame[other.value].drop_nulls()]
-    least = -1 if number.name == "diff" else 0
-    if percent is None:
-        percent = all(least <= value <= 1 for value in values)
-    unit = 100 if percent else 1
-    if digits is None:
-        sigmas = [sigma for other in same for sigma in _sigmas(frame, other)]
-        digits = max(_decimals(unit * median(sigmas or [_USUAL_SIGMA])), 1 if percent else 0)
-
-    def text(value: float | None) -> str:
-        # Adding zero turns -0.0 into 0.0.
-        return MISSING if value is None else f"{round(unit * value, digits) + 0.0:.{digits}f}"
-
-    def cell(value: float | None, lo: float | None, hi: float | None) -> str:
-        interval = "" if lo is None or hi is None else f" [{text(lo)}, {text(hi)}]"
-        return text(value) + interval
-
-    label, sign = _label(frame, number), " (%)" if percent else ""
+    sigmas = [sigma for other in same for sigma in spreads(frame, other.parts[2], *other.parts[:2])]
+    least = -1.0 if number.name == "diff" else 0.0
+    scale = Scale.of(values, sigmas, least=least, percent=percent, digits=digits)
+    label = _label(frame, number)
     lo, hi, _, estimate = number.parts
-    cells = tuple(cell(*row) for row in frame.select(number.value, lo, hi).rows())
+    cells = tuple(scale.cell(*row) for row in frame.select(number.value, lo, hi).rows())
     heat = tuple(_heat(value, values) for value in frame[number.value])
-    yield Column(number.group, f"{label}{sign}", cells, right=True, interval=True, heat=heat)
+    yield Column(number.group, f"{label}{scale.sign}", cells, right=True, interval=True, heat=heat)
     if estimate in frame.columns:
-        texts = tuple(map(text, frame[estimate]))
+        texts = tuple(map(scale.text, frame[estimate]))
         known = frame[estimate].is_not_null().any()
-        if known and texts != tuple(map(text, frame[number.value])):
-            yield Column(number.group, f"estimate{sign}", texts, right=True)
-
-
-def _sigmas(frame: pl.DataFrame, number: Number) -> list[float]:
-    """What says how many digits are worth showing: sigma, else a quarter of the interval."""
-    lo, hi, sigma, _ = number.parts
-    usual = pl.col(sigma) if sigma in frame.columns else pl.lit(None, pl.Float64)
-    wide = (pl.col(hi) - pl.col(lo)) / 4
-    found = frame.select(pl.coalesce(usual, wide).alias("sigma"))["sigma"].drop_nulls()
-    return [value for value in found if value > 0]
+        if known and texts != tuple(map(scale.text, frame[number.value])):
+            yield Column(number.group, f"estimate{scale.sign}", texts, right=True)
 
 
 def _label(frame: pl.DataFrame, number: Number) -> str:
@@ -195,23 +170,23 @@ def _label(frame: pl.DataFrame, number: Number) -> str:
 def _beside(frame: pl.DataFrame, name: str) -> Column:
     """A column beside the numbers: the ranks that are open, metrics as people write them."""
     if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
-        return Column("", name, tuple(_ranks(frame)), right=True)
+        return Column("", name, tuple(rank_texts(frame)), right=True)
     if name == "metric" and "k" in frame.columns:
         trials = each_trials(frame)
         texts = tuple(spoken(metric, k, trials) for metric, k in frame.select(name, "k").rows())
         return Column("", name, texts)
     column = frame[name]
     if name in _CHANCES:
-        return Column("", name, tuple(map(_chance, column)), right=True)
+        return Column("", name, tuple(map(chance, column)), right=True)
     if column.dtype.is_float():
         return Column("", name, tuple(_plain(column)), right=True)
     return Column("", name, tuple(map(_text, column)), right=column.dtype.is_numeric())
 
 
-def _ranks(frame: pl.DataFrame) -> Iterator[str]:
+def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
     """The places that a model may have.
 
-    >>> list(_ranks(pl.DataFrame({"rank_lo": [1, 1, None], "rank_hi": [1, 3, None]})))
+    >>> list(rank_texts(pl.DataFrame({"rank_lo": [1, 1, None], "rank_hi": [1, 3, None]})))
     ['1', '1\N{EN DASH}3', '\N{EN DASH}']
     """
     for lo, hi in frame.select("rank_lo", "rank_hi").rows():
@@ -231,17 +206,6 @@ def _plain(column: pl.Series) -> Iterator[str]:
         yield MISSING if value is None else f"{value:.{digits}f}"
 
 
-def _chance(value: float | None) -> str:
-    """A probability, which never says that something is certain.
-
-    >>> _chance(0.98765), _chance(1.0), _chance(0.0)
-    ('0.988', '>0.999', '<0.001')
-    """
-    if value is None:
-        return MISSING
-    return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
-
-
 def _text(value: object) -> str:
     """What a cell says, of a list its members.
 
@@ -253,15 +217,6 @@ def _text(value: object) -> str:
     if isinstance(value, pl.Series | list | tuple):
         return ", ".join(map(_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _decimals(sigma: float) -> int:
-    """Decimals that show two significant digits of sigma.
-
-    >>> [_decimals(sigma) for sigma in (118.0, 11.8, 0.118, 0.0096)]
-    [-1, 0, 2, 4]
-    """
-    return 1 - floor(log10(sigma))
 
 
 def _heat(value: float | None, values: Sequence[float]) -> float | None:

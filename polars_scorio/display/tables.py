@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.display.cells import MISSING, Column, Table
+from polars_scorio.display.cells import Column, Table
+from polars_scorio.display.scale import MISSING
 
 if TYPE_CHECKING:
     from great_tables import GT

@@ -6,7 +6,8 @@ import polars as pl
 
 from polars_scorio.display.html.labels import spoken
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.html.texts import Scale, count, listed
+from polars_scorio.display.html.texts import count, listed
+from polars_scorio.display.scale import Scale, spreads
 from polars_scorio.display.settings import Settings
 
 _SAME = 1e-9  # numbers that differ by less are the same
@@ -33,10 +34,9 @@ def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> s
 
 def _sentence(scope: Scope, settings: Settings) -> str:
     rows = lead_rows(scope)
-    scale = Scale.of(rows)
     first, *others = scope.ranks.rows(named=True)
     best = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
-    number = f"{scale.text(best['mu'])}{scale.unit} {scale.interval(best['lo'], best['hi'])}"
+    number = scale_of(rows).cell(best["mu"], best["lo"], best["hi"], unit=True)
     metric = spoken_lead(scope)
     if not others:
         return f"{first['model']} scores {number} ({metric})."
@@ -45,14 +45,16 @@ def _sentence(scope: Scope, settings: Settings) -> str:
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1
     unsure = [name for name in rivals(scope) if name not in leaders]
-    told = f"{count(len(unsure), 'model')} cannot be told from {'it' if one else 'them'}"
-    if not unsure:
-        told = "all others are surely worse" if len(leaders) <= len(others) else "all are equal"
+    told = "all others are surely worse; "
+    if unsure:
+        told = f"{count(len(unsure), 'model')} cannot be told from {'it' if one else 'them'}; "
+    elif len(leaders) > len(others):
+        told = ""
     undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
     are = "is" if 1 in {undecided, pairs} else "are"
     return (
         f"{listed(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
-        f"{told}; {undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
+        f"{told}{undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
     )
 
 
@@ -72,6 +74,11 @@ def lead_rows(scope: Scope) -> pl.DataFrame:
     """The rows of the leading metric."""
     k = pl.lit(scope.lead.k[0], pl.Int64)
     return scope.rows.filter(metric=scope.lead.name).filter(pl.col("k").eq_missing(k))
+
+
+def scale_of(rows: pl.DataFrame) -> Scale:
+    """How the numbers of a metric are written."""
+    return Scale.of(rows["mu"], spreads(rows))
 
 
 def spoken_lead(scope: Scope) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -17,6 +18,7 @@ from polars_scorio.display.html.pictures import Figure
 from polars_scorio.display.html.tables import Table
 from polars_scorio.display.tables import markdown_text
 
+_INTERVAL = re.compile(r"(?<= )\\\[([-\d.]+, [-\d.]+)\\\](?=[ ;,]|$)")
 _DIGITS = 6  # significant ones of the numbers in JSON
 
 
@@ -92,9 +94,18 @@ def _template(name: str, *, autoescape: bool) -> jinja2.Template:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["markdown"] = markdown_text
+    environment.filters["markdown"] = _markdown
     environment.globals["css"] = _text("page.css")
     return environment.from_string(_text(name))
+
+
+def _markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is; intervals need no escapes.
+
+    >>> _markdown("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
+    'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
+    """
+    return _INTERVAL.sub(r"[\1]", markdown_text(text))
 
 
 def _text(name: str) -> str:

@@ -18,9 +18,10 @@ from polars_scorio.display.html.look import Look
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
-from polars_scorio.metrics.weighted import avg, bayes
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.report import report
 
+ASSURANCE = 0.8  # the probability with which a plan settles a pair
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
 
@@ -41,9 +42,9 @@ class Scope:
     rows : DataFrame
         The report.
     ranks : DataFrame
-        The models, the best first: model, rank, mu, lo, hi, rank_lo, rank_hi.
+        The models, the best first, as `Scorio.rank` has them.
     pairs : DataFrame
-        All pairs of models, compared by the leading metric.
+        All pairs of models, compared by the leading metric: at once, as the ranks are.
     needed : DataFrame
         Trials that neighbours in the ranking need, where they are not told apart.
     """
@@ -72,12 +73,12 @@ class Scope:
         log = self.counts.lazy()
         rows = report(log, self.roles, self.metrics, **settings.report)
         order = rank(log, self.roles, self.lead, **settings.report)
-        pairs = compare(log, self.roles, self.lead, **settings.report)
+        pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
         done = pl.collect_all([rows, order, pairs])
         return replace(
             self,
             rows=done[0],
-            ranks=rank_ranges(done[1], done[2]),
+            ranks=done[1],
             pairs=done[2],
             needed=self._needed(done[2], settings),
         )
@@ -90,6 +91,7 @@ class Scope:
             self.roles,
             metric,
             confidence=settings.confidence,
+            assurance=ASSURANCE,
             **settings.plan,
         )
         open_pairs = pairs.filter(pl.col("better").is_null())
@@ -129,26 +131,6 @@ def average(metric: Metric) -> Metric:
     return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
 
 
-def rank_ranges(ranks: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The models with the ranks that they may have: `rank_lo` to `rank_hi`.
-
-    So many models are surely better, and so many surely worse.
-    """
-    if "rank_lo" in ranks.columns:
-        return ranks
-    better = pl.col("better") == pl.col("model")
-    both = pl.concat([pairs.select("better", model=side) for side in ("model_a", "model_b")])
-    settled = both.drop_nulls("better").group_by("model").agg(
-        (~better).sum().cast(pl.Int64).alias("worse_than"),
-        better.sum().cast(pl.Int64).alias("better_than"),
-    )  # fmt: skip
-    joined = ranks.join(settled, on="model", how="left", maintain_order="left")
-    return joined.with_columns(
-        rank_lo=1 + pl.col("worse_than").fill_null(0),
-        rank_hi=pl.len() - pl.col("better_than").fill_null(0),
-    ).drop("worse_than", "better_than")
-
-
 def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] = ()) -> bool:
     """Whether it can be told which categories are successes, beside the weights of some metrics."""
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
@@ -160,11 +142,11 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
 
 
 def default_metrics(look: Look) -> tuple[Metric, ...]:
-    """Bayes@N, and Pass@k and Pass^k where success can be told."""
+    """The average, and Pass@k and Pass^k where success can be told."""
     k = min(_DRAWN, fewest_trials(look.cells))
     if k == 1 or not knows_success(look.cells, look.roles):
-        return (bayes(),)
-    return bayes(), pass_at_k(k), pass_hat_k(k)
+        return (avg(),)
+    return avg(), pass_at_k(k), pass_hat_k(k)
 
 
 def fewest_trials(cells: pl.DataFrame) -> int:

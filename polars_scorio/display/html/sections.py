@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from polars_scorio.display.html import pictures, tables
-from polars_scorio.display.html.headline import lead_rows, rivals, spoken_lead
+from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.scopes import Scope, average, knows_success
-from polars_scorio.display.html.texts import Scale, count, listed
+from polars_scorio.display.html.scopes import ASSURANCE, Scope, average, knows_success
+from polars_scorio.display.html.texts import count, listed
+from polars_scorio.display.scale import Scale
 from polars_scorio.display.settings import Settings
 
 _NAMED = 40  # questions in a sentence
 _PLAN = (
-    "Neighbours in the ranking that are not told apart. If the difference stays what it is, so "
-    "many further trials of each question, of both models, settle it with even odds."
+    "Neighbours in the ranking that are not told apart, each pair by itself. After so many further "
+    "trials of each question, of both models, the interval of their difference no longer holds "
+    f"zero with a probability of {100 * ASSURANCE:g} %."
 )
 _COVERAGE = (
     "n_min and n_max are the trials of a question, missing the questions that other models of the "
@@ -37,7 +39,7 @@ def sections(
     scopes = [scope for scope in (overall, *parts) if scope is not None]
     main = scopes[0]
     yield _intervals(main, overall, parts, settings)
-    yield _leaderboard(overall, parts)
+    yield _leaderboard(overall, parts, settings)
     if len(main.models) > 1:
         yield _comparisons(main, settings)
     if knows_success(main.counts, main.roles, main.metrics):
@@ -51,7 +53,7 @@ def sections(
 def _intervals(
     main: Scope, overall: Scope | None, parts: Sequence[Scope], settings: Settings
 ) -> Section:
-    figures = [pictures.forest(main, settings)]
+    figures = pictures.intervals(main, settings)
     lines = []
     if parts:
         lines.append(
@@ -62,7 +64,7 @@ def _intervals(
     return Section("intervals", "How good are they, and how sure is that?", lines, figures)
 
 
-def _leaderboard(overall: Scope | None, parts: Sequence[Scope]) -> Section:
+def _leaderboard(overall: Scope | None, parts: Sequence[Scope], settings: Settings) -> Section:
     shown: dict[str, tables.Table] = {}
     if overall is not None:
         shown["All strata in one pool" if parts else ""] = tables.leaderboard(overall)
@@ -71,14 +73,21 @@ def _leaderboard(overall: Scope | None, parts: Sequence[Scope]) -> Section:
         shown[title] = tables.strata(parts, overall.models)
     if len(parts) > 1 or overall is None:
         shown |= {part.name: tables.leaderboard(part) for part in parts}
-    return Section("leaderboard", "Leaderboard", tables=shown)
+    main = overall or parts[0]
+    ranks = (
+        f"By {spoken_lead(main)}: the ranks that are open at {settings.level}, for all models at "
+        "once, and P(best), the probability that a model is the best of all."
+    )
+    lines = [ranks] if len(main.models) > 1 else []
+    return Section("leaderboard", "Leaderboard", lines, tables=shown)
 
 
 def _comparisons(main: Scope, settings: Settings) -> Section:
     undecided = main.pairs["better"].null_count()
     unsure = rivals(main)
+    of = count(main.pairs.height, "pair")
     lines = [
-        f"{undecided:,} of {count(main.pairs.height, 'pair')} undecided at {settings.level}.",
+        f"{undecided:,} of {of} undecided at {settings.level}, for all pairs at once.",
         (
             f"Not told from {main.models[0]}: {listed(unsure, _NAMED)}."
             if unsure
@@ -107,7 +116,7 @@ def _questions(main: Scope) -> Section:
         _solved("Nobody, in no trial", nobody, questions.height),
         _solved("Everybody, in every trial", everybody, questions.height),
     ]
-    scale = Scale(percent=Scale.of(lead_rows(main)).percent, digits=1)
+    scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     return Section(
         "questions",
         "Which questions are hard?",
@@ -127,7 +136,7 @@ def _needed(scopes: Sequence[Scope]) -> Section:
         for scope in scopes
         if scope.needed.height
     }
-    lines = [_PLAN] if shown else ["All neighbours in the ranking are told apart."]
+    lines = [_PLAN] if shown else ["All neighbours in the ranking are told apart, pair by pair."]
     return Section("trials", "How many more trials would settle it?", lines, tables=shown)
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.display.html.headline import differs, equal_trials, lead_rows
+from polars_scorio.display.cells import rank_texts
+from polars_scorio.display.html.headline import differs, equal_trials, lead_rows, scale_of
 from polars_scorio.display.html.labels import spoken
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.html.texts import MISSING, Scale, count, span
+from polars_scorio.display.html.texts import count, span
+from polars_scorio.display.scale import MISSING, Scale, chance
 from polars_scorio.display.tables import visible
 
 _ROWS = 20  # of a table that could be long
@@ -41,12 +43,14 @@ class Table:
 
 
 def leaderboard(scope: Scope) -> Table:
-    """The models in their order: rank range, and each metric with its interval."""
+    """The models in their order: the ranks that are open, and each metric with its interval."""
     models = scope.models
     columns = [
-        Column("rank", rank_texts(scope)),
+        Column("rank", [*rank_texts(scope.ranks)]),
         Column("model", models, number=False),
     ]
+    if len(models) > 1:
+        columns.insert(1, Column("P(best)", [*map(chance, scope.ranks["p_best"])]))
     for (name, k), rows in scope.rows.group_by("metric", "k", maintain_order=True):
         head = spoken(str(name), None if k is None else int(str(k)), equal_trials(scope))
         columns += _numbers(head, _placed(rows, models))
@@ -60,12 +64,6 @@ def _trials(scope: Scope) -> str:
     return f"{span(int(str(each.min())), int(str(each.max())))} trials"
 
 
-def rank_texts(scope: Scope) -> list[str]:
-    """The ranks that a model may have."""
-    ranges = scope.ranks.select("rank_lo", "rank_hi").rows()
-    return [f"{lo}" if lo == hi else f"{lo}\N{EN DASH}{hi}" for lo, hi in ranges]
-
-
 def _placed(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
     """Rows in the order of the models, with nulls for those that have none."""
     order = pl.DataFrame({"model": models}, schema={"model": pl.String})
@@ -74,9 +72,9 @@ def _placed(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
 
 def _numbers(head: str, rows: pl.DataFrame) -> list[Column]:
     """The posterior mean with its interval, and the estimate where it is another number."""
-    scale = Scale.of(rows)
-    unit = " (%)" if scale.percent else ""
-    columns = [Column(head + unit, [scale.cell(row) for row in rows.rows(named=True)])]
+    scale = scale_of(rows)
+    numbers = rows.select("mu", "lo", "hi").rows()
+    columns = [Column(head + scale.sign, [scale.cell(*row) for row in numbers])]
     if differs(rows).any():
         columns.append(Column("estimate", [scale.text(value) for value in rows["estimate"]]))
     return columns
@@ -85,18 +83,18 @@ def _numbers(head: str, rows: pl.DataFrame) -> list[Column]:
 def strata(parts: Sequence[Scope], order: Sequence[str]) -> Table:
     """The leading metric of each model in each stratum."""
     rows = pl.concat([lead_rows(part) for part in parts])
-    scale = Scale.of(rows)
+    scale = scale_of(rows)
     columns = [Column("model", order, number=False)]
     for part in parts:
-        placed = _placed(lead_rows(part), order).rows(named=True)
-        columns.append(Column(part.name, [scale.cell(row) for row in placed]))
+        placed = _placed(lead_rows(part), order).select("mu", "lo", "hi").rows()
+        columns.append(Column(part.name, [scale.cell(*row) for row in placed]))
     return Table(columns, f"In {'percent' if scale.percent else 'units of the metric'}.")
 
 
 def pairs(scope: Scope) -> Table:
     """The best model against each other one."""
     first, *others = scope.models
-    scale = Scale.of(lead_rows(scope))
+    scale = scale_of(lead_rows(scope))
     turned = pl.concat(
         [
             scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better"),
@@ -112,22 +110,17 @@ def pairs(scope: Scope) -> Table:
         ]
     )
     mine = turned.filter(model_a=first).rename({"model_b": "model"}).drop("model_a")
-    rows = _placed(mine.rename({"diff": "mu"}), others).rows(named=True)
+    placed = _placed(mine, others)
+    rows = placed.rows(named=True)
+    differences = [scale.cell(*row) for row in placed.select("diff", "lo", "hi").rows()]
     return Table(
         [
             Column(f"{first} against", others, number=False),
-            Column(f"difference{' (points)' * scale.percent}", [scale.cell(row) for row in rows]),
-            Column("probability of the order", [_chance(row["prob"]) for row in rows]),
+            Column(f"difference{' (points)' * scale.percent}", differences),
+            Column("probability of the order", [chance(row["prob"]) for row in rows]),
             Column("better", [row["better"] or "undecided" for row in rows], number=False),
         ]
     )
-
-
-def _chance(prob: float | None) -> str:
-    """A probability that never says that something is certain."""
-    if prob is None:
-        return MISSING
-    return "> 0.999" if prob > 0.9995 else f"{prob:.3f}"  # noqa: PLR2004 - would round to 1
 
 
 def needed(scope: Scope) -> Table:
@@ -151,13 +144,14 @@ def needed(scope: Scope) -> Table:
 def hardest(questions: pl.DataFrame, percent: Scale) -> Table:
     """The questions with the lowest scores."""
     rows = questions.head(_ROWS // 2).rows(named=True)
-    unit = " (%)" if percent.percent else ""
     return Table(
         [
             Column("question", [row["question"] for row in rows], number=False),
-            Column(f"mean of the models{unit}", [percent.text(row["score"]) for row in rows]),
-            Column(f"worst model{unit}", [percent.text(row["least"]) for row in rows]),
-            Column(f"best model{unit}", [percent.text(row["most"]) for row in rows]),
+            Column(
+                f"mean of the models{percent.sign}", [percent.text(row["score"]) for row in rows]
+            ),
+            Column(f"worst model{percent.sign}", [percent.text(row["least"]) for row in rows]),
+            Column(f"best model{percent.sign}", [percent.text(row["most"]) for row in rows]),
             Column("trials", [f"{row['trials']:,}" for row in rows]),
         ]
     )

@@ -51,7 +51,16 @@ def test_a_page_has_all_its_parts():
     assert set(anchors) <= set(checked.values("id"))
     said = "".join(checked.texts)
     call = "df.scorio(by='bench').write_html('log.html')"
-    parts = (" leads with ", "All strata in one pool", "bench 1", "Pass^4", "Nobody", "SHA-256")
+    parts = (
+        " leads with ",
+        "P(best)",
+        "with a probability of 80 %",
+        "All strata in one pool",
+        "bench 1",
+        "Pass^4",
+        "Nobody",
+        "SHA-256",
+    )
     for part in (*parts, call, "polars-scorio"):
         assert part in said
 
@@ -59,9 +68,21 @@ def test_a_page_has_all_its_parts():
 def test_every_picture_says_in_words_what_it_shows(harmless):
     pictures = [attrs for _, attrs in Checked(harmless.html()).elements
                 if attrs.get("role") == "img"]  # fmt: skip
-    assert len(pictures) == 4  # intervals, matrix, Pass@k, Pass^k
+    assert len(pictures) == 5  # intervals, ranks, matrix, Pass@k, Pass^k
     assert pictures[0]["aria-label"].startswith("Intervals of 3 models, the best first: m00 ")
     assert all(len(attrs["aria-label"]) > 40 for attrs in pictures)
+
+
+def test_ranks_and_pairs_say_the_same():
+    # Six models, of whose 15 pairs some are told apart one by one, but not all at once.
+    numbers = page_of(models(6), ps.avg()).numbers["overall"]
+    ranks, pairs = numbers["ranks"], numbers["pairs"]
+    alone = models(6).scorio.compare(ps.avg(), inference="calibrated")
+    assert 0 < pairs["better"].is_not_null().sum() < alone["better"].is_not_null().sum()
+    for row in ranks.rows(named=True):
+        mine = (pl.col("model_a") == row["model"]) | (pl.col("model_b") == row["model"])
+        others = pairs.filter(mine, pl.col("better") != row["model"])
+        assert row["rank_lo"] == 1 + others.height
 
 
 def test_nothing_is_fetched_and_nothing_runs(harmless, hostile):
