@@ -71,7 +71,8 @@ class ReaderMethods(Accessor[FrameT]):
         *metrics : Metric
             What to show; the models are ranked by mu of the first one (and its smallest k).
         overall : "macro" or "micro", optional
-            With strata: what the columns without a stratum hold, as in `report`; default "macro".
+            With strata: what the columns without a stratum hold, as in `report`. Default: "micro",
+            all questions in one pool, as the pages of `write_html` have it.
 
         Returns
         -------

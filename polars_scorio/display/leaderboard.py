@@ -44,7 +44,7 @@ def leaderboard(
     """The leaderboard of a log; see `Scorio.leaderboard`."""
     trials = bind(frame, roles)
     named_model(trials, "leaderboard")
-    overall = overall or ("macro" if trials.by else None)
+    overall = overall or ("micro" if trials.by else None)
     shared, names = shared_columns(trials), number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", *names, *FACTS])

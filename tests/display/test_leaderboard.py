@@ -110,11 +110,12 @@ def test_strata_stand_beside_the_overall_numbers(log, overall):
     assert board.select("confidence", "overall").unique().rows() == [(0.8, overall)]
 
 
-def test_strata_are_averaged_unless_asked_otherwise(log):
+def test_questions_are_pooled_unless_asked_otherwise(log):
     accessor = log.scorio(by="domain", success=[1, 2])
     default = accessor.leaderboard(*METRICS)
-    assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="macro"))
-    assert default["overall"].unique().to_list() == ["macro"]
+    assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="micro"))
+    assert default["overall"].unique().to_list() == ["micro"]
+    assert "Columns without a stratum: all questions in one pool." in ps.to_markdown(default)
 
 
 def test_ranks_are_those_of_the_overall_rows():
@@ -141,7 +142,7 @@ def test_the_first_metric_ranks(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     for metric in (ps.pass_hat_k([1, 3]), ps.avg()):
         board = accessor.leaderboard(metric, ps.bayes())
-        report = accessor.report(metric, overall="macro", inference="calibrated")
+        report = accessor.report(metric, overall="micro", inference="calibrated")
         rows = report.filter(pl.col("domain").is_null())
         first = rows.filter(pl.col("k").eq_missing(pl.lit(metric.k[0], pl.Int64)))
         assert board["model"].to_list() == order_of(first)
@@ -160,7 +161,7 @@ def test_options_pass_through(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     options = {"inference": "pooled", "prior": drawn(9, range(7), most=2)}
     board = accessor.leaderboard(ps.bayes(), **options)
-    report = accessor.report(ps.bayes(), overall="macro", **options)
+    report = accessor.report(ps.bayes(), overall="micro", **options)
     expected = tidy_of(report.filter(pl.col("domain").is_null()), "bayes", None)
     names = ["model", *NUMBERS[:5]]
     assert_frame_equal(board.sort("model").select(names), expected.select(names), check_exact=True)
