@@ -13,6 +13,7 @@ from polars_scorio.display.leaderboard import FACTS, SEPARATOR
 from polars_scorio.display.notes import each_trials, note
 from polars_scorio.display.scale import MISSING, Scale, chance, spreads
 from polars_scorio.display.words import spoken, spoken_column
+from polars_scorio.reporting.curves import in_one_column
 
 _DIGITS = 6  # decimals of a number that a user joined, at most
 # Tables with a single number in each row: what it is called, where the name of its metric is not.
@@ -112,6 +113,7 @@ class Table:
             )
         shown = {number.name: number for number in numbers}
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
+        frame = in_one_column(frame)
         columns: list[Column] = []
         for name in frame.columns:
             if name in shown:

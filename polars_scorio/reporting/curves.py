@@ -32,3 +32,12 @@ def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
         pl.coalesce(sizes, "k").alias("k"),
         pl.when(sizes.is_not_null()).then("k").alias(THRESHOLD),
     )
+
+
+def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a result as they were before: the t of a curve in place of its k."""
+    columns = rows.columns
+    place = columns.index("k") + 1 if "k" in columns else 0
+    if not place or columns[place : place + 1] != [THRESHOLD]:
+        return rows
+    return rows.with_columns(pl.coalesce(THRESHOLD, "k").alias("k")).drop(THRESHOLD)

@@ -131,3 +131,14 @@ def test_a_curve_is_reported_ahead_but_no_forecast(log):
     assert rows["mu"].is_between(rows["lo"], rows["hi"]).all()
     with pytest.raises(ValueError, match=r"tail_pass\(k=8\) is a curve over thresholds: forecast"):
         log.scorio.forecast(metric=ps.tail_pass(8))
+
+
+def test_tables_and_pages_name_the_threshold(log, tmp_path):
+    accessor = log.scorio(inference="published")
+    for frame in (accessor.report(ps.tail_pass(2)), accessor.compare(ps.tail_pass(2)),
+                  accessor.leaderboard(ps.tail_pass(2))):  # fmt: skip
+        text = ps.to_markdown(frame)
+        assert all(f"TailPass@2 (t={t})" in text for t in (1, 2))
+    accessor.write_html(tmp_path / "page.html", ps.avg(), ps.tail_pass(2))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(f"TailPass@2 (t={t})" in page for t in (1, 2))

@@ -19,6 +19,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.reporting.curves import in_one_column
 from polars_scorio.reporting.report import report
 
 ASSURANCE = 0.8  # the probability with which a plan settles a pair
@@ -77,7 +78,7 @@ class Scope:
         done = pl.collect_all([rows, order, pairs])
         return replace(
             self,
-            rows=done[0],
+            rows=in_one_column(done[0]),
             ranks=done[1],
             pairs=done[2],
             needed=self._needed(done[2], settings),
