@@ -1,5 +1,5 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=error
-"""What type checkers make of the package. Checked by mypy --strict and by pyright; never run.
+"""What type checkers make of the package. Checked by mypy --strict, pyright and pyrefly; never run.
 
 A wrong use is marked with `type: ignore`, and a mark where a checker sees nothing wrong is an error
 for that checker.

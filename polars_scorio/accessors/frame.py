@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
@@ -264,12 +264,14 @@ pl.DataFrame.__annotations__["scorio"] = pl.LazyFrame.__annotations__["scorio"] 
 def scorio(frame: pl.DataFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.DataFrame]: ...
 @overload
 def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyFrame]: ...
+@overload  # as pyrefly and ty take a frame that is generic
+def scorio(frame: FrameT, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]: ...
 @overload
 def scorio(frame: pl.Expr, **roles: Unpack[OutcomeOptions]) -> ScorioExpr: ...
 @takes(Scorio.__call__)
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
-) -> Scorio[pl.DataFrame] | Scorio[pl.LazyFrame] | ScorioExpr:
+) -> Scorio[Any] | ScorioExpr:
     """The accessor of a frame, for typed code: no type checker sees registered namespaces.
 
     ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``; of an expression it is
