@@ -1,10 +1,32 @@
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.command_line import command_parser
 from tests.documents import ROOT, check_prints, code_blocks
 
 GUIDE = ROOT / "examples" / "guide"
-PAGES = [pytest.param(page, id=page.stem) for page in sorted(GUIDE.glob("*.md"))]
+# The reference has the docstrings, which are doctests.
+WRITTEN = [page for page in sorted(GUIDE.rglob("*.md")) if "reference" not in page.parts]
+NAMES = {page: page.relative_to(GUIDE).with_suffix("").as_posix() for page in WRITTEN}
+PAGES = [pytest.param(page, id=name) for page, name in NAMES.items()]
+LONGEST = 300  # lines
+
+
+def link_targets(page: Path) -> list[tuple[str, str]]:
+    """The relative links of a page: file and anchor."""
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8"))
+    assert all(any(link) for link in links)
+    return links
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are called in links."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 # A reader is not shown what a warning calls doubtful.
@@ -18,6 +40,40 @@ def test_every_code_block_runs_and_prints_what_the_page_shows(page, tmp_path, mo
 @pytest.mark.parametrize("page", PAGES)
 def test_the_languages_of_the_code_blocks_are_known(page):
     assert {language for language, _ in code_blocks(page)} <= {"sh", "python", "text"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_short_and_asks_one_question(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LONGEST
+    assert lines[0].startswith("# ")
+
+
+@pytest.mark.parametrize("page", [pytest.param(ROOT / "README.md", id="README"), *PAGES])
+def test_links_lead_somewhere(page):
+    for file, anchor in link_targets(page):
+        target = (page.parent / file).resolve() if file else page
+        assert target.is_file(), f"{page.name} links to {file}"
+        assert not anchor or anchor in anchors(target), f"{page.name} links to {file}#{anchor}"
+
+
+def test_every_page_is_in_the_index():
+    index = GUIDE / "README.md"
+    linked = {(index.parent / file).resolve() for file, _ in link_targets(index)}
+    assert not {*WRITTEN} - linked - {index}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_command_takes_what_the_page_types(page):
+    typed = [
+        line
+        for language, text in code_blocks(page)
+        if language == "sh"
+        for line in text.splitlines()
+    ]
+    for line in typed:
+        if line.startswith("polars-scorio "):
+            command_parser().parse_args(shlex.split(line)[1:])
 
 
 def test_every_reader_of_logs_has_a_line():
