@@ -11,6 +11,7 @@ from polars_scorio import logs, rubrics, sql
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.engines import count_trials
+from polars_scorio.counting.samples import ClusterWarning
 from polars_scorio.counting.seen import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.decisions.rank import rank_scores
@@ -40,6 +41,7 @@ from polars_scorio.metrics import (
 from polars_scorio.reporting.prior_warning import PriorWarning
 
 __all__ = [
+    "ClusterWarning",
     "Metric",
     "PriorWarning",
     "Scorio",

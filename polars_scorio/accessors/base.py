@@ -92,6 +92,7 @@ class Accessor(Generic[FrameT]):
             metric            function and arguments, or the metric's `name`
             k                 draw size; null where a metric has none
             questions         number of questions, M
+            clusters          number of clusters, where `cluster` is said
             trials            number of trials with an outcome
             dropped           number of trials that ``missing="drop"`` left out
             estimate          unbiased value from the trials alone; null where k exceeds the
@@ -131,9 +132,10 @@ class Accessor(Generic[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            Columns by..., model, question, category (under their own names and dtypes) and count
-            (UInt64), sorted by all but the last. With ``missing="drop"`` the missing outcomes keep
-            a row with a null category, so that a later report still counts them as dropped.
+            Columns by..., model, question, cluster (if the log has them), category (under their own
+            names and dtypes) and count (UInt64), sorted by all but the last. With
+            ``missing="drop"`` the missing outcomes keep a row with a null category, so that a later
+            report still counts them as dropped.
 
         Raises
         ------
@@ -165,10 +167,11 @@ class Accessor(Generic[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            Per model: by..., model, questions, missing (questions that other models of the stratum
-            have), trials (with an outcome), n_min and n_max (trials of a question, with or without
-            an outcome), nulls (missing outcomes), duplicates (trials whose id was there before;
-            null where ids are not checked), stopping, categories (a list of those that occur).
+            Per model: by..., model, questions, clusters (where `cluster` is said), missing
+            (questions that other models of the stratum have), trials (with an outcome), n_min and
+            n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
+            duplicates (trials whose id was there before; null where ids are not checked), stopping,
+            categories (a list of those that occur).
 
             Stopping says what the numbers of trials with an outcome followed, where they differ:
             "outcomes" (all short questions have the same number of successes, or of failures; or
@@ -179,8 +182,9 @@ class Accessor(Generic[FrameT]):
             prove that n was fixed, and success must be known: `success`, or 1.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
-            model's longest question), nulls, duplicates; only questions with a gap or too much,
-            those without any trial too.
+            model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
+            is one where others are); only questions with a gap or too much, those without any trial
+            or cluster too.
 
         Raises
         ------

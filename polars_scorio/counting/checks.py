@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.counting.values import is_label
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
 # Which rule a question violates, its name if it does, and what was found there.
 PROBLEM, PLACE, FOUND, QUESTIONS = ":problem", ":place", ":found", ":questions"
+# A second cluster of a question, and whether it lacks one.
+ANOTHER, UNCLUSTERED = ":another", ":unclustered"
 
 MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 
@@ -42,6 +44,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     return [
         *_keys(trials),
         *_multiplicities(trials),
+        *_clusters(trials),
         *_identities(trials),
         *_sizes(trials),
         *([] if classes is None else _categories(trials, classes)),
@@ -199,6 +202,29 @@ def _multiplicities(trials: Trials) -> list[Rule]:
             pl.lit(""),
             f"more trials than {MOST:,} in {trials.count.name!r}",
             "That is all that 64 bits hold. Is it a column of counts?",
+        ),
+    ]
+
+
+def _clusters(trials: Trials) -> list[Rule]:
+    if trials.cluster is None:
+        return []
+    name, dtype = trials.cluster.name, trials.cluster.dtype
+    quote = "'" if is_label(dtype) else ""
+    return [
+        Rule(
+            pl.col(UNCLUSTERED),
+            pl.lit(""),
+            f"a null{' or NaN' * dtype.is_float()} cluster in {name!r}",
+            "Give a question that belongs to no others a cluster of its own, for instance with "
+            "cluster=pl.coalesce(...) of the cluster and the question.",
+        ),
+        Rule(
+            pl.col(ANOTHER).is_not_null(),
+            _text(f": {quote}", pl.col(CLUSTER), f"{quote} and {quote}", pl.col(ANOTHER), quote),
+            f"more than one cluster in {name!r}",
+            "A question belongs to one cluster. Does by= lack a key, or is the same name used for "
+            "two questions?",
         ),
     ]
 

@@ -20,6 +20,7 @@ from polars_scorio.counting.checks import (
     refuse_bad,
     rules,
 )
+from polars_scorio.counting.clusters import cluster_keys, in_one_cluster
 from polars_scorio.counting.duplicates import (
     BITS,
     BLOCK,
@@ -29,7 +30,15 @@ from polars_scorio.counting.duplicates import (
     in_blocks,
 )
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Category, Trials, refuse_repeats
+from polars_scorio.counting.roles import (
+    CATEGORY,
+    CLUSTER,
+    COUNT,
+    TRIAL,
+    Category,
+    Trials,
+    refuse_repeats,
+)
 from polars_scorio.counting.seen import UNWATCHED, Watch
 from polars_scorio.counting.values import literal
 
@@ -55,7 +64,7 @@ def refuse_count_names(trials: Trials) -> None:
     ValueError
         If a name occurs twice.
     """
-    refuse_repeats([*trials.keys, trials.question.name, trials.category.name, _count_name(trials)])
+    refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
 def tallies(trials: Trials) -> pl.LazyFrame:
@@ -65,7 +74,7 @@ def tallies(trials: Trials) -> pl.LazyFrame:
     times where trial ids are in several blocks; `ROWS`, `MISSING` and, where rows carry trial ids,
     `IDS` and `NO_ID` are numbers.
     """
-    keys = [*trials.groups, trials.question.name]
+    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).alias(MISSING)
     states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES)
     totals = pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum()
@@ -73,24 +82,26 @@ def tallies(trials: Trials) -> pl.LazyFrame:
         bits = pl.col(BITS).bitwise_or()
         cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
         parts = cells.agg(_rows(trials), bits).with_columns(missing)
-        return (
+        questions = (
             parts.group_by(*keys, BLOCK)
             .agg(states, totals, bits)
             .with_columns(*block_identities())
             .group_by(*keys)
             .agg(pl.col(STATES).explode(**AS_ROWS), totals, pl.col(IDS, NO_ID).sum())
         )
+        return in_one_cluster(questions, trials, [STATES])
     ids = [pl.col(TRIAL)] if trials.identified else []
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids)
     distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials)
     questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
-    return questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
+    questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
+    return in_one_cluster(questions, trials, [STATES])
 
 
 def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """The counts frame of tallied questions, once the rules have looked at them."""
     question, broken = trials.question.name, rules(trials)
-    keys = [*trials.groups, question]
+    keys = [*trials.groups, question, *cluster_keys(trials)]
     kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND)
     cells = checked(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
     if in_blocks(trials):
@@ -98,9 +109,16 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
         question,
+        *([pl.col(CLUSTER).alias(trials.cluster.name)] if trials.cluster else []),
         pl.col(CATEGORY).alias(trials.category.name),
         pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
     )
+
+
+def _cell_keys(trials: Trials) -> list[str]:
+    """What tells the questions of a frame of counts apart, under the names that they have there."""
+    cluster = [] if trials.cluster is None else [trials.cluster.name]
+    return [*trials.keys, trials.question.name, *cluster]
 
 
 def _count_name(trials: Trials) -> str:
@@ -119,7 +137,7 @@ def counted(
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
-    keys = [*trials.groups, trials.question.name]
+    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(trials.rows(ordered=sequences), trials.category.dtype).with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
@@ -145,6 +163,8 @@ def counted(
             *_bad(trials),
             *identities(pl.col(TRIAL), trials),
         )
+    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
+    questions = in_one_cluster(questions, trials, lists, [] if stray is None else [OUTSIDE])
     return (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(

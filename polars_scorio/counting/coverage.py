@@ -9,10 +9,19 @@ import polars as pl
 from polars_scorio.arguments import Per, check_choice
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import (
+    CATEGORY,
+    CLUSTER,
+    COUNT,
+    TRIAL,
+    Roles,
+    Trials,
+    bind,
+    refuse_repeats,
+)
 from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
 
-_ASKED, _MOST, _SEEN = ":asked", ":most", ":seen"
+_ASKED, _MOST, _SEEN, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
 
 
@@ -22,11 +31,14 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
     trials = bind(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
     questions = _questions(trials, *(outcomes(trials) if per == "model" else ()))
+    clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":
-        refuse_repeats([*trials.keys, question, "trials", "expected", "nulls", "duplicates"])
+        own = ("trials", "expected", "nulls", "duplicates", *clusters)
+        refuse_repeats([*trials.keys, question, *own])
         return _gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
-    refuse_repeats([*trials.keys, "questions", *numbers, STOPPING, "categories"])
+    shared = ["questions", *clusters]
+    refuse_repeats([*trials.keys, *shared, *numbers, STOPPING, "categories"])
     strata = [*trials.strata]
     asked = pl.col(question).n_unique()
     groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
@@ -34,6 +46,10 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         groups.group_by(*trials.groups)
         .agg(
             pl.col(question).n_unique().cast(pl.UInt32).alias("questions"),
+            *(
+                pl.col(_CLUSTERS).explode(**AS_ROWS).drop_nulls().n_unique().alias(name)
+                for name in clusters
+            ),
             pl.col(_ASKED).first(),
             (pl.col("trials") <= pl.col("nulls")).sum().alias("unscored"),
             (pl.col("trials") - pl.col("nulls")).sum().alias("trials"),
@@ -46,12 +62,18 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)
-        .select(*trials.keys, "questions", pl.col(numbers).cast(pl.Int64), named(), "categories")
+        .select(
+            *trials.keys,
+            pl.col(shared).cast(pl.UInt32),
+            pl.col(numbers).cast(pl.Int64),
+            named(),
+            "categories",
+        )
     )
 
 
 def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
-    """What is known of each question: trials, missing outcomes, ids that are there again; more."""
+    """What is known of each question: trials, missing outcomes, repeated ids, clusters; more."""
     one = pl.len() if trials.count is None else pl.col(COUNT).sum()
     null = pl.col(CATEGORY).is_null()
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
@@ -66,6 +88,7 @@ def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
             nulls.sum().cast(pl.Int64, strict=False).alias("nulls"),
             again.alias("duplicates"),
             pl.col(CATEGORY).unique().alias(_SEEN),
+            *([pl.col(CLUSTER).unique().alias(_CLUSTERS)] if trials.cluster else []),
             *more,
         )
     )
@@ -77,7 +100,15 @@ def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     most = pl.col("trials").max().over(*trials.groups)
     n = trials.roles.n
     columns = ["trials", _MOST, "nulls", "duplicates"]
-    known = questions.select(*trials.groups, question, "trials", "nulls", "duplicates")
+    gap = (pl.col("trials") != pl.col(_MOST)) | (pl.col("nulls") > 0) | (pl.col("duplicates") > 0)
+    filled = ["trials", "nulls", *(["duplicates"] if trials.identified else [])]
+    if trials.cluster is not None:
+        own = pl.col(_CLUSTERS).list
+        several = pl.when(own.drop_nulls().list.len() > 0).then(own.len()).otherwise(0)
+        questions = questions.with_columns(several.cast(pl.Int64).alias("clusters"))
+        columns, filled = [*columns, "clusters"], [*filled, "clusters"]
+        gap |= pl.col("clusters") != 1
+    known = questions.select(*trials.groups, question, *(name for name in columns if name != _MOST))
 
     def completed(found: pl.DataFrame) -> pl.DataFrame:
         groups = found.select(trials.groups).unique()
@@ -86,13 +117,11 @@ def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         every = groups.join(asked, **on)
         keys = [*trials.groups, question]
         whole = every.join(found, on=keys, how="left", nulls_equal=True)
-        numbers = ["trials", "nulls", *(["duplicates"] if trials.identified else [])]
-        return whole.with_columns(pl.col(numbers).fill_null(0)).select(found.columns)
+        return whole.with_columns(pl.col(filled).fill_null(0)).select(found.columns)
 
     # A filter on models must not go below: it would hide what the others have.
     whole = once_whole(known, completed, filters=False)
     expected = most if n is None else pl.lit(n, pl.Int64)
-    gap = (pl.col("trials") != pl.col(_MOST)) | (pl.col("nulls") > 0) | (pl.col("duplicates") > 0)
     return (
         whole.with_columns(expected.alias(_MOST))
         .filter(gap)

@@ -22,6 +22,7 @@ from polars_scorio.counting.checks import (
     refuse_unscored,
     rules,
 )
+from polars_scorio.counting.clusters import cluster_keys
 from polars_scorio.counting.common_questions import (
     PARTIAL,
     Alignment,
@@ -70,15 +71,16 @@ def states(
     -------
     LazyFrame
         One row per group, ascending. `STATES` is a list of structs: the question (if
-        `per_question`), its counts, its prior counts, how many `QUESTIONS` share them, how many
-        missing outcomes were `DROPPED` there, and its `REWARDS` (if `classes` asks for them) or its
-        `SEQUENCE` of classes.
+        `per_question`), its `CLUSTER` (if the log has them), its counts, its prior counts, how many
+        `QUESTIONS` share them, how many missing outcomes were `DROPPED` there, and its `REWARDS`
+        (if `classes` asks for them) or its `SEQUENCE` of classes.
     """
     broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _earlier(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
     names = [trials.question.name] if per_question or lists else []
+    names += cluster_keys(trials)
     grouped = one.groups(one.merged(names, lists, sequences=sequences), names, lists)
     return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, STATES)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.intervals import beta_interval, normal_interval, small_sample_factor
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
@@ -26,6 +26,21 @@ INFINITE = (
 )
 
 
+class Sample(NamedTuple):
+    """The questions as a sample of clusters.
+
+    Attributes
+    ----------
+    size : ndarray of int
+        Clusters of each group.
+    stretch : ndarray of float
+        By how much they are noisier than as many questions without clusters.
+    """
+
+    size: Ints
+    stretch: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Which intervals a user wants, and about what; see `Scorio.report`."""
@@ -35,7 +50,11 @@ class Intervals:
     quantiles: bool = False  # of a Beta distribution, in place of mu -+ z sigma
 
     def numbers(
-        self, metric: Metric, k: int | None, posterior: Questions | Rewards
+        self,
+        metric: Metric,
+        k: int | None,
+        posterior: Questions | Rewards,
+        sample: Sample | None = None,
     ) -> dict[str, pl.Series]:
         """What a metric says of each group, null where there is no such number.
 
@@ -47,6 +66,8 @@ class Intervals:
             One of its draw sizes.
         posterior : Independent, Pooled or Rewards
             What the metric looks at, as in `Metric.summary`.
+        sample : Sample, optional
+            For the population, where questions come in clusters.
 
         Returns
         -------
@@ -57,17 +78,21 @@ class Intervals:
         # No errstate that changes nothing: in NumPy 1 it takes away what other threads ignore.
         with np.errstate(all="ignore") if metric.unbounded else nullcontext():
             summary = metric.summary(posterior, k)
-            center, reach = self.around(summary, posterior)
+            center, reach = self.around(summary, posterior, sample)
             lo, hi = self.ends(metric, center, reach, posterior)
-        numbers = [summary.estimate, summary.mu, summary.sigma, lo, hi, center, reach]
+        sigma = summary.sigma if sample is None else sample.stretch * summary.sigma
+        numbers = [summary.estimate, summary.mu, sigma, lo, hi, center, reach]
         return dict(zip((*NUMBERS, CENTER, REACH), map(series, numbers), strict=True))
 
-    def around(self, summary: Summary, posterior: Questions | Rewards) -> tuple[Floats, Floats]:
+    def around(
+        self, summary: Summary, posterior: Questions | Rewards, sample: Sample | None = None
+    ) -> tuple[Floats, Floats]:
         """Mean and standard deviation that the interval of each cell is made of."""
         mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
-        if self.target == "population" and not isinstance(posterior, Rewards):
-            sigma = sigma * small_sample_factor(posterior.states.size, self.confidence)
-        return mu, sigma
+        if self.target == "benchmark" or isinstance(posterior, Rewards):
+            return mu, sigma
+        size, stretch = sample or (posterior.states.size, 1.0)
+        return mu, stretch * sigma * small_sample_factor(size, self.confidence)
 
     def ends(
         self, metric: Metric, mu: Floats, sigma: Floats, posterior: Questions | Rewards

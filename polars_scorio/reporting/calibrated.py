@@ -15,9 +15,15 @@ import polars as pl
 from polars_scorio.arguments import View
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.calibrated.groups import Calibrated
-from polars_scorio.kernels.calibrated.numbers import Numbers, credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.numbers import (
+    Clusters,
+    Numbers,
+    credit_numbers,
+    price_numbers,
+)
 from polars_scorio.kernels.calibrated.population import sampled_price
-from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.calibrated.price import Price, estimates
+from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import Metric
@@ -34,7 +40,10 @@ PRICE_DTYPE = pl.Struct(dict.fromkeys(_PARTS, pl.Float64()))
 
 
 def calibrated_numbers(
-    metrics: Sequence[tuple[Metric, View]], states: States, inference: Inference
+    metrics: Sequence[tuple[Metric, View]],
+    states: States,
+    inference: Inference,
+    clusters: Clustered | None = None,
 ) -> dict[Row, dict[str, pl.Series]]:
     """The numbers of all rows of some metrics, null where there is no such number.
 
@@ -46,6 +55,8 @@ def calibrated_numbers(
         The questions of each group, by class.
     inference : Inference
         What a user chose.
+    clusters : Clustered, optional
+        Where the questions come in clusters.
 
     Returns
     -------
@@ -68,15 +79,21 @@ def calibrated_numbers(
         # No errstate that changes nothing: "warn" would turn on what NumPy leaves off, underflow.
         with np.errstate(all="ignore") if metric.unbounded else nullcontext():
             for k, price in zip(metric.k, metric.prices(seen), strict=True):
-                found[metric.name, k] = _priced(metric, k, price, states, intervals)
+                found[metric.name, k] = _priced(metric, k, price, states, intervals, clusters)
     for successes, own in credited.items():
-        found |= _credited(own, fit(successes), intervals)
+        clustered = clusters and clusters.binary([*successes])
+        found |= _credited(own, fit(successes), intervals, clustered)
     bounds = {metric.name: metric.bounds or (-np.inf, np.inf) for metric, _ in metrics}
     return {row: _series(numbers, bounds[row[0]]) for row, numbers in found.items()}
 
 
 def _priced(
-    metric: Metric, k: int | None, price: Price, states: States, intervals: Intervals
+    metric: Metric,
+    k: int | None,
+    price: Price,
+    states: States,
+    intervals: Intervals,
+    clusters: Clustered | None,
 ) -> Numbers:
     """Those of a metric that is no credit."""
     if intervals.target == "benchmark":
@@ -84,17 +101,32 @@ def _priced(
     every = np.arange(len(states.counts))
     each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
     values = metric.summary(Independent(each), k).estimate
-    sampled = sampled_price(price, states, values, intervals.confidence)
-    return price_numbers(sampled, intervals.confidence, states.size)
+    confidence = intervals.confidence
+    if clusters is None:
+        sampled = sampled_price(price, states, values, confidence)
+        return price_numbers(sampled, confidence, states.size)
+    variance, number = clusters.variance(states, values[states.state]), clusters.number
+    sampled = sampled_price(
+        price, states, values, confidence, cluster_variance=variance, clusters=number
+    )
+    return price_numbers(sampled, confidence, number)
 
 
 def _credited(
-    metrics: Sequence[Metric], fitted: Calibrated, intervals: Intervals
+    metrics: Sequence[Metric],
+    fitted: Calibrated,
+    intervals: Intervals,
+    clusters: Clustered | None,
 ) -> dict[Row, Numbers]:
     """Those of metrics that credit the same successes: one pass for all of them."""
     rows = [(metric, k) for metric in metrics for k in metric.k]
     draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-    found = credit_numbers(fitted, draws, intervals.confidence, intervals.target)
+    of_draws = None
+    if clusters is not None and intervals.target == "population":
+        states = fitted.states
+        values = (estimates(states, draw)[0][states.state] for draw in draws)
+        of_draws = [Clusters(clusters.variance(states, own), clusters.number) for own in values]
+    found = credit_numbers(fitted, draws, intervals.confidence, intervals.target, of_draws)
     return {
         (metric.name, k): numbers.scaled(*metric.support)
         for (metric, k), numbers in zip(rows, found, strict=True)

@@ -14,13 +14,15 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import QUESTIONS
 from polars_scorio.counting.counts import DROPPED, REWARDS, STATES, class_columns
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.kernels.arrays import Ints
+from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, NUMBERS, REACH
 from polars_scorio.reporting.calibrated import PRICE, calibrated_numbers
+from polars_scorio.reporting.clustered import sample_of
 from polars_scorio.reporting.inference import Inference
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -36,23 +38,30 @@ COLUMNS: dict[str, pl.DataType] = {
     "hi": pl.Float64(),
 }
 
-# The number of questions without any outcome, where they are left out.
-UNSCORED = "unscored"
+# The number of questions without any outcome, where they are left out; that of clusters.
+UNSCORED, CLUSTERS = "unscored", "clusters"
+# Columns that not every report has, and after which they stand.
+_MORE: dict[str, tuple[str, pl.DataType]] = {
+    "questions": (CLUSTERS, pl.UInt32()),
+    "dropped": (UNSCORED, pl.UInt64()),
+}
 
 
 def result_columns(trials: Trials, per: Per) -> dict[str, pl.DataType]:
     """The columns of a report beside its keys."""
-    if trials.roles.unscored == "error" or per == "question":
+    if per == "question":
         return COLUMNS
-    names = list(COLUMNS)
-    after = names.index("dropped") + 1
-    dtypes = COLUMNS | {UNSCORED: pl.UInt64()}
-    return {name: dtypes[name] for name in [*names[:after], UNSCORED, *names[after:]]}
+    wanted = {CLUSTERS: trials.cluster is not None, UNSCORED: trials.roles.unscored == "drop"}
+    columns = dict[str, pl.DataType]()
+    for name, dtype in COLUMNS.items():
+        more, kind = _MORE.get(name, (name, dtype))
+        columns |= {name: dtype} | ({more: kind} if wanted.get(more) else {})
+    return columns
 
 
 def shared_columns(trials: Trials, per: Per = "model") -> list[str]:
     """The columns of a report that all its metrics share."""
-    facts = ("questions", "trials", "dropped", UNSCORED)
+    facts = ("questions", CLUSTERS, "trials", "dropped", UNSCORED)
     return [name for name in facts if name in result_columns(trials, per)]
 
 
@@ -89,6 +98,8 @@ class Cells:
         The questions in their cells, and in their groups; the same object where those are one.
     unscored, lost : ndarray of int, shape (groups,)
         How many questions without any outcome were left out, and how many trials with them.
+    clusters : Clustered or None
+        The questions of the groups in their clusters, where the log has them.
     """
 
     flat: pl.DataFrame
@@ -97,6 +108,7 @@ class Cells:
     fitted: States
     unscored: Ints
     lost: Ints
+    clusters: Clustered | None
 
     @classmethod
     def read(
@@ -118,7 +130,11 @@ class Cells:
         states = fitted
         if per_question:
             states = States.tally(counts, prior, np.arange(len(flat)), questions, len(flat))
-        return cls(flat, group, states, fitted, unscored, lost)
+        clusters = None
+        if CLUSTER in flat.columns:
+            own = flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)
+            clusters = Clustered.tally(counts, prior, group, own, questions, len(groups))
+        return cls(flat, group, states, fitted, unscored, lost, clusters)
 
     @property
     def single(self) -> bool:
@@ -151,15 +167,17 @@ class Cells:
         return Rewards(values, offsets, self.cell, self.states.groups)
 
     def facts(self) -> pl.DataFrame:
-        """Group, number of questions, of trials, and of dropped trials of each cell."""
+        """Group, number of questions, of clusters, of trials and of dropped ones of each cell."""
         dropped = np.bincount(self.cell, weights=self.flat[DROPPED], minlength=self.states.groups)
         unscored = self.unscored[self.owner]
         if not self.single:
             dropped += self.lost
+        clusters = None if self.clusters is None else self.clusters.number[self.owner]
         return pl.DataFrame(
             {
                 _GROUP: self.owner,
                 "questions": self.states.size,
+                CLUSTERS: clusters,
                 "trials": self.states.trials,
                 "dropped": dropped,
                 UNSCORED: unscored,
@@ -179,7 +197,9 @@ class Evaluation:
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all at once, which share states."""
         question = [
-            name for name in self.schema if name not in {*COLUMNS, *AROUND, PRICE, UNSCORED}
+            name
+            for name in self.schema
+            if name not in {*COLUMNS, *AROUND, PRICE, UNSCORED, CLUSTERS}
         ]
         cells = Cells.read(
             groups[STATES],
@@ -207,13 +227,18 @@ class Evaluation:
     def _numbers(self, cells: Cells) -> Iterator[Found]:
         """What is found for each row that a cell has in the report."""
         calibrated = [pair for pair in self.metrics if self.inference.calibrates(*pair)]
-        known = calibrated_numbers(calibrated, cells.states, self.inference)
+        known = calibrated_numbers(calibrated, cells.states, self.inference, cells.clusters)
         others = {view for pair in self.metrics if pair not in calibrated for view in pair[1:]}
         views = {view: cells.posterior(view, self.inference) for view in others}
+        intervals = self.inference.intervals
+        sample = sample_of(cells.fitted, cells.clusters, self.inference)
         for metric, view in self.metrics:
             for k in metric.k:
                 row = metric.name, k
-                found = known.get(row) or self.inference.intervals.numbers(metric, k, views[view])
+                found = known.get(row)
+                if found is None:
+                    clustered = sample(metric, k, view)
+                    found = intervals.numbers(metric, k, views[view], clustered)
                 yield *row, found
 
     @property

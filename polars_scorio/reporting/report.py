@@ -11,13 +11,16 @@ import polars as pl
 from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.counts import class_columns
 from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.samples import check_sample
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
 from polars_scorio.reporting.calibrated import PRICE, PRICE_DTYPE
 from polars_scorio.reporting.curves import curve_columns, with_curves
 from polars_scorio.reporting.evaluate import (
     AROUND,
+    CLUSTERS,
     COLUMNS,
     RESULTS,
     UNSCORED,
@@ -104,6 +107,9 @@ def results(
     schema = question | columns | (AROUND if overall == "macro" else {})
     schema |= {PRICE: PRICE_DTYPE} if priced else {}
     groups = request.states(per_question=per == "question", questions=questions)
+    if trials.cluster is not None and request.inference.intervals.target == "population":
+        check = check_sample(trials, class_columns(request.inference.classes))
+        groups = checked(groups, check)
     if overall == "micro":
         groups = with_pool(groups, trials)
     evaluate = Evaluation(request.metrics, request.inference, schema, request.prior is not None)
@@ -121,7 +127,7 @@ def _refuse_infinite(grouped: pl.DataFrame, *, ahead: bool) -> pl.DataFrame:
     rows = tidy(grouped).drop(EVERYTHING, *AROUND, strict=False)
     bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & ahead))
     if bad.height:
-        keys = [name for name in bad.columns if name not in {*COLUMNS, UNSCORED}]
+        keys = [name for name in bad.columns if name not in {*COLUMNS, CLUSTERS, UNSCORED}]
         first = bad.sort(*keys, maintain_order=True) if keys else bad
         place = first.select(*keys, "metric", "k").row(0, named=True)
         where = ", ".join(f"{name}={value!r}" for name, value in place.items())

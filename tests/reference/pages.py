@@ -97,7 +97,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "scorio"),
                 *methods("df.scorio", ps.Scorio),
                 *methods("df.scorio", Accessor),
-                *named("ps", ps, "PriorWarning", "SuccessWarning"),
+                *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning"),
             ),
         ),
         Page(

@@ -63,16 +63,20 @@ def population_price(
         if benchmark.estimate[column] >= 0:
             parts[:, column] = _moments(group, gains)
     mean, rest, variance = parts
-    size = fitted.size if clusters is None else clusters
-    variance = variance / fitted.size
-    if cluster_variance is not None and benchmark.width:
-        variance = np.maximum(variance, cluster_variance / benchmark.width**2)
-    variance = np.where(size > 1, variance, np.nan)
-    factor = small_sample_factor(size, confidence) ** 2
-    return replace(benchmark, mean=mean, mean_rest=rest, variance=variance, factor=factor)
+    price = replace(benchmark, mean=mean, mean_rest=rest)
+    size = fitted.size
+    return _sampled(price, variance / size, size, confidence, cluster_variance, clusters)
 
 
-def sampled_price(benchmark: Price, states: States, values: Floats, confidence: float) -> Price:
+def sampled_price(
+    benchmark: Price,
+    states: States,
+    values: Floats,
+    confidence: float,
+    *,
+    cluster_variance: Floats | None = None,
+    clusters: Ints | None = None,
+) -> Price:
     """The price of a mean over questions that are a sample, of a metric that is no credit.
 
     Parameters
@@ -83,7 +87,7 @@ def sampled_price(benchmark: Price, states: States, values: Floats, confidence: 
         The questions.
     values : ndarray of float, shape (S,)
         The unbiased estimate of a question in each state, on the scale of the metric.
-    confidence : float
+    confidence, cluster_variance, clusters
         As for `population_price`.
 
     Returns
@@ -91,7 +95,7 @@ def sampled_price(benchmark: Price, states: States, values: Floats, confidence: 
     Price
         The variance is that of the estimates between the questions, and never below the noise of
         these: questions that all say the same are no proof that others do. As for
-        `population_price`, the interval takes the number of questions as `cap`.
+        `population_price`, the interval takes the number of questions (of clusters) as `cap`.
 
     Examples
     --------
@@ -106,25 +110,43 @@ def sampled_price(benchmark: Price, states: States, values: Floats, confidence: 
     distance = (values[states.state] - states.mean(values)[group]) / (benchmark.width or 1.0)
     square = np.bincount(group, states.questions * distance**2, states.groups)
     between = square / (size * np.maximum(size - 1, 1))
-    variance = np.where(size > 1, np.maximum(between, benchmark.variance), np.nan)
+    variance = np.maximum(between, benchmark.variance)
+    return _sampled(benchmark, variance, size, confidence, cluster_variance, clusters)
+
+
+def _sampled(
+    benchmark: Price,
+    variance: Floats,
+    questions: Ints,
+    confidence: float,
+    cluster_variance: Floats | None,
+    clusters: Ints | None,
+) -> Price:
+    """A price with the variance of a sample of questions, or of clusters."""
+    size = questions if clusters is None else clusters
+    if cluster_variance is not None and benchmark.width:
+        variance = np.maximum(variance, cluster_variance / benchmark.width**2)
+    variance = np.where(size > 1, variance, np.nan)
     return replace(benchmark, variance=variance, factor=small_sample_factor(size, confidence) ** 2)
 
 
 def clustered_variance(
-    values: Floats, cluster: Ints, group: Ints, groups: int
+    values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
 ) -> tuple[Floats, Ints]:
     """Variance of a mean over questions that come in clusters [1]_, and the number of clusters.
 
     Parameters
     ----------
     values : ndarray of float, shape (Q,)
-        The estimate, or the paired difference, of each question.
+        The estimate, or the paired difference, of each question (row).
     cluster : ndarray of int, shape (Q,)
         Its cluster, from 0; no cluster belongs to two groups.
     group : ndarray of int, shape (Q,)
         Its group.
     groups : int
         Number of groups, G.
+    questions : ndarray of int, shape (Q,), optional
+        For how many questions of its cluster each row stands; default 1.
 
     Returns
     -------
@@ -145,11 +167,12 @@ def clustered_variance(
     >>> clustered_variance(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), every, 1)
     (array([0.25]), array([2]))
     """
-    size = np.bincount(group, minlength=groups)
-    mean = np.bincount(group, values, groups) / size
+    each = np.ones(values.size) if questions is None else questions
+    size = np.bincount(group, each, groups)
+    mean = np.bincount(group, each * values, groups) / size
     found, first, index = np.unique(cluster, return_index=True, return_inverse=True)
     owner = group[first]
-    sums = np.bincount(index, values - mean[group], found.size)
+    sums = np.bincount(index, each * (values - mean[group]), found.size)
     clusters = np.bincount(owner, minlength=groups)
     total = np.bincount(owner, sums**2, groups) / size**2
     factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)

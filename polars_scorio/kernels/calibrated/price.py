@@ -152,11 +152,11 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.091667] [0.020595]
     """
-    estimates = [estimate(fitted.states, gains) for gains in draws]
+    shown = [estimate(fitted.states, gains) for gains in draws]
     parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
     polynomials = [cache(partial(_polynomials, gains)) for gains in draws]
     for column, group in enumerate(fitted.groups):
-        asked = [row for row, (values, _) in enumerate(estimates) if values[column] >= 0]
+        asked = [row for row, (values, _) in enumerate(shown) if values[column] >= 0]
         if asked:
             moments = group_moments(group, [polynomials[row] for row in asked])
             chosen = np.where(
@@ -166,18 +166,24 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
             )
             noise = moments.variance, moments.factor(group.size)
             parts[:, asked, column] = *chosen, *noise
-    return [Price(*values, *parts[:, row]) for row, values in enumerate(estimates)]
+    return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
 
 
 def estimate(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     """The unbiased estimate of each group, and its complement."""
+    up, down = estimates(states, gains)
+    return states.mean(up), states.mean(down)
+
+
+def estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
+    """The unbiased estimate of a question in each state, and its complement."""
     n, c = states.counts.sum(axis=1), states.counts[:, 1]
     up, down = np.empty((2, n.size))
     for size in np.unique(n).tolist():
         rows, own = n == size, gains(size)
         up[rows] = expected_credit(n[rows], c[rows], own)
         down[rows] = _unearned(own) + expected_credit(n[rows], (n - c)[rows], own[::-1])
-    return states.mean(up), states.mean(down)
+    return up, down
 
 
 def group_moments(group: Group, polynomials: Sequence[PolynomialsOf]) -> Moments:

@@ -1,0 +1,94 @@
+"""Clusters of questions as a sample: there must be several, and none should be most of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from polars_scorio.counting.checks import QUESTIONS
+from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.roles import CLUSTER, Trials
+
+_LARGE = 1 / 3  # of the questions
+_SIZE, _SHARE = ":size", ":share"
+
+
+class ClusterWarning(UserWarning):
+    """One cluster has more than a third of the questions: the others hardly show its weight."""
+
+
+def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """The check of groups whose clusters are a sample; for `checks.checked`.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log, which has clusters.
+    counts : sequence of str
+        The count columns of its states: questions without any outcome are left out.
+    """
+
+    def check(groups: pl.DataFrame) -> pl.DataFrame:
+        states = groups.select(*trials.groups, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
+        scored = states.filter(pl.sum_horizontal(counts) > 0)
+        sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.col(QUESTIONS).sum().alias(_SIZE))
+        size = pl.col(_SIZE)
+        largest = (
+            sizes.sort(CLUSTER)
+            .group_by(*trials.groups)
+            .agg(
+                pl.len(),
+                pl.col(CLUSTER).sort_by(_SIZE, descending=True, maintain_order=True).first(),
+                size.sum(),
+                (size.max() / size.sum()).alias(_SHARE),
+            )
+        )
+        _refuse_one(largest.filter(pl.col("len") == 1, size > 1), trials)
+        _warn_of_large(largest.filter(pl.col(_SHARE) > _LARGE, pl.col("len") < size), trials)
+        return groups
+
+    return check
+
+
+def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
+    """Raise if all questions of a group are in one cluster."""
+    if groups.is_empty():
+        return
+    first = groups.sort(*trials.groups).row(0, named=True)
+    number = groups.height
+    raise ValueError(
+        f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
+        f"{_name(trials)!r}, the first{_at(first, trials)}: {first[CLUSTER]!r}, with "
+        f"{first[_SIZE]:,} questions. One cluster says nothing of others: name a column that tells "
+        "several apart, leave cluster= out, or ask about these very questions with "
+        'target="benchmark".'
+    )
+
+
+def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
+    """Warn if one cluster has a large part of the questions of a group."""
+    if groups.is_empty():
+        return
+    first = groups.sort(_SHARE, *trials.groups, descending=[True, *[False] * len(trials.groups)])
+    worst, number = first.row(0, named=True), groups.height
+    warnings.warn(
+        f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
+        f"questions, most{_at(worst, trials)}: {worst[CLUSTER]!r} in {_name(trials)!r} has "
+        f"{worst[_SHARE]:.0%} of {worst[_SIZE]:,}. The mean then hangs on what that one cluster "
+        "happened to be, of which there is no second: intervals about the population hold less "
+        "often than they promise.",
+        ClusterWarning,
+        stacklevel=2,
+    )
+
+
+def _name(trials: Trials) -> str:
+    return "" if trials.cluster is None else trials.cluster.name
+
+
+def _at(group: dict[str, object], trials: Trials) -> str:
+    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
+    return f" at {place}" if place else ""

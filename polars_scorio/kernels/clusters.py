@@ -1,0 +1,101 @@
+"""Questions that belong together: those of one cluster succeed and fail together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.population import clustered_variance
+from polars_scorio.kernels.states import States, distinct
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustered:
+    """The clusters of some groups of questions.
+
+    Attributes
+    ----------
+    states : States
+        The questions; each of its groups is a cluster.
+    owner : ndarray of int, shape (C,)
+        The group of questions to which each cluster belongs, ascending.
+    size : ndarray of int, shape (G,)
+        Questions of each group.
+    """
+
+    states: States
+    owner: Ints
+    size: Ints
+
+    @classmethod
+    def tally(
+        cls, counts: Ints, prior: Ints, group: Ints, cluster: Ints, questions: Ints, groups: int
+    ) -> Clustered:
+        """Collect rows of counts into clusters.
+
+        Parameters
+        ----------
+        counts, prior, group, questions, groups
+            As for `States.tally`.
+        cluster : ndarray of int, shape (R,)
+            To which cluster the questions of a row belong; in two groups the same number means two
+            clusters.
+
+        Examples
+        --------
+        >>> counts, every = np.array([[2, 1], [0, 3], [2, 1]]), np.ones(3, dtype=np.int64)
+        >>> cluster = np.array([4, 4, 2])
+        >>> Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1).number
+        array([2])
+        """
+        first, own = distinct([group, cluster])
+        states = States.tally(counts, prior, own, questions, first.size)
+        owner = group[first]
+        size = np.bincount(owner, states.size, groups).astype(np.int64)
+        return cls(states, owner, size)
+
+    @property
+    def number(self) -> Ints:
+        """Clusters of each group, K, shape (G,)."""
+        return np.bincount(self.owner, minlength=self.size.size)
+
+    def binary(self, success: list[int]) -> Clustered:
+        """The same with two categories; see `States.binary`."""
+        return replace(self, states=self.states.binary(success))
+
+    def variance(self, groups: States, values: Floats) -> Floats:
+        """Variance of the means over the questions of each group, as far as clusters tell.
+
+        Parameters
+        ----------
+        groups : States
+            The same questions by group.
+        values : ndarray of float, shape (P,)
+            What the questions are worth, for each of its pairs of a group and a state.
+
+        Returns
+        -------
+        ndarray of float, shape (G,)
+            As `clustered_variance`; 0 where every cluster has one question, and tells nothing.
+
+        Examples
+        --------
+        Two clusters of two questions, in each of which both agree: as good as two questions.
+
+        >>> counts, every = np.array([[1, 0], [0, 1]]), np.array([2, 2])
+        >>> states = States.tally(counts, 0 * counts, np.zeros(2, dtype=int), every, 1)
+        >>> clusters = Clustered.tally(
+        ...     counts, 0 * counts, np.zeros(2, dtype=int), np.array([0, 1]), every, 1
+        ... )
+        >>> clusters.variance(states, states.state.astype(float))
+        array([0.25])
+        """
+        own, states = self.owner[self.states.group], len(groups.counts)
+        pairs = groups.group * states + groups.state
+        place = np.searchsorted(pairs, own * states + self.states.state)
+        found, number = clustered_variance(
+            values[place], self.states.group, own, self.size.size, self.states.questions
+        )
+        return np.where(number < self.size, found, 0.0)

@@ -1,0 +1,157 @@
+"""Questions as a sample of clusters: how much less they tell of all questions there could be."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+
+TARGET = {"target": "population"}
+KINDS = ("calibrated", "pooled")
+BINARY = (
+    *(ps.avg(), ps.bayes(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k([2, 4]), ps.maj_at_k(4)),
+    *(ps.geom_at_k(2), ps.geom_ds_at_k(2), ps.max_at_k(2, w=[0, 1])),
+)
+W = [0, 0.5, 1]
+GRADED = (ps.avg(w=W), ps.bayes(w=W), ps.max_at_k([2, 4], w=W))
+ALL_CASES = [(BINARY, [0, 1]), (GRADED, [0, 1, 2])]
+
+
+def passages(
+    categories: list[int], *, clusters: int = 9, size: int = 4, copies: bool = False
+) -> pl.DataFrame:
+    """Two models on passages of questions that are alike; or of copies of one question each."""
+    rng = np.random.default_rng(5)
+    shares = rng.dirichlet(np.ones(len(categories)), clusters)
+    trials = [
+        (model, passage * size + place, f"p{passage}", trial, int(category))
+        for model in ("ada", "bob")
+        for passage, share in enumerate(shares)
+        for same in [rng.choice(categories, 4, p=share)]
+        for place in range(size)
+        for trial, category in enumerate(same if copies else rng.choice(categories, 4, p=share))
+    ]
+    columns = ["model", "question", "passage", "trial", "category"]
+    return pl.DataFrame(trials, columns, orient="row")
+
+
+def reports(log: pl.DataFrame, metrics: tuple[ps.Metric, ...], **roles: object) -> pl.DataFrame:
+    """Both kinds of inference that know a population."""
+    accessor = log.scorio(**roles)
+    each = {kind: accessor.report(*metrics, inference=kind, **TARGET) for kind in KINDS}
+    return pl.concat(rows.with_columns(kind=pl.lit(kind)) for kind, rows in each.items())
+
+
+@pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
+def test_clusters_of_one_question_change_no_byte(metrics, categories):
+    log = passages(categories)
+    # Other names and another order than those of the questions.
+    alone = log.with_columns(passage=pl.format("q{}", 999 - pl.col("question")))
+    found = reports(alone, metrics, cluster="passage")
+    assert found["clusters"].to_list() == found["questions"].to_list()
+    assert found.drop("clusters").equals(reports(log, metrics))
+
+
+@pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
+@pytest.mark.parametrize("kind", ["published", *KINDS])
+def test_about_these_very_questions_clusters_change_no_byte(metrics, categories, kind):
+    log = passages(categories)
+    found = log.scorio(cluster="passage").report(*metrics, inference=kind)
+    assert found.drop("clusters").equals(log.scorio.report(*metrics, inference=kind))
+
+
+@pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
+def test_clusters_widen_every_interval_about_the_population(metrics, categories):
+    log = passages(categories)
+    wide, plain = reports(log, metrics, cluster="passage"), reports(log, metrics)
+    same = ["model", "metric", "k", "questions", "trials", "estimate", "mu"]
+    assert_frame_equal(wide.select(same), plain.select(same), check_exact=True)
+    # Passages of four alike questions: about twice the noise at most, less where k is large.
+    assert (wide["sigma"] / plain["sigma"]).is_between(1.2, 2.2).all()
+    width = (pl.col("hi") - pl.col("lo")).alias("width")
+    assert (wide.select(width) / plain.select(width) > 1.2)["width"].all()
+
+
+def test_copies_of_a_question_are_as_good_as_one():
+    copied = passages([0, 1], copies=True)
+    single = copied.filter(pl.col("question") % 4 == 0)
+    metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(2))
+    found = copied.scorio(cluster="passage").report(*metrics, inference="calibrated", **TARGET)
+    # The variance between single questions, divided by K - 1, from their estimates alone.
+    each = single.scorio.report(*metrics, per="question")
+    by = ["model", "metric", "k"]
+    sigma = pl.col("estimate").std() / pl.len().sqrt()
+    oracle = each.group_by(by).agg(sigma=sigma).sort("model", "metric", "k")
+    assert_frame_equal(found.select(*by, "sigma").sort(by), oracle, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("metric", [ps.avg(), ps.pass_hat_k(2), ps.avg(w=W), ps.max_at_k(2, w=W)])
+def test_the_variance_is_that_of_sums_over_clusters(metric):
+    log = passages([0, 1] if metric.w is None else [0, 1, 2])
+    found = log.scorio(cluster="passage").report(metric, inference="calibrated", **TARGET)
+    each = log.scorio.report(metric, per="question").join(
+        log.select("question", "passage").unique(), on="question"
+    )
+    for model, sigma in found.select("model", "sigma").rows():
+        own = each.filter(model=model)
+        values, names = own["estimate"].to_numpy(), own["passage"].to_numpy()
+        sums = [sum(values[names == name] - values.mean()) for name in sorted(set(names))]
+        variance = 9 / 8 * sum(total**2 for total in sums) / len(values) ** 2
+        # The same sums in another order.
+        assert sigma == pytest.approx(variance**0.5, rel=1e-12)
+
+
+def test_the_interval_has_students_tails_of_the_clusters():
+    """Wider than the normal 1.96; a Beta distribution has less in its tails than Student's."""
+    log = passages([0, 1], clusters=6)
+    row = log.scorio(cluster="passage").avg(inference="pooled", **TARGET).row(0, named=True)
+    half = (row["hi"] - row["lo"]) / 2 / row["sigma"]
+    assert 2.0 < half < 2.571  # the quantile of t with 5 degrees of freedom
+
+
+def test_strata_and_their_pool_have_their_own_clusters():
+    log = passages([0, 1]).with_columns(half=pl.col("question") % 2)
+    options = {"inference": "calibrated", **TARGET}
+    accessor = log.scorio(cluster="passage", by="half")
+    pool = accessor.avg(overall="micro", **options).filter(pl.col("half").is_null()).drop("half")
+    assert pool.equals(log.scorio(cluster="passage").avg(**options))
+    macro = accessor.avg(overall="macro", **options)
+    assert macro["clusters"].to_list() == [9, 9, 9, 9, 18, 18]
+    strata = macro.filter(half=0, model="ada")["sigma"], macro.filter(half=1, model="ada")["sigma"]
+    mean = macro.filter(pl.col("half").is_null(), model="ada")["sigma"].item()
+    # The root of the squares, half of it: strata are independent samples.
+    assert mean == pytest.approx(np.hypot(strata[0].item(), strata[1].item()) / 2, rel=1e-12)
+
+
+def test_draws_beyond_the_trials_are_pooled_by_clusters_too():
+    log = passages([0, 1])
+    wide, plain = (
+        reports(log, (ps.pass_at_k(8),), cluster="passage"),
+        reports(log, (ps.pass_at_k(8),)),
+    )
+    pooled = pl.col("kind") == "pooled"
+    ratio = wide.filter(pooled)["sigma"] / plain.filter(pooled)["sigma"]
+    assert ratio.is_between(1.3, 2.2).all()
+
+
+def test_row_order_and_laziness_change_nothing():
+    log = passages([0, 1])
+    report = log.scorio(cluster="passage").report(*BINARY, inference="calibrated", **TARGET)
+    mixed = log.sample(fraction=1, shuffle=True, seed=3)
+    again = mixed.lazy().scorio(cluster="passage")
+    assert again.report(*BINARY, inference="calibrated", **TARGET).collect().equals(report)
+
+
+def test_metrics_as_columns_keep_the_clusters():
+    log = passages([0, 1]).scorio(cluster="passage", inference="calibrated", target="population")
+    wide = log.report(ps.avg(), wide=True)
+    assert wide.columns[:5] == ["model", "questions", "clusters", "trials", "dropped"]
+    assert wide["clusters"].to_list() == [9, 9]
+
+
+def test_a_negative_power_of_zero_is_refused_at_its_model():
+    log = passages([0, 1]).with_columns(category=0).scorio(cluster="passage")
+    found = r"2 results have a negative power .* model='ada', metric='geom_ds_at_k"
+    with pytest.raises(ValueError, match=found):
+        log.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1, bounds=None)
