@@ -214,8 +214,8 @@ convergence>
         >>> [(row["t"], round(row["mu"], 3)) for row in chart.data.values]
         [(1, 0.667), (2, 0.0)]
         """
-        subject = self._subject(tail_pass(k), options)
-        rows = self._rows(subject, overall).rename({"k": "t"})
+        subject, rows = self._rows(self._subject(tail_pass(k), options), overall)
+        rows = rows.rename({"k": "t"})
         name = named(subject.metric, None)
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
         numbers = ("t", "estimate", "mu", "lo", "hi", "marked", "ahead")
