@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 
@@ -88,9 +89,14 @@ class States:
 
     def only(self, categories: list[int]) -> Mask:
         """Whether all trials of a group, prior ones too, are in these categories, shape (G,)."""
-        others = np.delete(self.counts + self.prior, categories, axis=1).sum(axis=1)
-        inside: Mask = self._sum(others) == 0
+        inside: Mask = np.delete(self._seen, categories, axis=1).sum(axis=1) == 0
         return inside
+
+    @cached_property
+    def _seen(self) -> Mask:
+        """Whether a group has trials of a category, prior ones too, shape (G, K)."""
+        trials: Floats = self._members @ (self.counts + self.prior)
+        return trials > 0
 
     @cached_property
     def size(self) -> Ints:
@@ -115,10 +121,16 @@ class States:
         return np.sqrt(self.variance(variances))
 
     def _sum(self, values: Floats | Ints) -> Floats:
-        # Always in the same order, so that the last bit is the same too.
-        weights = self.questions * values[self.state]
-        sums = np.bincount(self.group, weights=weights, minlength=self.groups)
-        return sums.astype(np.float64)  # without any pair, bincount counts in integers
+        # Pair after pair, always in the same order, so that the last bit is the same too.
+        sums: Floats = self._members @ values
+        return sums
+
+    @cached_property
+    def _members(self) -> csr_array:
+        """Questions of each group in each state, shape (G, S)."""
+        ends = np.searchsorted(self.group, np.arange(self.groups + 1))
+        shape = self.groups, len(self.counts)
+        return csr_array((self.questions.astype(np.float64), self.state, ends), shape=shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
