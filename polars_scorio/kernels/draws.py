@@ -6,7 +6,7 @@ of one sign: nothing cancels, and results keep their relative accuracy wherever 
 No sum is a matrix product: its last digit would depend on which states come together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -14,8 +14,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from polars_scorio.kernels import powers
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import slices
+
+# The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
+# the gains of such a draw.
+DrawsOf = Callable[[Ints], Iterator[tuple[slice | Mask, Floats]]]
 
 
 def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
@@ -95,6 +99,57 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
         chance, _, variance = powers.no_success(b, a, k)
         return gains[-1] * chance, gains[-1] ** 2 * variance
     return _blockwise(_mean, a, b, gains), _blockwise(_covariance, a, b, gains, gains)
+
+
+def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
+    """`credit_moments` of each of some populations, after the trials of each state.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (J,)
+        The populations, ``p ~ Beta(a, b)`` before the trials.
+    counts : ndarray of int, shape (S, 2)
+        Failures and successes of each state.
+    gains : ndarray of float, shape (k,)
+        As for `credit_moments`.
+
+    Returns
+    -------
+    mean, variance : ndarray of float, shape (S, J)
+
+    Examples
+    --------
+    >>> uniform, counts = np.array([1.0]), np.array([[2, 3]])
+    >>> mean, variance = credit_by_state(uniform, uniform, counts, np.array([1.0]))
+    >>> print(mean.round(6), variance.round(6))
+    [[0.571429]] [[0.030612]]
+    """
+    k, success = gains.size, _only_success(gains)
+    failures, successes = counts.T
+    if success not in {1, k}:
+        flat = (np.add.outer(c, each).ravel() for c, each in ((successes, a), (failures, b)))
+        mean, variance = credit_moments(next(flat), next(flat), gains)
+        return mean.reshape(-1, a.size), variance.reshape(-1, a.size)
+    # Pass^k is what the failures of Pass@k are, with the roles exchanged.
+    urns, c = ((a, b), successes) if success == 1 else ((b, a), failures)
+    n, gain = counts.sum(axis=1), float(gains.sum())
+    moments = np.empty((2, len(counts), a.size))
+    for trials in np.unique(n).tolist():
+        rows = np.flatnonzero(n == trials)
+        rows = rows[np.argsort(c[rows], kind="stable")]
+        chance, rest, spread = powers.no_success_by_state(*urns, trials, c[rows], k)
+        place = _run(rows)
+        moments[0, place] = gain * (rest if success == 1 else chance)
+        moments[1, place] = gain**2 * spread
+    return moments[0], moments[1]
+
+
+def _run(rows: Ints) -> Ints | slice:
+    """The rows as a slice, where they follow each other: several times as fast to assign to."""
+    if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():  # noqa: PLR2004
+        return rows
+    stop = int(rows[-1]) + step
+    return slice(int(rows[0]), stop if stop >= 0 else None, step)
 
 
 def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:

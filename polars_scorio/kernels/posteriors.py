@@ -11,6 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.dirichlet import weighted_moments
+from polars_scorio.kernels.draws import DrawsOf, credit_moments
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.pooling.fit import Grid, fit_binary, fit_categories
 from polars_scorio.kernels.pooling.integration import Posterior
@@ -18,6 +19,7 @@ from polars_scorio.kernels.pooling.moments import (
     Joint,
     JointMoments,
     Moments,
+    draw_posterior,
     metric_covariance,
     metric_posterior,
     trial_variance,
@@ -40,6 +42,14 @@ class Independent:
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group, shape (G,)."""
         mean, variance = moments(self._nu(alpha), self.states.counts.sum(axis=1))
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the credit of a draw in each group, shape (G,)."""
+        failures, successes = self._nu(alpha).T
+        mean, variance = np.zeros((2, successes.size))
+        for rows, gains in draws(self.states.counts.sum(axis=1)):
+            mean[rows], variance[rows] = credit_moments(successes[rows], failures[rows], gains)
         return self.states.mean(mean), self.states.sigma(variance)
 
     def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
@@ -152,6 +162,16 @@ class Pooled:
         return self._chosen(
             lambda grid, state, questions: metric_posterior(
                 grid, counts[state], n[state], questions, moments
+            )
+        )
+
+    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+        """The same of the credit of a draw."""
+        del alpha
+        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        return self._chosen(
+            lambda grid, state, questions: draw_posterior(
+                grid, counts[state], n[state], questions, draws
             )
         )
 

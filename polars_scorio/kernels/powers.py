@@ -16,6 +16,7 @@ from polars_scorio.kernels.sums import sum_points
 
 _SHORT = 40  # trials up to which products cost less than logs at the points
 _ALIVE = 12  # arrays in use at a time
+_STEPS = 8  # from state to state that cost less than a state by itself
 
 
 class NoSuccess(NamedTuple):
@@ -64,6 +65,66 @@ def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
     for block in slices(a.size, _ALIVE * (1 if k <= _SHORT else 4)):
         method(a[block], b[block], k, parts[:, block])
     return NoSuccess(*parts)
+
+
+def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSuccess:
+    """`no_success` of each of some populations, after each of some states of n trials.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (J,)
+        The populations, ``p ~ Beta(a, b)`` before the trials.
+    n : int
+        Trials.
+    c : ndarray of int, shape (S,)
+        Successes of each state, ascending.
+    k : int
+        Trials of the draw.
+
+    Returns
+    -------
+    NoSuccess
+        Each part of shape (S, J). Where the states lie close, from each number of successes to the
+        next, which costs the same for every k.
+
+    Examples
+    --------
+    >>> uniform = np.array([1.0])
+    >>> no_success_by_state(uniform, uniform, 1, np.array([0, 1]), 2).chance.ravel() * 6
+    array([3., 1.])
+    """
+    first, last = int(c[0]), int(c[-1])
+    if last - first > _STEPS * c.size:
+        flat = no_success(np.add.outer(c, a).ravel(), np.add.outer(n - c, b).ravel(), k)
+        return NoSuccess(*(part.reshape(c.size, a.size) for part in flat))
+    parts = np.empty((3, last - first + 1, a.size))
+    parts[:, 0] = no_success(a + first, b + (n - first), k)
+    _climb(parts, b + (n - last), k)
+    # Most often all of them: then without a copy.
+    return NoSuccess(*(parts if (np.diff(c) == 1).all() else parts[:, c - first]))
+
+
+def _climb(parts: Floats, fewest: Floats, k: int) -> None:
+    """Fill the rows after the first: each has one failure less and one success more.
+
+    `fewest` are the failures (and what the population adds to them) in the last row.
+    """
+    chance, rest, variance = parts
+    left, term = np.empty((2, fewest.size))
+    for row in range(1, len(chance)):
+        np.add(fewest, len(chance) - 1 - row, out=left)
+        np.add(left, k, out=term)
+        np.divide(chance[row - 1], term, out=term)
+        np.multiply(term, left, out=chance[row])
+        term *= k
+        np.add(rest[row - 1], term, out=rest[row])
+        # By the law of total variance: what one trial tells apart, and what it leaves.
+        term *= term
+        term += variance[row - 1]
+        term *= left
+        left += 2 * k
+        np.divide(term, left, out=variance[row])
+    np.minimum(rest, 1.0, out=rest)
 
 
 def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:

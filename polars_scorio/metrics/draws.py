@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.price import GainsOf
-from polars_scorio.kernels.draws import credit_moments, expected_credit
+from polars_scorio.kernels.draws import expected_credit
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.base import (
@@ -50,25 +51,17 @@ class DrawMetric(Metric):
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         n, c = trials_and_successes(posterior.states)
-
-        def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
-            mean, variance = np.zeros((2, n.size))
-            for rows, gains in self._draws(n, k):
-                failures, successes = nu[rows].T
-                mean[rows], variance[rows] = credit_moments(successes, failures, gains)
-            return mean, variance
-
         expected = np.empty(n.size)
-        for rows, gains in self._draws(n, k):
+        for rows, gains in self._draws(k, n):
             expected[rows] = expected_credit(n[rows], c[rows], gains)
-        mu, sigma = posterior.integrate(moments, self.alpha)
+        mu, sigma = posterior.credit(partial(self._draws, k), self.alpha)
         return Summary(posterior.states.mean(expected), mu, sigma)
 
     def draw(self, k: int | None) -> GainsOf:
         """The gains of its draw from a question with n trials."""
         return lambda n: self.gains(n if k is None else k, *self.arguments)
 
-    def _draws(self, n: Ints, k: int | None) -> Iterator[tuple[slice | Mask, Floats]]:
+    def _draws(self, k: int | None, n: Ints) -> Iterator[tuple[slice | Mask, Floats]]:
         """The states whose draws have one size, and the gains of such a draw."""
         if k is not None:
             yield slice(None), self.gains(k, *self.arguments)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.draws import DrawsOf, credit_by_state
 from polars_scorio.kernels.pooling.fit import Grid
 from polars_scorio.kernels.pooling.integration import (
     Credits,
@@ -79,6 +80,52 @@ def metric_posterior(
         return Credits(mean, mean, variance)
 
     return posterior(grid, np.column_stack([counts, n]), questions, evaluate)
+
+
+def draw_posterior(grid: Grid, counts: Ints, n: Ints, questions: Ints, draws: DrawsOf) -> Posterior:
+    """Posterior moments of the credit of a draw.
+
+    Parameters
+    ----------
+    grid, counts, n, questions
+        As in `metric_posterior`, with failure and success for categories.
+    draws : callable
+        The draws from questions with n trials.
+
+    Returns
+    -------
+    Posterior
+        As of `metric_posterior` with `credit_moments`; faster, as the states are on one ladder.
+
+    Examples
+    --------
+    One success in one trial, as for `fit_binary`: the next one succeeds with chance 2/3.
+
+    >>> from polars_scorio.kernels.pooling.fit import fit_binary
+    >>> one = np.array([1])
+    >>> group = fit_binary(one, one, one), np.array([[0, 1]]), one, one
+    >>> round(draw_posterior(*group, lambda n: iter([(slice(None), np.ones(1))])).mu, 6)
+    0.777778
+    """
+    failures, successes = grid.shape.T
+
+    def evaluate(rows: Ints) -> Credits:
+        mean, variance = _drawn(successes, failures, rows[:, :2], [*draws(rows[:, -1])])
+        return Credits(mean.T, mean.T, variance.T)
+
+    return posterior(grid, np.column_stack([counts, n]), questions, evaluate)
+
+
+def _drawn(
+    successes: Floats, failures: Floats, counts: Ints, sizes: list[tuple[slice | Mask, Floats]]
+) -> tuple[Floats, Floats]:
+    """Moments of draws of one size, or of several; 0 where nothing is drawn."""
+    if len(sizes) == 1 and isinstance(sizes[0][0], slice):
+        return credit_by_state(successes, failures, counts, sizes[0][1])
+    mean, variance = np.zeros((2, len(counts), successes.size))
+    for own, gains in sizes:
+        mean[own], variance[own] = credit_by_state(successes, failures, counts[own], gains)
+    return mean, variance
 
 
 def metric_covariance(
