@@ -70,11 +70,13 @@ class DecisionMethods(Accessor[FrameT]):
             lo and hi are the worst ends of two ranges, and there is no verdict.
 
             With ``target="population"``: diff is the mean of the differences d of the questions,
-            sigma its standard error, ``sigma^2 = s_d^2 / M + R^2 / (2 M (M + 1))`` with R the range
-            of the metric: two pseudo-questions on which the models differ by half of it, one each
-            way, so that M questions on which both do the same leave something open. prob and
-            lo, hi by Student's distribution with M - 1 degrees of freedom; all null for a single
-            question, and where k exceeds the trials of a question.
+            sigma its standard error, ``sigma^2 = s_d^2 / M + (M s_d^2 + 2 R^2) / ((E + 1) M (M +
+            1))``. R is the range of the metric, ``E = (sum (d - diff)^2)^2 / sum (d - diff)^4`` the
+            number of questions that make the variance: the fewer there are, the more are priced
+            that differ by all of R but were not seen, so that M questions on which both do the same
+            leave something open (R unknown: the first term alone). prob and lo, hi by Student's
+            distribution with M - 1 degrees of freedom; all null for a single question, and where k
+            exceeds the trials of a question.
 
         Raises
         ------

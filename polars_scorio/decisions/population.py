@@ -144,14 +144,7 @@ class Sampled:
 
     def scores(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Mean, standard error and interval of each model by itself."""
-        freedom = self.models.freedom[:, None]
-        size = np.maximum(freedom + 1, 2)
-        own = np.diagonal(self.models.covariance, axis1=1, axis2=2)
-        # The covariance holds half of the pseudo-questions: a difference has those of both models.
-        sigma = np.sqrt(own + (self.span or 0.0) ** 2 / (4 * size * (size + 1)))
-        told = (freedom > 0) & np.isfinite(self.models.mean)
-        told &= (sigma > 0) | (self.span is not None)
-        sigma = np.where(told, sigma, np.nan)
+        sigma = np.diagonal(self._sigma(), axis1=1, axis2=2)
         mu, sigma = self.models.mean * self.unit, sigma * self.unit
         far = self.quantile((1 + confidence) / 2)[:, None] * sigma
         return mu, sigma, np.clip(mu - far, *self.ends), np.clip(mu + far, *self.ends)
@@ -212,7 +205,7 @@ class Questions:
             pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
         ).partition_by(STRATUM)
         each = [self._joined(part, unit) for part in parts]
-        moments = ("mean", "covariance", "freedom")
+        moments = ("mean", "covariance", "freedom", "variance")
         return Paired.of_moments(
             *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
         )

@@ -9,6 +9,7 @@ from scipy import stats
 
 import polars_scorio as ps
 from tests import moments
+from tests.differences import variance_of_mean
 from tests.made_logs import drawn, long, unreadable
 
 # The logs are small and ragged; what is said of that has tests of its own.
@@ -47,8 +48,7 @@ def models(answers: dict[str, list[list[object]]]) -> pl.DataFrame:
 def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
     """The numbers of a pair: CALIBRATED.md, rule 8, on the population."""
     size, mean = len(differences), sum(differences) / len(differences)
-    square = sum((each - mean) ** 2 for each in differences) / (size - 1)
-    sigma = sqrt(square / size + width**2 / (2 * size * (size + 1)))
+    sigma = sqrt(variance_of_mean(differences, width))
     t, z = stats.t(size - 1), mean / sigma
     reach = t.ppf((1 + confidence) / 2) * sigma
     ends = max(mean - reach, -width), min(mean + reach, width)
@@ -86,8 +86,9 @@ def test_the_population_pairs_the_questions(even, metric, width, confidence):
 def test_saturated_models_leave_something_open(questions, outcome):
     log = models({model: [[outcome] * 4] * questions for model in "ab"})
     row = log.scorio.compare(target="population").row(0, named=True)
-    reach = stats.t.ppf(0.975, questions - 1) / sqrt(2 * questions * (questions + 1))
-    expected = [0, 1 / sqrt(2 * questions * (questions + 1)), 0, 0.5, -min(reach, 1), min(reach, 1)]
+    sigma = sqrt(2 / (questions * (questions + 1)))
+    reach = stats.t.ppf(0.975, questions - 1) * sigma
+    expected = [0, sigma, 0, 0.5, -min(reach, 1), min(reach, 1)]
     # Closed forms: only roots and the quantile of t are rounded.
     assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12)
 

@@ -12,6 +12,7 @@ from scipy import stats
 from scorio.utils import rank_scores as reference
 
 import polars_scorio as ps
+from tests.differences import variance_of_mean
 from tests.made_logs import drawn, long, unreadable
 
 # The logs are small and ragged; what is said of that has tests of its own.
@@ -224,7 +225,7 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
         for place, row in enumerate(part.iter_rows(named=True)):
             values = estimates.filter(domain=domain, model=row["model"])["estimate"].to_numpy()
             size = values.size
-            sigma = sqrt(values.var(ddof=1) / size + (high - low) ** 2 / (2 * size * (size + 1)))
+            sigma = sqrt(variance_of_mean(values, high - low))
             reach = stats.t.ppf(0.9, size - 1) * sigma
             mu = values.mean()
             numbers = [mu, sigma, max(mu - reach, low), min(mu + reach, high)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.calibrated.forecast import Range
 from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
@@ -59,56 +58,6 @@ def difference_within(first: Price, second: Price, a: Reach, b: Reach) -> Differ
     lo = np.clip(diff - np.hypot(a.down, b.up), -top, top)
     hi = np.clip(diff + np.hypot(a.up, b.down), -top, top)
     return Difference(diff, np.hypot(first.sigma, second.sigma), lo, hi)
-
-
-def population_difference(
-    diff: Floats,
-    variance: Floats,
-    questions: Ints,
-    confidence: float,
-    width: float = 1.0,
-    *,
-    cluster_variance: Floats | None = None,
-    clusters: Ints | None = None,
-) -> Difference:
-    """Difference of a metric in the population that the common questions are a sample of.
-
-    Parameters
-    ----------
-    diff, variance : ndarray of float, shape (P,)
-        Mean and sample variance (divided by M - 1) of the differences of the questions' estimates.
-    questions : ndarray of int, shape (P,)
-        Common questions, M.
-    confidence : float
-        Of the interval.
-    width : float
-        Range of the metric. Two more differences of half of it each stand for what few questions
-        cannot show.
-    cluster_variance, clusters : ndarray, shape (P,), optional
-        Where questions come in clusters: what `clustered_variance` says of the differences.
-
-    Returns
-    -------
-    Difference
-        NaN but for `diff` where there is one question (cluster).
-
-    Examples
-    --------
-    Ten questions on which both agree: not a certain tie.
-
-    >>> none = np.array([0.0])
-    >>> population_difference(none, none, np.array([10]), 0.95).hi.round(3)
-    array([0.153])
-    """
-    size = questions if clusters is None else clusters
-    known = np.where(size > 1, size, 2)
-    own = variance / questions if cluster_variance is None else cluster_variance
-    sigma = np.sqrt(own + width**2 / (2 * known * (known + 1)))
-    sigma = np.where(size > 1, sigma, np.nan)
-    noise = stdtrit(known - 1, (1 + confidence) / 2) * sigma
-    return Difference(
-        diff, sigma, np.maximum(diff - noise, -width), np.minimum(diff + noise, width)
-    )
 
 
 def forecast_difference(first: Range, second: Range) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.paired import Paired
+from polars_scorio.kernels.simultaneous.paired import Paired, moments
 
 _TERMS = 200  # of the series for the leverage, at most
 _TINY = 1e-14  # a term of the series, relative to the first, that ends it
@@ -60,9 +60,9 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
     Paired
         One stratum. The means are model effects plus the average of the question effects; their
         covariance is a sandwich over the questions, which are the sample (robust to questions on
-        which models differ more), corrected for leverage as CR2 [1]_, with the pseudo-differences
-        of `paired`. Degrees of freedom: questions that at least two models share, less 1. Where
-        every model has every question, the result is that of `paired`.
+        which models differ more), corrected for leverage as CR2 [1]_, with what may have been
+        missed, as `moments` has it. Degrees of freedom: questions that at least two models share,
+        less 1. Where every model has every question, the result is that of `paired`.
 
     References
     ----------
@@ -93,10 +93,9 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
     own = scale * (level - level.mean()) / questions
     influence = influence - (influence @ share)[:, None] + own[:, None]
     size = int((shared > 1).sum()) if effect.size > 1 else questions
-    covariance = influence.T @ influence
-    covariance += span**2 / (4 * size * (size + 1)) * np.eye(effect.size)
+    covariance, variance = moments(influence, size, span, np.ones(effect.size, np.bool_))
     mean, freedom = effect + level.mean(), np.array([size - 1.0])
-    return Paired.of_moments(mean[None], covariance[None], freedom)
+    return Paired.of_moments(mean[None], covariance[None], freedom, variance[None])
 
 
 def _inverse(here: Mask, shared: Ints) -> Floats:

@@ -12,7 +12,7 @@ from scipy.special import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.directions import EVEN, directions
-from polars_scorio.kernels.simultaneous.paired import Paired
+from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
 from polars_scorio.kernels.simultaneous.roots import root
 
 Singles = NDArray[np.float32]  # the draws have no more digits to give
@@ -137,8 +137,10 @@ def _points(models: Paired) -> Singles:
 
 def _precision(models: Paired) -> Singles:
     """One over the standard deviations of all differences, 0 where there is none."""
-    sigma = models.sigma()
-    precision = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+    here = np.isfinite(models.mean)
+    sigma = np.sqrt(of_pairs(models.covariance))
+    known = (sigma > 0) & here[:, :, None] & here[:, None, :]
+    precision = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=known)
     return precision.astype(np.float32)
 
 

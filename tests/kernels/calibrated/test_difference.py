@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from polars_scorio.kernels import credit
-from polars_scorio.kernels.calibrated.difference import difference, population_difference
+from polars_scorio.kernels.calibrated.difference import difference
 from polars_scorio.kernels.calibrated.groups import Calibrated
 from polars_scorio.kernels.calibrated.interval import interval
 from polars_scorio.kernels.calibrated.price import fixed, prices
@@ -45,26 +44,3 @@ def test_differences_stay_in_range():
     found = difference(ends.at(np.array([1])), ends.at(np.array([0])), 0.999)
     assert (found.diff, found.hi) == (1, 1)
     assert -1 <= found.lo < 1
-
-
-def test_population_by_hand():
-    d = np.array([0.5, 0, 0, -0.25, 1, 0])
-    size = np.array([d.size])
-    found = population_difference(np.array([d.mean()]), np.array([d.var(ddof=1)]), size, 0.95)
-    sigma = np.sqrt(d.var(ddof=1) / 6 + 1 / (2 * 6 * 7))
-    # Here and below a formula by hand, rounded some ten times: far below the default, 1e-6.
-    assert found.sigma == pytest.approx(sigma)
-    assert found.hi == pytest.approx(min(d.mean() + t.ppf(0.975, 5) * sigma, 1))
-    clustered = population_difference(
-        np.array([0.1]),
-        np.array([9.0]),
-        size,
-        0.95,
-        2.0,
-        cluster_variance=np.array([0.01]),
-        clusters=np.array([3]),
-    )
-    # By hand: rounding, far below the default of approx.
-    assert clustered.sigma == pytest.approx(np.sqrt(0.01 + 4 / (2 * 3 * 4)))
-    single = population_difference(np.zeros(1), np.full(1, np.nan), np.array([1]), 0.95)
-    assert np.isnan([single.sigma, single.lo, single.hi]).all()

@@ -74,8 +74,9 @@ def test_questions_of_one_model_tell_nothing_of_differences():
         0.0,
     )
     shorter = adjusted_means(model, question, value, 0.0)
+    pairs = np.triu_indices(4, 1)
     # The same system with five more questions that add nothing to it: 4e-16 here.
-    np.testing.assert_allclose(longer.sigma(), shorter.sigma(), rtol=1e-7)
+    np.testing.assert_allclose(longer.sigma()[0][pairs], shorter.sigma()[0][pairs], rtol=1e-7)
     assert longer.freedom == shorter.freedom
 
 

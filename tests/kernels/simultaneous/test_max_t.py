@@ -68,7 +68,7 @@ def test_identical_models_have_defined_values(span):
     found = paired(values, FIRST, span)
     sigma = found.sigma()[0, 0, 1]
     # The rounding of a variance, 1e-18 at most, under a root.
-    assert sigma == pytest.approx(span / np.sqrt(2 * 10 * 11), abs=1e-9)
+    assert sigma == pytest.approx(span * np.sqrt(2 / 110), abs=1e-9)
     c = max_t_critical(found, everyone(3), 0.95)[0]
     assert t.ppf(0.975, 9) <= c <= t.ppf(1 - 0.025 / 3, 9)
 

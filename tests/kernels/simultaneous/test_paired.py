@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom, t
 
 from polars_scorio.kernels.simultaneous.max_t import max_t_critical
 from polars_scorio.kernels.simultaneous.paired import paired
+from tests.differences import variance_of_mean
 
 FIRST = np.array([0])
 
@@ -24,15 +26,14 @@ def test_the_variance_of_a_difference_is_that_of_the_rule():
     found = paired(values, FIRST, 2.0).sigma()[0, 0, 2] ** 2
     difference = values[:, 0] - values[:, 2]
     # A variance from covariances, which cancel partly: 2e-16 here.
-    assert found == pytest.approx(difference.var(ddof=1) / 20 + 4 / (2 * 20 * 21), rel=1e-9)
+    assert found == pytest.approx(variance_of_mean(difference, 2.0), rel=1e-9)
 
 
 def test_clusters_count_as_one_question_each():
     values, cluster = sample(2, 12), np.repeat([2, 0, 1], 4)
     found = paired(values, FIRST, 1.0, cluster)
     difference = values[:, 0] - values[:, 1]
-    sums = (difference - difference.mean()).reshape(3, 4).sum(axis=1)
-    oracle = 3 / 2 * (sums**2).sum() / 144 + 1 / (2 * 3 * 4)
+    oracle = variance_of_mean(difference, 1.0, cluster)
     # A variance from covariances, which cancel partly.
     assert found.sigma()[0, 0, 1] ** 2 == pytest.approx(oracle, rel=1e-9)
     assert found.freedom.tolist() == [2.0]
@@ -62,3 +63,18 @@ def test_one_question_tells_nothing():
     assert np.isfinite(found.mean).all()
     assert np.isnan(found.sigma()).all()
     assert np.isnan(max_t_critical(found, everyone(3), 0.95)).all()
+
+
+@pytest.mark.parametrize("questions", [5, 30, 200])
+def test_differences_of_few_questions_are_held(questions):
+    seen = np.arange(questions + 1)
+    # The second model fails where the first does not, once for each question more.
+    values = np.zeros((seen.size, questions, 2))
+    values[..., 0] = np.arange(questions) < seen[:, None]
+    found = paired(values.reshape(-1, 2), seen * questions, 1.0)
+    mean, reach = seen / questions, t.ppf(0.975, questions - 1) * found.sigma()[:, 0, 1]
+    assert (reach > 0).all()
+    for chance in np.arange(0.1, min(12, questions - 0.1), 0.1) / questions:
+        held = (mean - reach <= chance) & (chance <= np.minimum(mean + reach, 1))
+        # The worst is .914. With half of the span and nothing for what is seen it was .75.
+        assert binom.pmf(seen[held], questions, chance).sum() > 0.91
