@@ -122,8 +122,7 @@ def ragged(cell: Cell, inference: str) -> Iterator[Numbers]:
 
 def ranges(cell: Cell, inference: str) -> Iterator[Numbers]:
     """Draws of more trials than some questions have, or than all of them."""
-    few = cell._replace(replicates=max(cell.replicates // 10, 1))
-    yield from _drawn(few, at_k(8)[:2], inference)
+    yield from _drawn(cell, at_k(8)[:2], inference)
 
 
 def _drawn(cell: Cell, asked: list[Asked], inference: str) -> Iterator[Numbers]:
@@ -159,7 +158,8 @@ def differences(cell: Cell, inference: str) -> Iterator[Numbers]:
     )
     scorio = pl.concat(logs).scorio(by="replicate", count="count", inference=inference)
     options: list[dict[str, Any]] = [{}]
-    options += [{"target": "population"}] if inference != "published" else []
+    # Of a sample of questions the trials themselves tell, no fitted population.
+    options += [{"target": "population"}] if inference == "calibrated" else []
     for each, option in product([accuracy(), *at_k(n)[:2]], options):
         rows = scorio.compare(each.metric, **option)
         target = str(option.get("target", "benchmark"))
@@ -182,7 +182,7 @@ STUDIES = {
     "ragged n": Study(ragged, (30, 200), ("Poisson(8)", "1..32")),
     "k > n": Study(ranges, (30, 200), (4, "Poisson(8)")),
     "categories": Study(weighted, (10, 100), (1, 4, 16)),
-    "differences": Study(differences, (10, 30, 100), (1, 4, 16)),
+    "differences": Study(differences, (10, 30, 100, 500), (1, 4, 16)),
 }
 
 
@@ -254,6 +254,9 @@ def main() -> None:
         description="Coverage of nominal 95 % intervals over nine populations of questions."
     )
     parser.add_argument("--replicates", type=int, default=300, help="per cell; default: 300")
+    parser.add_argument(
+        "--ranges", type=int, help="replicates for k > n, which cost a second; default: a tenth"
+    )
     parser.add_argument("--inference", nargs="+", choices=INFERENCES, default=INFERENCES)
     parser.add_argument("--study", nargs="+", choices=STUDIES, default=list(STUDIES))
     parser.add_argument("--smallest", type=int, default=1, help="benchmark; default: 1 question")
@@ -269,8 +272,10 @@ def main() -> None:
     if given.show:
         found = pl.concat(pl.read_parquet(path) for path in given.show)
     else:
+        many = given.replicates
+        few = given.ranges or max(many // 10, 1)
         cells = (
-            Cell(name, population, size, n, given.replicates, given.seed)
+            Cell(name, population, size, n, few if name == "k > n" else many, given.seed)
             for name in given.study
             for size, n, population in product(
                 STUDIES[name].questions, STUDIES[name].trials, POPULATIONS
