@@ -46,3 +46,33 @@ def in_one_cluster(
 def cluster_keys(trials: Trials) -> list[str]:
     """The key that a cluster is beside those of a question."""
     return [] if trials.cluster is None else [CLUSTER]
+
+
+def refuse_divided(rows: pl.DataFrame, trials: Trials) -> None:
+    """Raise if a question of a stratum is in different clusters under different models.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A row for each question of each model: the keys, the question, and `CLUSTER`.
+    trials : Trials
+        The log, which has clusters.
+
+    Raises
+    ------
+    ValueError
+        With the first such question, and how many there are.
+    """
+    question = [*trials.strata, trials.question.name]
+    least, most = pl.col(CLUSTER).min(), pl.col(CLUSTER).max()
+    both = rows.group_by(question).agg(least.alias(CLUSTER), most.alias(ANOTHER))
+    divided = both.filter(pl.col(CLUSTER) != pl.col(ANOTHER)).sort(question)
+    if divided.height and trials.cluster is not None:
+        first = divided.row(0, named=True)
+        place = ", ".join(f"{name}={first[name]!r}" for name in question)
+        raise ValueError(
+            f"{divided.height:,} question{'s are' if divided.height > 1 else ' is'} in different "
+            f"clusters under different models in {trials.cluster.name!r}, the first at {place}: "
+            f"{first[CLUSTER]!r} and {first[ANOTHER]!r}. The same question belongs to the same "
+            "cluster, whoever was asked."
+        )

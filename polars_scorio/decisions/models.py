@@ -73,7 +73,9 @@ class Models:
         per: Per = "question" if self.sampled else "model"
         priced = options.get("inference") == "calibrated"
         asked = aligned(options, adjustable=True)
-        return results(self.trials, [self.metric], per=per, priced=priced, **asked)
+        return results(
+            self.trials, [self.metric], per=per, priced=priced, clustered=self.sampled, **asked
+        )
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> Rows:
         """The rows of one draw size."""

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.clusters import refuse_divided
+from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.decisions.differences import Differences, standardized
 from polars_scorio.decisions.layout import STRATUM, Block
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
@@ -180,6 +181,8 @@ class Questions:
     def read(cls, rows: pl.DataFrame, trials: Trials, metric: Metric, k: int | None) -> Questions:
         """Read the rows of a report per question, which know their `STRATUM`."""
         of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+        if trials.cluster is not None:
+            refuse_divided(of_k, trials)
         return cls(of_k.sort(STRATUM, trials.question.name, *trials.models), trials, metric)
 
     def scores(self, block: Block, *, adjusted: bool) -> Sampled:
@@ -197,7 +200,10 @@ class Questions:
         own = np.isin(stratum, block.strata)
         values = self.rows["estimate"].to_numpy()[own].reshape(-1, models)
         sizes = np.unique(stratum[own], return_counts=True)[1] // models
-        return paired(values / unit, np.cumsum(sizes) - sizes, span)
+        cluster = (
+            None if self.trials.cluster is None else _places(self.rows[CLUSTER])[own][::models]
+        )
+        return paired(values / unit, np.cumsum(sizes) - sizes, span, cluster)
 
     def _adjusted(self, block: Block, unit: float) -> Paired:
         """Those on questions of which each model has a part."""
@@ -220,9 +226,8 @@ class Questions:
         """
         (model,), question = self.trials.models, self.trials.question.name
         names = part[model].unique().sort()
-        place, asked = (
-            (part[name].rank("dense") - 1).to_numpy().astype(np.int64) for name in (model, question)
-        )
+        place, asked = _places(part[model]), _places(part[question])
+        cluster = None if self.trials.cluster is None else _places(part[CLUSTER])
         connected = connected_parts(place, asked)
         if connected.any():
             groups = [names.filter(connected == first).to_list() for first in np.unique(connected)]
@@ -232,7 +237,12 @@ class Questions:
                 f"no question connects them: {'; '.join(map(str, groups))}. Compare each part by "
                 "itself."
             )
-        return adjusted_means(place, asked, part["estimate"].to_numpy() / unit, 1.0)
+        return adjusted_means(place, asked, part["estimate"].to_numpy() / unit, 1.0, cluster)
+
+
+def _places(column: pl.Series) -> Ints:
+    """Which of its distinct values each one is, from 0 on, ascending."""
+    return (column.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _ends(metric: Metric, *, known: bool) -> Bounds:

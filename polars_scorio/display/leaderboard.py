@@ -30,7 +30,16 @@ SEPARATOR = "__"
 # What belongs to a number of a metric, after its name.
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 # What holds for all numbers of a row.
-FACTS = ("questions", "trials", "dropped", "unscored", "confidence", "inference", "overall")
+FACTS = (
+    "questions",
+    "clusters",
+    "trials",
+    "dropped",
+    "unscored",
+    "confidence",
+    "inference",
+    "overall",
+)
 
 
 def leaderboard(

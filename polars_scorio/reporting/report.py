@@ -12,7 +12,14 @@ from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import class_columns
-from polars_scorio.counting.roles import EVERYTHING, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import (
+    CLUSTER,
+    EVERYTHING,
+    Roles,
+    Trials,
+    bind,
+    refuse_repeats,
+)
 from polars_scorio.counting.samples import check_sample
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import INFINITE
@@ -76,6 +83,7 @@ def results(
     overall: Overall | None = None,
     questions: Alignment = "any",
     priced: bool = False,
+    clustered: bool = False,
     **options: Unpack[InferenceOptions],
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
@@ -92,6 +100,9 @@ def results(
         Whether the models of a stratum may have different questions; see `counts.states`.
     priced : bool
         Whether rows have `PRICE` too, for comparisons of calibrated numbers.
+    clustered : bool
+        Whether rows of questions have their `CLUSTER` too, where the log has clusters, for
+        comparisons that take them as a sample.
 
     Returns
     -------
@@ -106,8 +117,11 @@ def results(
     refuse_repeats([*trials.keys, *question, *columns])
     schema = question | columns | (AROUND if overall == "macro" else {})
     schema |= {PRICE: PRICE_DTYPE} if priced else {}
+    sampled = clustered or request.inference.intervals.target == "population"
+    if clustered and trials.cluster is not None:
+        schema |= {CLUSTER: trials.cluster.dtype}
     groups = request.states(per_question=per == "question", questions=questions)
-    if trials.cluster is not None and request.inference.intervals.target == "population":
+    if trials.cluster is not None and sampled:
         check = check_sample(trials, class_columns(request.inference.classes))
         groups = checked(groups, check)
     if overall == "micro":

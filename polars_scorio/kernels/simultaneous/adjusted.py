@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.paired import Paired, moments
+from polars_scorio.kernels.simultaneous.paired import Paired, cluster_sums, in_clusters, moments
 
 _TERMS = 200  # of the series for the leverage, at most
 _TINY = 1e-14  # a term of the series, relative to the first, that ends it
@@ -43,7 +43,9 @@ def connected_parts(model: Ints, question: Ints) -> Ints:
         part = lowest
 
 
-def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> Paired:
+def adjusted_means(
+    model: Ints, question: Ints, value: Floats, span: float, cluster: Ints | None = None
+) -> Paired:
     """What the models would have scored on all questions, by model and question effects.
 
     Parameters
@@ -54,6 +56,8 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
         Estimate of the question for the model.
     span : float
         Highest minus lowest possible value.
+    cluster : ndarray of int, shape (N,), optional
+        To which cluster, from 0 on, the question of each estimate belongs.
 
     Returns
     -------
@@ -61,8 +65,9 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
         One stratum. The means are model effects plus the average of the question effects; their
         covariance is a sandwich over the questions, which are the sample (robust to questions on
         which models differ more), corrected for leverage as CR2 [1]_, with what may have been
-        missed, as `moments` has it. Degrees of freedom: questions that at least two models share,
-        less 1. Where every model has every question, the result is that of `paired`.
+        missed, as `moments` has it. Degrees of freedom: questions that at least two models share
+        (clusters of them), less 1. Where every model has every question, the result is that of
+        `paired` (with clusters, where they are equally large).
 
     References
     ----------
@@ -85,17 +90,29 @@ def adjusted_means(model: Ints, question: Ints, value: Floats, span: float) -> P
     effect = inverse @ _within(table, here, shared).sum(axis=0)
     level = _average(table - effect, here, shared)
     residual = _within(table - effect, here, shared)
-    influence = _unshrunk(residual, here, shared, inverse) @ inverse
+    together = None if cluster is None else _of_questions(question, cluster)
+    influence = _unshrunk(residual, here, shared, inverse, together) @ inverse
     # How the average of the question effects hangs on the effects of the models.
     share = (here / shared[:, None]).mean(axis=0)
-    questions = len(table)
-    scale = np.sqrt(questions / max(questions - 1, 1))
-    own = scale * (level - level.mean()) / questions
+    parts = len(table) if together is None else int(together.max()) + 1
+    scale = np.sqrt(parts / max(parts - 1, 1))
+    own = scale * (level - level.mean()) / len(table)
     influence = influence - (influence @ share)[:, None] + own[:, None]
-    size = int((shared > 1).sum()) if effect.size > 1 else questions
+    size = parts
+    if effect.size > 1:
+        several = np.flatnonzero(shared > 1)
+        size = several.size if together is None else np.unique(together[several]).size
+    if together is not None:
+        influence = cluster_sums(influence, together)
     covariance, variance = moments(influence, size, span, np.ones(effect.size, np.bool_))
     mean, freedom = effect + level.mean(), np.array([size - 1.0])
     return Paired.of_moments(mean[None], covariance[None], freedom, variance[None])
+
+
+def _of_questions(question: Ints, cluster: Ints) -> Ints | None:
+    """The cluster of each question, from that of each estimate; None where there is none."""
+    first = np.unique(question, return_index=True)[1]
+    return in_clusters(cluster[first])
 
 
 def _inverse(here: Mask, shared: Ints) -> Floats:
@@ -117,8 +134,10 @@ def _within(table: Floats, here: Mask, shared: Ints) -> Floats:
     return np.where(here, table - _average(table, here, shared)[:, None], 0.0)
 
 
-def _unshrunk(residual: Floats, here: Mask, shared: Ints, inverse: Floats) -> Floats:
-    """Residuals as large as if their question had not taken part in the fit.
+def _unshrunk(
+    residual: Floats, here: Mask, shared: Ints, inverse: Floats, cluster: Ints | None = None
+) -> Floats:
+    """Residuals as large as if their question (cluster) had not taken part in the fit.
 
     ``(1 - H)**(-1/2)`` of the leverage H of each question, as a binomial series: no question needs
     a decomposition of its own.
@@ -126,7 +145,8 @@ def _unshrunk(residual: Floats, here: Mask, shared: Ints, inverse: Floats) -> Fl
     total, term = residual.copy(), residual
     limit = _TINY * np.abs(residual).max(initial=0.0)
     for order in range(1, _TERMS):
-        term = _within(term @ inverse, here, shared) * (2 * order - 1) / (2 * order)
+        moved = term if cluster is None else cluster_sums(term, cluster)[cluster]
+        term = _within(moved @ inverse, here, shared) * (2 * order - 1) / (2 * order)
         total += term
         if np.abs(term).max(initial=0.0) <= limit:
             break

@@ -105,8 +105,9 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
         rows = values[start:stop]
         average = rows.sum(axis=0) / len(rows)
         parts = np.where(np.isfinite(average), rows - average, 0.0) / len(rows)
-        if cluster is not None:
-            parts = _sums(parts, cluster[start:stop])
+        own = None if cluster is None else in_clusters(cluster[start:stop])
+        if own is not None:
+            parts = cluster_sums(parts, own)
         size = len(parts)
         mean[stratum], freedom[stratum] = average, size - 1
         if size > 1:
@@ -172,8 +173,20 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     return covariance, seen + np.sign(span) * missed / (size * (size + 1))
 
 
-def _sums(rows: Floats, cluster: Ints) -> Floats:
-    """The sums over each cluster."""
+def in_clusters(cluster: Ints) -> Ints | None:
+    """The clusters of some questions, from 0 on; None where each question is one by itself.
+
+    Examples
+    --------
+    >>> in_clusters(np.array([7, 3, 7])), in_clusters(np.array([7, 3, 5]))
+    (array([1, 0, 1]), None)
+    """
+    found, place = np.unique(cluster, return_inverse=True)
+    return None if found.size == cluster.size else place
+
+
+def cluster_sums(rows: Floats, cluster: Ints) -> Floats:
+    """The sums over each cluster, ascending."""
     order = np.argsort(cluster, kind="stable")
     starts = np.flatnonzero(np.diff(cluster[order], prepend=cluster[order][0] - 1))
     return np.asarray(np.add.reduceat(rows[order], starts, axis=0))
