@@ -51,7 +51,9 @@ def counted(frame: pl.DataFrame) -> str:
     '2 questions, 4 to 5 trials per question'
     """
     each = (frame["trials"] / frame["questions"]).round(1)
-    return f"{_range(frame['questions'], 'question')}, {_range(each, 'trial')} per question"
+    together = f" in {_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
+    questions = f"{_range(frame['questions'], 'question')}{together}"
+    return f"{questions}, {_range(each, 'trial')} per question"
 
 
 def each_trials(frame: pl.DataFrame) -> int | None:

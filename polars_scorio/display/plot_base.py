@@ -18,7 +18,7 @@ from polars_scorio.display.notes import counted, each_trials
 from polars_scorio.display.words import inference_words, interval_words
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.report import results
 from polars_scorio.reporting.request import on_levels, view_of
@@ -123,7 +123,7 @@ class PlotBase:
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
         rows = self._tidy(subject.source, score, {"inference": "published"})
-        order = rows.select(*labels(trials), "questions", "trials", "estimate")
+        order = rows.select(*labels(trials), *shared_columns(trials), "estimate")
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         return replace(subject, scores=scores), drawn

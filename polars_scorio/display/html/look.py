@@ -18,10 +18,8 @@ from polars_scorio.counting.counts import STATES, tallies
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.duplicates import in_blocks
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CATEGORY, COUNT, Roles, Trials, bind
+from polars_scorio.counting.roles import CATEGORY, CLUSTER, COUNT, Roles, Trials, bind
 from polars_scorio.display.html.labels import labels
-
-KEYS = ("stratum", "model", "question")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +33,8 @@ class Look:
     questions : DataFrame
         A row for each question and model, as `tallies` makes them.
     cells : DataFrame
-        stratum, model and question as labels, category, and how many trials have it.
+        stratum, model, question and, if the log has them, cluster as labels; category, and how many
+        trials have it.
     repeats : DataFrame
         The same keys, and how many trials have an id that was there before; null where ids are
         not checked.
@@ -57,6 +56,7 @@ class Look:
             "stratum": trials.strata,
             "model": trials.models,
             "question": [trials.question.name],
+            **({} if trials.cluster is None else {"cluster": [CLUSTER]}),
         }
         named = questions.select(
             STATES,
@@ -64,10 +64,10 @@ class Look:
             **{name: labels(questions, key) for name, key in keys.items()},
         )
         # An outcome is there once for each block of trial ids.
-        cells = named.select(*KEYS, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
+        cells = named.select(*keys, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
         cells = cells.rename({CATEGORY: "category", COUNT: "count"})
-        cells = cells.group_by(*KEYS, "category").agg(pl.col("count").sum().cast(pl.Int64))
-        return cls(trials, questions, cells.sort(*KEYS, "category"), named.drop(STATES))
+        cells = cells.group_by(*keys, "category").agg(pl.col("count").sum().cast(pl.Int64))
+        return cls(trials, questions, cells.sort(*keys, "category"), named.drop(STATES))
 
     @property
     def roles(self) -> Roles:
@@ -80,6 +80,7 @@ class Look:
             missing=asked.missing,
             n=asked.n,
             levels=asked.levels,
+            cluster=None if asked.cluster is None else "cluster",
         )
 
     @property

@@ -54,8 +54,9 @@ def leaderboard(scope: Scope) -> Table:
     for (name, k), rows in scope.rows.group_by("metric", "k", maintain_order=True):
         head = spoken(str(name), None if k is None else int(str(k)), equal_trials(scope))
         columns += _numbers(head, _placed(rows, models))
-    questions = scope.rows["questions"].to_list()
-    note = f"{count(max(questions), 'question')}, {_trials(scope)} of each model."
+    sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
+    asked = " in ".join(count(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
+    note = f"{asked}, {_trials(scope)} of each model."
     return Table(columns, note)
 
 
