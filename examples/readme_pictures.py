@@ -41,6 +41,7 @@ pictures = {
     "comparison": plot.comparison(),
     "ranks": plot.ranks(ps.avg()),
     "questions": airline.questions(),
+    "tail": airline.tail(8),
     "trajectory": airline.trajectory(ps.avg()),
     "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
     "training": training().scorio.plot.over("step", ps.avg()),
