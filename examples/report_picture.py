@@ -18,7 +18,7 @@ path = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pictu
 browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
 with TemporaryDirectory() as folder:
     page = rollouts().scorio(by="domain").write_html(
-        Path(folder, "report.html"), ps.bayes(), ps.pass_at_k(4), title="Service agents, spring run"
+        Path(folder, "report.html"), ps.avg(), ps.pass_at_k(4), title="Service agents, spring run"
     )  # fmt: skip
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/user"]
     options += ["--window-size=800,960", f"--screenshot={path}"]
