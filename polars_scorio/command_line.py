@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
@@ -58,10 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         log = _log(asked)
         status = _REFUSED
-        return int(asked.run(log, asked, f"{parser.prog} {shlex.join(given)}"))
+        status = int(asked.run(log, asked, f"{parser.prog} {shlex.join(given)}"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has seen enough, as `head` has; at exit Python flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, OSError, ImportError, PolarsError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)  # noqa: T201 - it is a command
-        return status
+    return status
 
 
 def _report(log: Scorio[Any], asked: Namespace, call: str) -> int:

@@ -189,3 +189,10 @@ def test_pipes_that_lack_characters_have_tables_without(log, encoding):
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
         done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603
         assert "| ?" in done.stdout.decode(encoding)
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(log):
+    command = [sys.executable, "-m", "polars_scorio", "coverage", log, "--by", "bench"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
+        running.stdout.close()
+        assert running.stderr.read() == b""
