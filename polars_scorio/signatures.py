@@ -116,9 +116,12 @@ It takes confidence
     return decorated
 
 
-def answering(function: FunctionT, shown: Signature, doc: str | None) -> FunctionT:
-    """The function with a signature and help, which refuses all other keywords in its own name."""
-    known = [p.name for p in _named(shown) if p.kind is not p.VAR_POSITIONAL]
+def answering(
+    function: FunctionT, shown: Signature, doc: str | None, more: Iterable[str] = ()
+) -> FunctionT:
+    """The function with a signature and help, which refuses keywords but those and some `more`."""
+    several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    known = [*(p.name for p in _named(shown) if p.kind not in several), *more]
 
     @wraps(function)
     def answered(*arguments: object, **given: object) -> object:
@@ -143,7 +146,7 @@ def keywords(options: Callable[..., Any], *, in_full: bool = False) -> dict[str,
 def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     """The keywords of a function."""
     _, sections = sections_of(function.__doc__ or "")
-    entries = _entries(sections.get("Parameters", ""))
+    entries = entries_of(sections.get("Parameters", ""))
     parameters = _named(signature(function))
     named = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters if p.default is not p.empty]
     return {p.name: (p, entries[p.name]) for p in named}
@@ -181,7 +184,8 @@ def described(
     Parameters
     ----------
     doc : str or None
-        The docstring as it is written; what it says of a parameter is kept.
+        The docstring as it is written; what it says of a parameter is kept, and without a type it
+        is added to what others say.
     shown : Signature
         The signature.
     entries : dict of str
@@ -202,11 +206,19 @@ def described(
     if doc is None:
         return None
     head, own = sections_of(doc)
-    known = {**entries, **_entries(own.get("Parameters", ""))}
+    known = {**entries}
+    for name, entry in entries_of(own.get("Parameters", "")).items():
+        known[name] = extended(entries[name], entry) if name in entries else entry
     body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named(shown)))
     own = {**own, **({"Parameters": body} if body else {}), **sections}
     titled = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in _ORDER if title in own]
     return "\n\n".join([head, *titled]) + "\n"
+
+
+def extended(shared: str, own: str) -> str:
+    """An entry in place of another, or, where it has no type, what both say."""
+    named, _, text = own.partition("\n")
+    return own if " : " in named else f"{shared}\n{text}".rstrip()
 
 
 def sections_of(doc: str) -> tuple[str, dict[str, str]]:
@@ -216,7 +228,7 @@ def sections_of(doc: str) -> tuple[str, dict[str, str]]:
     return head.strip("\n"), dict(zip(rest[::2], bodies, strict=True))
 
 
-def _entries(body: str) -> dict[str, str]:
+def entries_of(body: str) -> dict[str, str]:
     """What a section says of each parameter; some share an entry."""
     found: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", body) if body else []:

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, names
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus":
 _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
 
 
+@reader
 def evalplus(
     paths: Paths,
     *,
@@ -37,27 +38,10 @@ def evalplus(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: the file without `_eval_results.json`; the folder, where that is `samples`.
     tests : "plus" or "base"
         Which tests a program has to pass.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.ndjson import Schema, first_line, number, scan
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, find, told
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _SCHEMA: Schema = {
 }
 
 
+@reader
 def every_eval_ever(
     paths: Paths,
     *,
@@ -42,28 +43,10 @@ def every_eval_ever(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: as the lines say.
-    threshold : float, optional
-        A score from here on is a success. Default: what is_correct says; with ``levels=`` the
-        category is the score.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
+    threshold
+        Default: what is_correct says; with ``levels=`` the category is the score.
 
     Examples
     --------

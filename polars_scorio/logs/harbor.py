@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, names
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _COLUMNS = {
 }
 
 
+@reader
 def harbor(
     paths: Paths,
     *,
@@ -42,31 +43,18 @@ def harbor(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: "agent / model"; where the log knows no model, "agent / job", the job being a
         folder.
     reward : str
         Which of the rewards.
-    threshold : float, optional
-        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
-        which there are.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
+    threshold
+        Default: the category is the reward; ``levels=`` says which there are.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or no trial has that reward.
+        If no trial has that reward.
 
     Examples
     --------

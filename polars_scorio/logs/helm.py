@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, names
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _COLUMNS = {
 }
 
 
+@reader
 def helm(
     paths: Paths,
     *,
@@ -44,34 +45,20 @@ def helm(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: that of the run_spec.json beside the stats; without it, ``model=`` in the folder's
         name, or the folder.
     metric : str
         The name of the stat.
     split : str, optional
         Which split, "test" or "valid". Default: the only one in which the stat is.
-    threshold : float, optional
-        A score from here on is a success. Default: the category is the score; ``levels=`` says
-        which there are.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
+    threshold
+        Default: the category is the score; ``levels=`` says which there are.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or has no such stat, or it in
-        several splits.
+        If it has no such stat, or it in several splits.
 
     Examples
     --------

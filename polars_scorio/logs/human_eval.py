@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.ndjson import first_line, scan
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, find, names
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ _EXPECTED = "lines of evaluate_functional_correctness with task_id, result and p
 _SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
 
 
+@reader
 def human_eval(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
@@ -31,26 +32,9 @@ def human_eval(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: the file without `.jsonl_results.jsonl`; the folder, where that is `samples`, as
         it is by default.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE, Archive
 from polars_scorio.logs.json_files import Row, json_file, kind, parsed, shaped, unlike
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, find, told
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _KEYS = {
 }
 
 
+@reader
 def inspect_ai(
     paths: Paths,
     *,
@@ -50,35 +51,24 @@ def inspect_ai(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: as the log says.
     scorer : str, optional
         Whose score to read, where there are several; ``scorer.key`` where a score is a dict.
-    threshold : float, optional
-        A score from here on is a success; "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
+    threshold
+        "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
     unpack_limit : int
         Archives whose samples would unpack to more bytes are refused.
     **roles
-        Roles that are not to be those of the reader, such as ``missing=0``. With ``levels=`` the
-        letters are numbers, as above.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
+        With ``levels=`` the letters are numbers, as above.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     NotImplementedError
         If an archive is compressed with zstd, and the extra ``zstd`` is not installed.
     ValueError
-        If a file is empty, broken off, or of another tool or version; if it has a header alone; if
-        it has several scores and none is named, or letters and numbers are mixed.
+        If it has a header alone, or several scores of which none is named, or if letters and
+        numbers are mixed.
 
     Examples
     --------

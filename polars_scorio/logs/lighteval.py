@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unlike
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.parquet import columns
 from polars_scorio.logs.paths import Paths, find, names
 from polars_scorio.logs.repeats import trials_of_means
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
 
 
+@reader
 def lighteval(
     paths: Paths,
     *,
@@ -37,28 +38,15 @@ def lighteval(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: the folders below `details`.
     metric : str, optional
         Which metric, as in ``metric="pass@k:k=1&n=16"``. Default: the only one there is.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or has no such metric, or
-        several.
+        If it has no such metric, or several.
 
     Examples
     --------

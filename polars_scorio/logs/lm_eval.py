@@ -12,7 +12,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import json_file, shaped, unlike
 from polars_scorio.logs.ndjson import first_line, number, scan
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, find, names
 from polars_scorio.logs.repeats import trials_of_means
 
@@ -25,6 +25,7 @@ _NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
 
+@reader
 def lm_eval(
     paths: Paths,
     *,
@@ -42,28 +43,15 @@ def lm_eval(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: `model_name` of the results_<date>.json beside the samples; without it, the folder.
     metric : str or dict of str, optional
         Which metric, for all tasks or by task. Default: the only one of each task.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or a task has no such metric,
-        or several.
+        If a task has no such metric, or several.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import polars as pl
@@ -10,11 +11,34 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.reporting.options import Chosen, OutcomeOptions, RoleOptions
+from polars_scorio.signatures import (
+    FunctionT,
+    answering,
+    described,
+    entries_of,
+    extended,
+    sections_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+# What help says of all readers; each adds what is its own.
+_PARAMETERS = {
+    "paths": """paths : str, path or iterable of them
+    Files, folders that hold them at any depth, or globs.""",
+    "model": """model : str, optional
+    The model of all files, or a pattern with one group that is searched in their paths.""",
+    "threshold": """threshold : float, optional
+    A score or reward from here on is a success.""",
+    "roles": """**roles
+    Roles that are not to be those of the reader, such as ``missing=0``.""",
+}
+_RETURNS = "Scorio\n    The accessor of the table, which is its `frame`."
+_MISSING = "FileNotFoundError\n    If there is no such file."
+_WRONG = "ValueError\n    If a file is empty, broken off, or of another tool or version."
 
 
 class LogOptions(OutcomeOptions, Chosen, total=False):
@@ -29,21 +53,28 @@ class LogOptions(OutcomeOptions, Chosen, total=False):
     unscored: Unscored
 
 
-def read(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
-    """The accessor of a table with the roles of the reader, or those that are given instead.
+def reader(function: FunctionT) -> FunctionT:
+    """A reader of logs, whose help is in full, and which refuses unknown keywords before it reads.
 
-    Raises
-    ------
-    TypeError
-        If something is given that is no role.
+    >>> @reader
+    ... def tool(paths, **roles):
+    ...     '''A tool.'''
+    >>> tool("logs", misssing=0)
+    Traceback (most recent call last):
+    TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
+takes paths, answer, by, cluster, confidence, inference, levels, missing, n, success, target, \
+unscored, validate
     """
-    known = LogOptions.__optional_keys__
-    strangers = [name for name in given if name not in known]
-    if strangers:
-        raise TypeError(
-            f"unknown keywords {strangers}: beside those of the reader there are the roles "
-            f"{sorted(known)}"
-        )
+    shown = signature(function)
+    raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
+    wrong = extended(_WRONG, raised.pop("ValueError", ""))
+    raises = "\n".join([_MISSING, *raised.values(), wrong])
+    doc = described(function.__doc__, shown, _PARAMETERS, Returns=_RETURNS, Raises=raises)
+    return answering(function, shown, doc, sorted(LogOptions.__optional_keys__))
+
+
+def read(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
+    """The accessor of a table with the roles of the reader, or those that are given instead."""
     both = cast("RoleOptions", {**roles, **given})
     return Scorio(frame)(**both)
 

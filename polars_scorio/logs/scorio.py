@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.ndjson import Schema, first_line, number, scan
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, find, told
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _SCHEMA: Schema = {
 }
 
 
+@reader
 def scorio(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
@@ -47,25 +48,8 @@ def scorio(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: as the lines say.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
 
     Examples
     --------

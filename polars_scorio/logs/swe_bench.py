@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, names
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
 
 
+@reader
 def swe_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -34,26 +35,9 @@ def swe_bench(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: what precedes the last dot of the file's name, with its folders where reports of
         several folders share it.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.options import LogOptions, read
+from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, names
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _COLUMNS = {
 }
 
 
+@reader
 def tau_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -37,25 +38,8 @@ def tau_bench(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: the name of the file, or of its folders where files share theirs.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a file is empty, broken off, or of another tool or version.
 
     Examples
     --------

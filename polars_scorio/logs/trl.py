@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unlike
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.parquet import columns
 from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
 
@@ -20,6 +20,7 @@ _EXPECTED = "completions_<step>.parquet of TRL's GRPOTrainer, with step and prom
 _OTHERS = "step", "prompt", "completion", "advantage", "image", "images"
 
 
+@reader
 def trl(
     paths: Paths,
     *,
@@ -36,31 +37,17 @@ def trl(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: none; files of several folders need it.
     reward : str, optional
         The reward function, a column of the file. Default: the only one there is.
-    threshold : float, optional
-        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
-        which there are.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
+    threshold
+        Default: the category is the reward; ``levels=`` says which there are.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or has no such reward, or
-        several.
+        If it has no such reward, or several.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_file, json_lines, shaped, table, unlike
 from polars_scorio.logs.ndjson import first_line, scan
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, find, names
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _COLUMNS = {
 }
 
 
+@reader
 def verifiers(
     paths: Paths,
     *,
@@ -47,30 +48,18 @@ def verifiers(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: that of the metadata.json beside the results; of traces.jsonl, what the agent
         played with, and where the traces do not say it, the folder after `--`.
     threshold : float, optional
         A reward from here on is a success, as in verifiers. With None the category is the reward.
     agent : str
         Whose rewards, where several agents took part in an episode.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or both kinds are mixed.
+        If both kinds are mixed.
 
     Examples
     --------

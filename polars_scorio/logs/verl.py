@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import json_lines, shaped, unlike
-from polars_scorio.logs.options import LogOptions, read, scored
+from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _COLUMNS = {
 _CHUNK = 10_000
 
 
+@reader
 def verl(
     paths: Paths,
     *,
@@ -45,30 +46,17 @@ def verl(
 
     Parameters
     ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs.
-    model : str, optional
-        The model of all files, or a pattern with one group that is searched in their paths.
+    model
         Default: none; files of several folders need it.
     reward : str
         What the reward function returns: a key of the lines.
-    threshold : float, optional
-        A reward from here on is a success. Default: the category is the reward; ``levels=`` says
-        which there are.
-    **roles
-        Roles that are not to be those of the reader, such as ``missing=0``.
-
-    Returns
-    -------
-    Scorio
-        The accessor of the table, which is its `frame`.
+    threshold
+        Default: the category is the reward; ``levels=`` says which there are.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If a file is empty, broken off, or of another tool or version, or has no such reward.
+        If it has no such reward.
 
     Examples
     --------

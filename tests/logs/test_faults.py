@@ -165,10 +165,11 @@ def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
         read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
 
 
-def test_a_keyword_that_is_no_role_is_refused(tmp_path):
-    path = put(tmp_path, LINES["human_eval"], json.dumps(GOOD["human_eval"]))
-    with pytest.raises(TypeError, match=r"unknown keywords \['mising'\]: .*'missing', 'n'"):
-        ps.logs.human_eval(path, mising=0)
+@pytest.mark.parametrize("tool", ps.logs.__all__)
+def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
+    message = rf"^{tool}\(\) got .* 'mising': did you mean 'missing'\? It takes paths, model, "
+    with pytest.raises(TypeError, match=message):
+        getattr(ps.logs, tool)("nowhere", mising=0)
 
 
 def test_readers_take_all_roles_but_those_that_they_set_themselves():
