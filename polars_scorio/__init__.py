@@ -7,16 +7,13 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 
 from typing import TYPE_CHECKING
 
-from polars_scorio import logs, rubrics, sql
+from polars_scorio import rubrics
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
-from polars_scorio.counting.engines import count_trials
 from polars_scorio.counting.samples import ClusterWarning
 from polars_scorio.counting.seen import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.decisions.rank import rank_scores
-from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
-from polars_scorio.logs.arrays import from_array
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -80,16 +77,35 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from polars_scorio import logs, sql
+    from polars_scorio.counting.engines import count_trials
+    from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
+    from polars_scorio.logs.arrays import from_array
+
     __version__: str
 else:
+    # What reads files, other engines' frames or writes tables; and the metadata, which take time.
+    _LATER = {
+        "__version__": "version",
+        "count_trials": "counting.engines",
+        "from_array": "logs.arrays",
+        "logs": "logs",
+        "sql": "sql",
+        "to_great_table": "display.tables",
+        "to_latex": "display.tables",
+        "to_markdown": "display.tables",
+    }
 
-    def __getattr__(name: str) -> str:
-        """Look up the version when it is asked for: reading the metadata takes time."""
-        if name != "__version__":
+    def __getattr__(name: str) -> object:
+        """Import what most programs do not need when it is asked for."""
+        from importlib import import_module  # noqa: PLC0415 - not a name of the package
+
+        if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from polars_scorio.version import installed_version  # noqa: PLC0415 - see above
-
-        return installed_version()
+        home = import_module(f"{__name__}.{_LATER[name]}")
+        if name == "__version__":
+            return home.installed_version()
+        return home if name == _LATER[name] else getattr(home, name)
 
 
 def __dir__() -> list[str]:

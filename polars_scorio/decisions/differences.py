@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
-from scipy.special import betainc, ndtr, ndtri
 
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.decisions.layout import Block, mirrored
@@ -18,6 +17,7 @@ from polars_scorio.kernels.calibrated.forecast import Range
 from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
 from polars_scorio.kernels.intervals import beta_interval
+from polars_scorio.kernels.scipy_lazily import betainc, ndtr, ndtri
 from polars_scorio.kernels.simultaneous.best import p_best
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.verdicts import (

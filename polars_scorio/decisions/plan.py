@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
 
 from polars_scorio.arguments import (
     CHANCE,
@@ -32,6 +31,7 @@ from polars_scorio.kernels.expected_variance import (
     expected_squared_sigma,
 )
 from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.scipy_lazily import ndtri
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes

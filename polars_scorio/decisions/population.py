@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtr, stdtrit
 
 from polars_scorio.counting.clusters import refuse_divided
 from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.decisions.differences import Differences, standardized
 from polars_scorio.decisions.layout import STRATUM, Block
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import stdtr, stdtrit
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means, connected_parts
 from polars_scorio.kernels.simultaneous.best import p_best_paired
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.scipy_lazily import betainccinv, betaincinv, ndtri, stdtrit
 
 # SciPy's inverse of the Beta integral errs by 1e-5 of a standard deviation from shapes of 1e10 on
 # and gives NaN from 1e15 on; the normal with a correction for skewness holds 1e-8 from 1e8 on.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import csr_array
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known

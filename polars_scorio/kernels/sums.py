@@ -12,9 +12,9 @@ from math import ceil, log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.scipy_lazily import eigh_tridiagonal
 
 _BLOCK = 16  # points for a block of trials, each block twice as long as the one before
 _NEWTON = 2  # steps from the roots that LAPACK gives

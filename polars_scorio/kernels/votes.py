@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.special import betaln, xlog1py, xlogy
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import betaln, xlog1py, xlogy
 
 Ties: TypeAlias = Literal["split", "fail"]
 

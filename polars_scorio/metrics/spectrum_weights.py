@@ -16,7 +16,6 @@ import sys
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
 
 from polars_scorio.arguments import (
     CHANCE,
@@ -28,6 +27,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.scipy_lazily import betainc
 
 __all__ = [
     "beta",

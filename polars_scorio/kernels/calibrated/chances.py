@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.scipy_lazily import gammaln, xlogy
 
 _KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
 

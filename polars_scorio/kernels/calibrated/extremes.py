@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.scipy_lazily import cho_factor, cho_solve
 
 _CLOSE = 1e-7  # to the largest mean
 _SHARPER = 20.0  # each barrier than the one before

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
 
 from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.groups import Calibrated, Group
 from polars_scorio.kernels.calibrated.polynomials import credit_of
 from polars_scorio.kernels.calibrated.price import binomial
+from polars_scorio.kernels.scipy_lazily import chdtri
 
 
 class Range(NamedTuple):

@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 from math import ceil
 
 import numpy as np
-from scipy.special import betainc, xlogy
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.pooling.fit import Grid
+from polars_scorio.kernels.scipy_lazily import betainc, xlogy
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60

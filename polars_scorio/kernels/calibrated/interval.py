@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, ndtri
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.scipy_lazily import betainccinv, betaincinv, ndtri
 
 _END = 1e-12  # from a bound: as good as on it
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral

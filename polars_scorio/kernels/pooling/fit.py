@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.pooling.likelihood import (
@@ -18,6 +17,7 @@ from polars_scorio.kernels.pooling.likelihood import (
     log_likelihood,
     tally,
 )
+from polars_scorio.kernels.scipy_lazily import expit
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the best, are cut off

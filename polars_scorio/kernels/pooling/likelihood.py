@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from scipy.special import gammaln
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.scipy_lazily import gammaln
 
 _CHUNK = 2**19  # numbers in one temporary array: 4 MB
 _EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.scipy_lazily import ndtr
 
 _COIN = 0.5
 

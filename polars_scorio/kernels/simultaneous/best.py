@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtri, ndtr
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import chdtri, ndtr
 from polars_scorio.kernels.simultaneous.directions import EVEN, normal_draws
 from polars_scorio.kernels.simultaneous.paired import Paired
 

@@ -3,9 +3,9 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtri
 
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.scipy_lazily import ndtri
 
 EVEN = 8  # dimensions in which a lattice is better than random points
 _SEED = 20240517

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.scipy_lazily import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.roots import root
 
 _GROUPS = 32  # of other models with similar sigmas: more are not told apart

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 from polars_scorio.kernels.simultaneous.directions import EVEN, directions
 from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
 from polars_scorio.kernels.simultaneous.roots import root

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.scipy_lazily import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.roots import root
 
 # The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.
