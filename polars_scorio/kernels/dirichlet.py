@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.batches import batches, require_weight_per_category, weight_range
+from polars_scorio.kernels.batches import require_weight_per_category, slices, weight_range
 
 
 def weighted_average(counts: Ints, w: Floats) -> Floats:
@@ -43,8 +45,8 @@ def weighted_average(counts: Ints, w: Floats) -> Floats:
             "Leave them out: their average is undefined."
         )
     average = np.empty(n.size)
-    for rows in batches(np.arange(n.size), w.size):
-        average[rows] = _average(counts[rows] / n[rows, None], w)
+    for rows in slices(n.size, w.size):
+        average[rows] = _average(np.ascontiguousarray(counts[rows].T) / n[rows], w)
     return average
 
 
@@ -86,28 +88,40 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
     """
     require_weight_per_category(nu, w)
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
-    for rows in batches(np.arange(len(nu)), w.size):
-        total = nu[rows].sum(axis=1)
-        share = nu[rows] / total[:, None]
+    for rows in slices(len(nu), w.size):
+        # Category after category: sums over few columns of a row are slow.
+        own = np.ascontiguousarray(nu[rows].T)
+        total = _total(own)
+        share = own / total
         mean[rows] = _average(share, w)
         variance[rows] = _scatter(share, w) / (total + 1)
     return mean, variance
 
 
+def _total(rows: Floats) -> Floats:
+    """Sum of the rows, in their order: that of `sum` depends on how many columns there are."""
+    total: Floats = reduce(np.add, rows)
+    return total
+
+
 def _average(share: Floats, w: Floats) -> Floats:
-    """Mean weight of each row of shares."""
+    """Mean weight of each column of shares."""
     # Counted from the weight nearest to zero, no two terms of one sign ever cancel.
     origin = np.clip(0.0, w.min(), w.max())
-    average: Floats = origin + (share * (w - origin)).sum(axis=1)
+    average: Floats = origin + _total(share * (w - origin)[:, None])
     return average
 
 
 def _scatter(share: Floats, w: Floats) -> Floats:
-    """Variance of the weights under each row of shares, in units of ``weight_range(w) ** 2``."""
+    """Variance of the weights under each column of shares, in units of ``weight_range(w) ** 2``."""
     unit = weight_range(w) or 1.0
     # Counted from the weight of the largest share, the mean is no larger than about the
     # scatter: with shares (1e-9, .5, .5) and w = (0, 1 - 1e-5, 1) any other origin costs digits.
-    deviation = (w - w[share.argmax(axis=1)][:, None]) / unit
-    deviation -= (share * deviation).sum(axis=1, keepdims=True)
-    scatter: Floats = (share * deviation**2).sum(axis=1)
-    return scatter
+    largest, origin = share[0], np.full(share.shape[1], w[0])
+    for other, weight in zip(share[1:], w[1:], strict=True):  # several times as fast as `argmax`
+        origin = np.where(other > largest, weight, origin)
+        largest = np.maximum(largest, other)
+    deviation = (w[:, None] - origin) / unit
+    deviation -= _total(share * deviation)
+    deviation *= deviation
+    return _total(share * deviation)

@@ -55,6 +55,8 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
     """
     _check_shapes(n=n, c=c)
     known = n >= gains.size
+    if known.all():
+        return _expected(n, c, gains)
     credit = np.full(n.shape, np.nan)
     if known.any():
         credit[known] = _expected(n[known], c[known], gains)

@@ -41,20 +41,20 @@ class Independent:
 
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group, shape (G,)."""
-        mean, variance = moments(self._nu(alpha), self.states.counts.sum(axis=1))
+        mean, variance = moments(self._nu(alpha), self.states.n)
         return self.states.mean(mean), self.states.sigma(variance)
 
     def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the credit of a draw in each group, shape (G,)."""
         failures, successes = self._nu(alpha).T
         mean, variance = np.zeros((2, successes.size))
-        for rows, gains in draws(self.states.counts.sum(axis=1)):
+        for rows, gains in draws(self.states.n):
             mean[rows], variance[rows] = credit_moments(successes[rows], failures[rows], gains)
         return self.states.mean(mean), self.states.sigma(variance)
 
     def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
         """Means, variances and covariance of two metrics in each group."""
-        x, y, *variances = moments(self._nu(alpha), self.states.counts.sum(axis=1))
+        x, y, *variances = moments(self._nu(alpha), self.states.n)
         return Joint(
             self.states.mean(x), self.states.mean(y), *map(self.states.variance, variances)
         )
@@ -68,7 +68,7 @@ class Independent:
         """Uncertainty of the average weight of the trials in each group."""
         nu = (1 + self.states.counts).astype(np.float64)
         _, variance = weighted_moments(nu, w)
-        scale = nu.sum(axis=1) / self.states.counts.sum(axis=1)
+        scale = nu.sum(axis=1) / self.states.n
         return self.states.sigma(scale**2 * variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
@@ -96,7 +96,7 @@ class Independent:
         return Independent(self.states.observed())
 
     def _nu(self, alpha: Floats | float) -> Floats:
-        nu: Floats = alpha + (self.states.prior + self.states.counts).astype(np.float64)
+        nu: Floats = alpha + self.states.mass
         return nu
 
 
@@ -158,7 +158,7 @@ class Pooled:
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group; `alpha` is what is fitted."""
         del alpha
-        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        counts, n = self.states.counts + self.states.prior, self.states.n
         return self._chosen(
             lambda grid, state, questions: metric_posterior(
                 grid, counts[state], n[state], questions, moments
@@ -168,7 +168,7 @@ class Pooled:
     def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
         """The same of the credit of a draw."""
         del alpha
-        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        counts, n = self.states.counts + self.states.prior, self.states.n
         return self._chosen(
             lambda grid, state, questions: draw_posterior(
                 grid, counts[state], n[state], questions, draws
@@ -187,7 +187,7 @@ class Pooled:
             return joint.y, joint.var_y
 
         (x, sigma_x), (y, sigma_y) = self.integrate(of_x, alpha), self.integrate(of_y, alpha)
-        counts, n = self.states.counts + self.states.prior, self.states.counts.sum(axis=1)
+        counts, n = self.states.counts + self.states.prior, self.states.n
         covariance = np.empty(self.states.groups)
         for grid, state, questions, cells, place in self.groups:
             result = metric_covariance(grid, counts[state], n[state], questions, moments)
@@ -204,7 +204,7 @@ class Pooled:
 
     def average_sigma(self, w: Floats) -> Floats:
         """Calibrated uncertainty of the average weight of the trials in each group."""
-        counts, n = self.states.counts, self.states.counts.sum(axis=1)
+        counts, n = self.states.counts, self.states.n
         variance = np.empty(self.states.groups)
         for grid, state, questions, cells, place in self.groups:
             error = trial_variance(grid, counts[state], w) / n[state]

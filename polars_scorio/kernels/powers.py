@@ -6,6 +6,7 @@ sums of logs over the few points of `sums.sum_points`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.sums import sum_points
 
-_SHORT = 40  # trials up to which products cost less than logs at the points
+_SHORT = 24  # trials up to which products cost less than logs at the points
 _ALIVE = 12  # arrays in use at a time
 _STEPS = 8  # from state to state that cost less than a state by itself
 
@@ -62,7 +63,7 @@ def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
     """
     parts = np.empty((3, a.size))
     method = _multiplied if k <= _SHORT else _summed
-    for block in slices(a.size, _ALIVE * (1 if k <= _SHORT else 4)):
+    for block in slices(a.size, _ALIVE):
         method(a[block], b[block], k, parts[:, block])
     return NoSuccess(*parts)
 
@@ -166,12 +167,25 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
     >>> round(float(np.exp(log_none(np.array([1.0]), np.array([1.0]), 999))[0]), 12)
     0.001
     """
-    points, weights = sum_points(k)
     logs = np.empty_like(a)
-    for block in slices(a.size, 2 * points.size):
-        odds = a[block] / (b[block] + points[:, None])
-        logs[block] = -(np.log1p(odds) * weights[:, None]).sum(axis=0)
+    for block in slices(a.size, _ALIVE):
+        x, y = a[block], b[block]
+        logs[block] = -_sum_of_logs(k, lambda i: x / (y + i), x)  # noqa: B023 - called at once
     return logs
+
+
+def _sum_of_logs(k: int, odds: Callable[[float], Floats], like: Floats) -> Floats:
+    """Sum of ``log1p(odds(i))``, i < k, for each state.
+
+    Term by term: the order of a sum over an axis depends on how many states come together.
+    """
+    total = np.zeros_like(like)
+    for point, weight in zip(*(each.tolist() for each in sum_points(k)), strict=True):
+        term = odds(point)
+        np.log1p(term, out=term)
+        term *= weight
+        total += term
+    return total
 
 
 def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
@@ -189,18 +203,24 @@ def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     >>> covariance(uniform, uniform, 1, 2, mixed=True) * 12
     array([1.])
     """
-    points, weights = sum_points(k)
     product = np.empty_like(a)
-    for block in slices(a.size, 4 * points.size):
+    for block in slices(a.size, _ALIVE):
         x, y = a[block], b[block]
         first = log_none(x, y, k)
         second = log_none(y, x, m) if mixed else log_none(x, y, m)
-        place = y + points[:, None]
-        apart = m / (x + place) if mixed else m * x / ((x + m + place) * place)
-        log_ratio = (np.log1p(apart) * weights[:, None]).sum(axis=0)
+        log_ratio = _log_ratio(x, y, k, m, mixed=mixed)
         both = first + second + (0.0 if mixed else log_ratio)
         product[block] = np.exp(both) * -np.expm1(-log_ratio)
     return product
+
+
+def _log_ratio(a: Floats, b: Floats, k: int, m: int, *, mixed: bool = False) -> Floats:
+    """Log of the products in `covariance`."""
+    total = a + b
+    if mixed:
+        return _sum_of_logs(k, lambda i: m / (total + i), a)
+    gap, ahead = m * a, total + m
+    return _sum_of_logs(k, lambda i: gap / ((ahead + i) * (b + i)), a)
 
 
 def _multiplied(a: Floats, b: Floats, k: int, parts: Floats) -> None:
@@ -214,35 +234,36 @@ def _multiplied(a: Floats, b: Floats, k: int, parts: Floats) -> None:
     total, gap = a + b, k * a
     chance, later = np.ones((2, a.size))
     rest, growth = np.zeros((2, a.size))
-    share, term = np.empty((2, a.size))
+    now, left, term = np.empty((3, a.size))
     for i in range(k):
-        np.divide(chance, total + i, out=share)
-        rest += np.multiply(share, a, out=term)
-        np.multiply(share, b + i, out=chance)
-        later /= total + (k + i)
-        growth *= b + i
+        np.add(total, i, out=now)
+        np.add(b, i, out=left)
+        chance /= now
+        rest += np.multiply(chance, a, out=term)
+        chance *= left
+        growth *= left
+        later /= np.add(total, k + i, out=term)
         growth += np.multiply(later, gap, out=term)
-        growth /= total + i
-        later *= b + (k + i)
+        growth /= now
+        later *= np.add(b, k + i, out=term)
     parts[:] = chance, np.minimum(rest, 1.0), chance * growth
 
 
 def _summed(a: Floats, b: Floats, k: int, parts: Floats) -> None:
     """`no_success` by logs."""
-    points, weights = sum_points(k)
-    logs = log_none(a, b, k)
-    left = b + points[:, None]
-    log_ratio = (np.log1p(k * a / ((a + k + left) * left)) * weights[:, None]).sum(axis=0)
+    logs, log_ratio = log_none(a, b, k), _log_ratio(a, b, k, k)
     variance = np.exp(2 * logs + log_ratio) * -np.expm1(-log_ratio)
     parts[:] = np.exp(logs), -np.expm1(logs), variance
 
 
 def _drawn(n: Floats, failures: Floats, k: int, parts: Floats) -> None:
     """`no_success_drawn` trial by trial."""
-    c = n - failures
-    chance, rest = np.ones(n.size), np.zeros(n.size)
-    for i in range(k):
-        share = chance / (n - i)
-        rest += share * c
-        chance = share * np.maximum(failures - i, 0.0)
-    parts[:] = chance, np.minimum(rest, 1.0)
+    c, now, left = n - failures, n.copy(), failures.copy()
+    chance, rest, term = np.ones(n.size), np.zeros(n.size), np.empty(n.size)
+    for _ in range(k):
+        chance /= now
+        rest += np.multiply(chance, c, out=term)
+        chance *= left  # 0 once, and for ever
+        left -= 1
+        now -= 1
+    parts[:] = np.abs(chance), np.minimum(rest, 1.0)

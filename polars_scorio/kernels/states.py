@@ -93,9 +93,20 @@ class States:
         return inside
 
     @cached_property
+    def n(self) -> Ints:
+        """Trials of each state, prior ones not counted, shape (S,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Trials of each state by category, prior ones too, shape (S, K)."""
+        # Column after column, as kernels read them.
+        return np.asarray(self.prior + self.counts, dtype=np.float64, order="F")
+
+    @cached_property
     def _seen(self) -> Mask:
         """Whether a group has trials of a category, prior ones too, shape (G, K)."""
-        trials: Floats = self._members @ (self.counts + self.prior)
+        trials: Floats = self._members @ self.mass
         return trials > 0
 
     @cached_property
@@ -106,7 +117,7 @@ class States:
     @property
     def trials(self) -> Ints:
         """Trials of each group, shape (G,)."""
-        return self._sum(self.counts.sum(axis=1)).astype(np.int64)
+        return self._sum(self.n).astype(np.int64)
 
     def mean(self, values: Floats) -> Floats:
         """Mean over the questions of each group, of a value for each state, shape (G,)."""

@@ -77,7 +77,7 @@ class DrawMetric(Metric):
 
 def trials_and_successes(states: States) -> tuple[Ints, Ints]:
     """Trials n and successes c of each state."""
-    return states.counts.sum(axis=1), states.counts[:, 1]
+    return states.n, states.counts[:, 1]
 
 
 def draw_metric(

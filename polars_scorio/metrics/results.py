@@ -100,11 +100,18 @@ class Intervals:
         """The credible interval of each cell, from what it is `around`."""
         if isinstance(posterior, Rewards):
             return mu, mu
+        if self._normal(metric):  # Which asks for no state on the edge.
+            return normal_interval(mu, sigma, self.confidence, metric.bounds)
         w, states = metric.weights, posterior.states
         if not metric.uses_prior:
             states = states.observed()
         lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.support)
         return self.interval_around(metric, mu, sigma, lowest, highest)
+
+    def _normal(self, metric: Metric) -> bool:
+        """Whether the interval is mu -+ z sigma."""
+        low, high = metric.support
+        return not self.quantiles or metric.unbounded or low == high
 
     def interval_around(
         self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask
@@ -113,9 +120,9 @@ class Intervals:
 
         `lowest` and `highest` tell where all that was observed is the least (the most) there is.
         """
-        low, high = metric.support
-        if not self.quantiles or metric.unbounded or low == high:
+        if self._normal(metric):
             return normal_interval(mu, sigma, self.confidence, metric.bounds)
+        low, high = metric.support
         uncertain = sigma > 0
         lo, hi = beta_interval(
             mu,
@@ -131,4 +138,4 @@ class Intervals:
 
 def series(values: Floats) -> pl.Series:
     """Numbers as a column; NaN says that there is no such number."""
-    return pl.Series(values, nan_to_null=True)
+    return pl.Series(values, nan_to_null=True)  # `fill_nan` of a Series is a query of its own

@@ -20,8 +20,8 @@ from polars_scorio.kernels.powers import (
     no_success_drawn,
 )
 
-# Products up to 40 trials, sums of logs beyond; DESIGN.md asks for n up to 100,000.
-SIZES = [1, 2, 39, 40, 41, 64, 1_024, 100_003, 1_000_000]
+# Products up to 24 trials, sums of logs beyond; DESIGN.md asks for n up to 100,000.
+SIZES = [1, 2, 24, 25, 64, 1_024, 100_003, 1_000_000]
 CORNERS = [
     *((c + 1.0, n - c + 1.0) for n in (5, 1_000, 100_000) for c in (0, 1, n // 2, n - 1, n)),
     *product([1e-3, 2.5, 1e6], repeat=2),
@@ -52,7 +52,7 @@ def test_moments_are_accurate_at_every_corner(k):
         np.testing.assert_allclose(part, expected, **ACCURATE)
 
 
-@pytest.mark.parametrize("k", [1, 41, 1_000_000])
+@pytest.mark.parametrize("k", [1, 25, 1_000_000])
 @pytest.mark.parametrize("m", [2, 1_000_000])
 @pytest.mark.parametrize("mixed", [True, False])
 def test_covariances_are_accurate_at_every_corner(k, m, mixed):
@@ -143,3 +143,11 @@ def test_a_covariance_with_itself_is_the_variance():
         both = credit_covariance(a, b, gains_of(k), gains_of(k))
         # Both are accurate to 3e-13 at logs near 700, and nothing below 1e-290 is a number.
         np.testing.assert_allclose(both, variance, rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.parametrize("k", [3, 300])
+def test_no_digit_depends_on_which_states_come_together(k):
+    a, b = np.array(CORNERS).T
+    whole = np.array(no_success(a, b, k))
+    alone = [no_success(a[[row]], b[[row]], k) for row in range(a.size)]
+    np.testing.assert_array_equal(np.concatenate(alone, axis=1), whole)

@@ -10,7 +10,6 @@ from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.calibrated.forecast import Range
 from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
-from polars_scorio.kernels.scipy_lazily import stdtrit
 
 
 class Difference(NamedTuple):
