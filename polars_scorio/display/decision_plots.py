@@ -25,7 +25,6 @@ from polars_scorio.display.charts import Picture
 from polars_scorio.display.lines import lines
 from polars_scorio.display.look import DecisionPlotOptions, PlanPlotOptions
 from polars_scorio.display.plot_base import PlotBase
-from polars_scorio.display.words import inference_words
 from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import PlanOptions
@@ -245,6 +244,6 @@ class DecisionPlots(PlotBase):
         drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
         heading = subject.heading(
             f"When the ranking by {subject.name} settles",
-            f"{drawn}, {inference_words(subject.options)}",
+            f"{drawn}, {subject.inference}",
         )
         return charts.settling(long.with_columns(pl.col("what").replace_strict(what)), heading)

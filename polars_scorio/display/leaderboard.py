@@ -75,7 +75,7 @@ def leaderboard(
     for prefix, stratum in _prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    facts = _facts(options, overall)
+    facts = _facts(metrics, options, overall)
     blocks.append(wide.filter(*whole).select(model, *shared, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
@@ -95,11 +95,13 @@ def _ranks(
     )
 
 
-def _facts(options: DecisionOptions, overall: Overall | None) -> dict[str, pl.Expr]:
+def _facts(
+    metrics: Sequence[Metric], options: DecisionOptions, overall: Overall | None
+) -> dict[str, pl.Expr]:
     """What the intervals hold, what they rest on, and what stands for all strata."""
     facts: dict[str, object] = {
         "confidence": float(options.get("confidence", 0.95)),
-        "inference": inference_words(options),
+        "inference": inference_words(options, metrics),
         **({"overall": overall} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}

@@ -73,14 +73,19 @@ class Subject:
     def intervals(self) -> str:
         """What intervals are, in words."""
         level = float(self.options.get("confidence", 0.95))
-        return interval_words(level, inference_words(self.options))
+        return interval_words(level, self.inference)
+
+    @property
+    def inference(self) -> str:
+        """What numbers rest on, in words."""
+        return inference_words(self.options, [self.metric])
 
     @property
     def bands(self) -> str:
         """What lines and bands are, in words; more than three bands would hide each other."""
         if len(self.colours) <= BANDED:
             return f"bands: {self.intervals}"
-        return f"{inference_words(self.options)}; no bands, for more than {BANDED} lines in colour"
+        return f"{self.inference}; no bands, for more than {BANDED} lines in colour"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """What stands above a picture: what it shows, and of how many questions and trials."""

@@ -369,7 +369,7 @@ convergence>
         cells, each = by_difficulty(
             rows.select(stratum(trials), model(trials), question, "mu"), _CELLS
         )
-        words = f"posterior mean of each question, {inference_words(own)}"
+        words = f"posterior mean of each question, {inference_words(own, [subject.metric])}"
         if rows["mu"].equals(rows["estimate"]):
             words = "average of the trials of each question"
         hatched = "hatched: no trials" if cells["mu"].null_count() else ""

@@ -18,7 +18,8 @@ _PRIORS: dict[InferenceKind, str] = {
 _INTERVALS: dict[InferenceKind, str] = {
     "published": "{} credible intervals as published",
     "pooled": "{} credible intervals under a fitted population",
-    "calibrated": "calibrated {} intervals",
+    "calibrated": "calibrated {} intervals; of posterior means, credible ones under a fitted "
+    "population",
 }
 
 

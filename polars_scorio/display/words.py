@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import InferenceOptions
 
 # Metrics as people write them; a metric with another name keeps it.
@@ -90,13 +91,30 @@ def spoken_column(name: str, trials: int | None = None) -> str:
     return spoken(function, None if k is None else int(k), trials)
 
 
-def inference_words(options: InferenceOptions | Mapping[str, object]) -> str:
-    """What intervals rest on, and what they are about.
+def inference_words(
+    options: InferenceOptions | Mapping[str, object], metrics: Sequence[Metric]
+) -> str:
+    """What intervals of some metrics rest on, and what they are about.
 
-    >>> inference_words({"inference": "pooled", "target": "population"})
+    Of posterior means nothing is calibrated.
+
+    >>> from polars_scorio.metrics.weighted import avg, bayes
+    >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
     'fitted population, questions as a sample'
+    >>> for metrics in ([avg()], [avg(), bayes()], [bayes()]):
+    ...     inference_words({"inference": "calibrated"}, metrics)
+    'calibrated'
+    'calibrated (Bayes@N: fitted population)'
+    'fitted population'
     """
-    words = [_INFERENCES[str(options.get("inference") or "published")]]
+    inference = str(options.get("inference") or "published")
+    other = [metric for metric in metrics if not metric.calibrated]
+    if inference == "calibrated" and len(other) == len(metrics):
+        inference, other = "pooled", []
+    words = [_INFERENCES[inference]]
+    if inference == "calibrated" and other:
+        names = ", ".join(spoken(metric.name, None) for metric in other)
+        words[0] += f" ({names}: {_INFERENCES['pooled']})"
     if options.get("prior") is not None:
         words.append("with prior trials")
     if options.get("target") == "population":
@@ -109,9 +127,10 @@ def interval_words(confidence: float, inference: str) -> str:
 
     >>> interval_words(0.95, "calibrated"), interval_words(0.9, "fitted population")
     ('calibrated 95 % intervals', '90 % intervals (fitted population)')
+    >>> interval_words(0.95, "calibrated (Bayes@N: fitted population)")
+    'calibrated 95 % intervals (Bayes@N: fitted population)'
     """
-    first, comma, rest = inference.partition(", ")
-    level = f"{100 * confidence:.10g} %"
-    if first == _INFERENCES["calibrated"]:
-        return f"calibrated {level} intervals{comma}{rest}"
+    level, calibrated = f"{100 * confidence:.10g} %", _INFERENCES["calibrated"]
+    if inference.startswith(calibrated):
+        return f"calibrated {level} intervals{inference.removeprefix(calibrated)}"
     return f"{level} intervals ({inference})"

@@ -249,9 +249,17 @@ def note_of(frame: pl.DataFrame) -> str:
 
 
 def test_the_note_says_what_the_numbers_are(r1):
-    assert note_of(r1.scorio.leaderboard(ps.bayes(), confidence=0.9).drop("rank")) == (
-        "2 questions, 5 trials per question. In brackets: calibrated 90 % intervals."
-    )
+    counted = "2 questions, 5 trials per question. In brackets:"
+    for metrics, words in (
+        ([ps.avg()], "calibrated 90 % intervals"),
+        ([ps.bayes()], "90 % intervals (fitted population)"),
+        (
+            [ps.avg(), ps.bayes(), ps.geom_at_k([1, 2])],
+            "calibrated 90 % intervals (Bayes@N, Geom@k: fitted population)",
+        ),
+    ):
+        board = r1.scorio.leaderboard(*metrics, confidence=0.9).drop("rank")
+        assert note_of(board) == f"{counted} {words}."
     published = r1.scorio.leaderboard(ps.bayes(), inference="published")
     assert "In brackets: 95 % intervals (uniform prior, as published)." in note_of(published)
 

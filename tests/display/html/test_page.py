@@ -208,7 +208,13 @@ def test_write_html_returns_the_path_and_says_what_it_was_called_with(tmp_path):
     assert written == path
     said = "".join(Checked(path).texts)
     call = "df.scorio.write_html('a page.html', avg(), pass_at_k([1, 8]), confidence=0.9)"
-    for part in (call, "Mine", "calibrated 90 % intervals", "avg@4", "More draws than trials"):
+    for part in (
+        call,
+        "Mine",
+        "calibrated 90 % intervals; of posterior means, credible",
+        "avg@4",
+        "More draws than trials",
+    ):
         assert part in said
 
 
