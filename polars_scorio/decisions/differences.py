@@ -18,7 +18,7 @@ from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
 from polars_scorio.kernels.intervals import beta_interval
 from polars_scorio.kernels.scipy_lazily import betainc, ndtr, ndtri
-from polars_scorio.kernels.simultaneous.best import p_best
+from polars_scorio.kernels.simultaneous.best import p_best, shrinkage
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.verdicts import (
     Critical,
@@ -147,7 +147,8 @@ class Independent:
 
     def p_best(self) -> Floats:
         """How likely each model is the best."""
-        return p_best(self.ranked, self.sigma)
+        ranked = self.ranked
+        return p_best(shrinkage(ranked, self.sigma)[:, None] * ranked, self.sigma)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from polars_scorio.decisions.layout import STRATUM, Block
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.scipy_lazily import stdtr, stdtrit
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means, connected_parts
-from polars_scorio.kernels.simultaneous.best import p_best_paired
+from polars_scorio.kernels.simultaneous.best import p_best_paired, shrinkage_paired
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired import Paired, paired
 from polars_scorio.kernels.simultaneous.verdicts import (
@@ -129,7 +129,8 @@ class Sampled:
 
     def p_best(self) -> Floats:
         """How likely each model is the best."""
-        return p_best_paired(self.models)
+        models = self.models
+        return p_best_paired(replace(models, mean=shrinkage_paired(models)[:, None] * models.mean))
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Those of pairs."""

@@ -6,7 +6,7 @@ log is simulated as counts of successes.
 
 import argparse
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,12 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 import polars_scorio as ps
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
-from polars_scorio.kernels.simultaneous.best import p_best, p_best_paired
+from polars_scorio.kernels.simultaneous.best import (
+    p_best,
+    p_best_paired,
+    shrinkage,
+    shrinkage_paired,
+)
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired import paired
@@ -51,6 +56,7 @@ class Logs:
     p_value: np.ndarray  # of each pair
     critical: object
     own: np.ndarray  # critical values of each model against the others
+    unshrunk: np.ndarray  # what p_best would say of gaps as they are seen
     p_best: np.ndarray
 
 
@@ -73,6 +79,7 @@ def benchmark_logs(truth, questions, n, rng):
         independent_critical(mean, CONFIDENCE),
         baseline_of_each(sigma, CONFIDENCE),
         p_best(mean, sigma),
+        p_best(shrinkage(mean, sigma)[:, None] * mean, sigma),
     )
 
 
@@ -94,6 +101,7 @@ def population_logs(truth, questions, n, rng):
         paired_critical(both, CONFIDENCE),
         max_t_of_each(both, CONFIDENCE),
         p_best_paired(both),
+        p_best_paired(replace(both, mean=shrinkage_paired(both)[:, None] * both.mean)),
     )
 
 
@@ -137,8 +145,9 @@ def measured(logs):
     of_each = verdicts(logs.mean, logs.score > logs.own[:, :, None])
     number = pairs.sum()
     leader = logs.mean.argmax(axis=1)[:, None]
-    best = logs.truth >= logs.truth.max(axis=1, keepdims=True)
-    said, so = (np.take_along_axis(each, leader, 1).mean() for each in (logs.p_best, best))
+    best = logs.truth >= logs.truth.max(axis=1, keepdims=True) - 1e-12
+    # Models that are the best together share it.
+    shares = logs.unshrunk, logs.p_best, best / best.sum(axis=1, keepdims=True)
     return (
         covered(signs, logs.truth).all(axis=1).mean(),
         covered(of_each, logs.truth).mean(),
@@ -147,8 +156,7 @@ def measured(logs):
         single.sum() / number,
         told.sum() / number,
         holm(logs.p_value),
-        said,
-        so,
+        *(np.take_along_axis(each, leader, 1).mean() for each in shares),
     )
 
 
@@ -158,8 +166,8 @@ def ranks(logs):
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
     print("| target | models | truth | ranks held | own rank | wrong ", end="")
     print(
-        "| intervals held | told: single | step-down | Holm | p_best says | is |\n"
-        + "|---" * 12
+        "| intervals held | told: single | step-down | Holm | gaps as seen | p_best says | is |\n"
+        + "|---" * 13
         + "|"
     )
     targets = {"benchmark": (benchmark_logs, 100, 8), "population": (population_logs, 200, 4)}
