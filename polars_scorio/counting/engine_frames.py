@@ -81,7 +81,7 @@ def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
 def categories(
     log: EngineLog, keys: Sequence[str], category: str, trial: str | None
 ) -> pl.DataFrame:
-    """How many rows of each question have each category (`COUNT`), and how many no id (`NO_ID`)."""
+    """How many rows with some keys have each category (`COUNT`), and how many no id (`NO_ID`)."""
     columns, sums = [log.column(category).alias(CATEGORY)], [nw.len().alias(COUNT)]
     if trial is not None:
         columns.append(nw.col(trial).is_null().cast(nw.Int64).alias(NO_ID))

@@ -22,6 +22,7 @@ def count_trials(
     by: str | Iterable[str] | None = (),
     missing: Category = "error",
     n: int | None = None,
+    cluster: str | None = None,
     validate: bool = True,
 ) -> pl.DataFrame:
     """How many trials of each question fell into each category, counted by the frame's own engine.
@@ -38,17 +39,17 @@ def count_trials(
     model, question, trial, category, by
         Column names, with the meaning that they have in `Scorio.__call__`. A column that must be
         computed is added to the frame before, by its engine.
-    missing, n, validate
+    missing, n, cluster, validate
         As in `Scorio.__call__`. The check for duplicates groups the log by its trial ids, which
         is most of the work; ``validate=False`` leaves that out, and with it the second run.
 
     Returns
     -------
     DataFrame
-        As `Scorio.counts`: by..., model, question, category (under their own names) and count
-        (UInt64), sorted by all but the last. The dtypes are those that Polars has for the columns
-        of the engine: labels that it keeps in a dictionary are Categorical or Enum, and Python
-        objects are what all of them are, truth values, numbers or words.
+        As `Scorio.counts`: by..., model, question, cluster (if there is one), category (under their
+        own names) and count (UInt64), sorted by all but the last. The dtypes are those that Polars
+        has for the columns of the engine: labels that it keeps in a dictionary are Categorical or
+        Enum, and Python objects are what all of them are, truth values, numbers or words.
 
     Raises
     ------
@@ -79,6 +80,7 @@ def count_trials(
         by=by,
         missing=missing,
         n=n,
+        cluster=cluster,
         validate=validate,
     )
     _refuse_expressions(roles)
@@ -91,7 +93,8 @@ def count_trials(
 
 def _refuse_expressions(roles: Roles) -> None:
     """Refuse roles that only Polars could compute."""
-    named = [(role, getattr(roles, role)) for role in ("model", "question", "trial", "category")]
+    single = ("model", "question", "trial", "category", "cluster")
+    named = [(role, getattr(roles, role)) for role in single]
     for role, column in [*named, *(("by", column) for column in roles.strata)]:
         if isinstance(column, pl.Expr):
             raise TypeError(
@@ -109,13 +112,15 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
             f"count_trials needs narwhals, got frame={type(frame).__name__}: for other frames than "
             'those of Polars, pip install "polars-scorio[engines]"'
         ) from error
-    columns = [roles.model, roles.question, roles.trial, roles.category, *roles.strata]
+    single = [roles.model, roles.question, roles.trial, roles.category, roles.cluster]
+    columns = [*single, *roles.strata]
     log = engine_frames.engine_log(frame, [name for name in columns if isinstance(name, str)])
     trials = bind(pl.LazyFrame(schema=log.schema()), roles)
     refuse_count_names(trials)
     keys = [*trials.keys, trials.question.name]
     trial = trials.trial.name if trials.trial and trials.identified else None
-    found = engine_frames.categories(log, keys, trials.category.name, trial)
+    cluster = [] if trials.cluster is None else [trials.cluster.name]
+    found = engine_frames.categories(log, [*keys, *cluster], trials.category.name, trial)
     questions = _questions(found, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
@@ -140,7 +145,7 @@ def _identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.La
 
 def _typed(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """What an engine found, in the dtypes that the log has in Polars."""
-    parts = [part for part in (*trials.by, trials.model, trials.question) if part]
+    parts = [part for part in (*trials.by, trials.model, trials.question, trials.cluster) if part]
     dtypes = {part.name: part.dtype for part in parts} | {CATEGORY: trials.category.dtype}
     counts = dict.fromkeys((COUNT, IDS, NO_ID), pl.Int64())
     return found.lazy().cast({c: d for c, d in (dtypes | counts).items() if c in found.columns})

@@ -30,7 +30,7 @@ def test_several_strata_are_any_sequence(log):
     assert_frame_equal(counts, expected)
 
 
-@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by"])
+@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by", "cluster"])
 def test_an_expression_is_no_role_elsewhere(log, role):
     message = rf'^{role} must be a column name, got the expression col\("x"\): other engines do not'
     with pytest.raises(TypeError, match=message):

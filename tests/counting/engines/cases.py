@@ -20,6 +20,7 @@ LABELS = LOG.with_columns(
     pl.col("category").replace_strict(range(3), WORDS, return_dtype=pl.String)
 )
 FLOATS = long([[1.0, None, float("nan"), 0.0], [float("nan"), 0.0, 1.0], [1.0, 1.0]])
+CLUSTERS = LOG.with_columns(passage=pl.format("p{}", pl.col("question") // 2))
 FIRST = pl.col("question") == pl.col("question").first()
 
 
@@ -73,6 +74,7 @@ COUNTED = [
     ),
     Case("unidentified", twice(long([[0, 1], [1, 1, 0]])), {"trial": None}),
     Case("unchecked", twice(long([[0, 1], [1, 1, 0]])), {"validate": False}),
+    Case("clusters", CLUSTERS, {"by": "domain", "cluster": "passage"}, {"success": 2}),
     Case("empty", LOG.clear(), {"by": "domain"}, {"success": 2}),
 ]
 
@@ -88,6 +90,8 @@ REFUSED = [
     Case("null trials", LOG.with_columns(without("trial")), {"by": "domain"}),
     Case("n", LOG, {"by": "domain", "n": 10}),
     Case("worst first", twice(LOG).with_columns(without("model")), {"by": "domain", "n": 10}),
+    Case("two clusters", LOG, {"by": "domain", "cluster": "trial"}),
+    Case("null cluster", CLUSTERS.with_columns(without("passage")), {"cluster": "passage"}),
     Case("no such column", LOG, {"category": "reward"}),
     Case("days as categories", LOG.with_columns(category=date(2026, 1, 1))),
     Case("a word for a number", LOG, {"missing": "wrong"}),
