@@ -35,7 +35,8 @@ _EXAMPLES = """examples:
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
 """
-_COLUMNS = ("model", "question", "trial", "category", "count")
+_COLUMNS = ("model", "question", "trial", "category", "count", "cluster")
+_OF_TOOLS = ("model", "cluster")  # those that are said of the logs of tools too
 _REFUSED, _USAGE = 1, 2  # exit statuses
 
 
@@ -156,12 +157,12 @@ def _log(asked: Namespace) -> Scorio[Any]:
 
 def _of_tool(asked: Namespace) -> Scorio[Any]:
     """The log that a tool wrote, with the roles of its reader unless others are given."""
-    known = [f"--{role}" for role in _COLUMNS if role != "model" and getattr(asked, role)]
+    known = [f"--{role}" for role in _COLUMNS if role not in _OF_TOOLS and getattr(asked, role)]
     if known:
         raise ValueError(f"--from {asked.tool} knows its columns: leave {', '.join(known)} out")
-    by = {"by": asked.by} if asked.by else {}
+    more = {name: getattr(asked, name) for name in ("by", "cluster") if getattr(asked, name)}
     reader = getattr(logs, asked.tool)
-    log: Scorio[Any] = reader(asked.log, model=asked.model, **by, **_outcomes(asked, None))
+    log: Scorio[Any] = reader(asked.log, model=asked.model, **more, **_outcomes(asked, None))
     return log
 
 
@@ -256,6 +257,7 @@ def _log_options(parser: ArgumentParser) -> None:
         "model": "; none: one model; with --from its name, or a pattern in the paths",
         "trial": ": the ids of trials; none: no ids",
         "count": ": multiplicities",
+        "cluster": ": questions that belong together, such as those about one passage",
     }
     for role in _COLUMNS:
         text = f"column, or expression in SQL{more.get(role, '')}"

@@ -43,6 +43,11 @@ def helm(
     benchmark (the run's folder without the model) and perturbation ("" for none), which are `by`;
     question, trial (train_trial_index), category, score.
 
+    The perturbed copies of an instance are no independent questions. To take all perturbations as
+    one sample, name the instance as their cluster, of the table: ``log.frame.scorio(by="benchmark",
+    question=pl.concat_str("question", "perturbation", separator=" / ").alias("copy"),
+    cluster="question")``.
+
     Parameters
     ----------
     model

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.counting.roles import Column
 from polars_scorio.logs.json_files import json_file, shaped, unlike
 from polars_scorio.logs.ndjson import first_line, number, scan
 from polars_scorio.logs.options import LogOptions, read, reader
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
 _SIDE = "results_<date>.json of lm_eval: an object"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$")
+_DOCUMENT = "doc."  # what a column begins with that is a field of the documents
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
 
@@ -40,6 +42,9 @@ def lm_eval(
     only their mean is kept (pass@1 = c / n): it becomes n trials, c of them successes; what a
     filter left out is no trial. The outcome is null where the metric is. Columns: model, benchmark
     (the task) and filter (which are `by`), question, trial (the run's date), category, metric.
+
+    Questions about one passage belong together: ``cluster="doc.passage"`` takes the field `passage`
+    of each document (as the task has it; ``doc.story.id`` is within one) as a column of that name.
 
     Parameters
     ----------
@@ -64,8 +69,10 @@ def lm_eval(
     if model is None:
         models.update({file: name for file in files if (name := _model(file)) is not None})
     chosen = _chosen(heads, metric)
+    fields = _document_fields(roles.get("cluster"))
     samples = [
-        _samples(file, models[file], chosen[file], texts=_are_texts(heads[file])) for file in files
+        _samples(file, models[file], chosen[file], fields, texts=_are_texts(heads[file]))
+        for file in files
     ]
     return read(pl.concat(samples), roles, by=("benchmark", "filter"))
 
@@ -115,14 +122,25 @@ def _are_texts(head: Mapping[str, Any]) -> bool:
     return isinstance(first, str)
 
 
-def _samples(file: Path, model: str, metric: str, *, texts: bool) -> pl.LazyFrame:
+def _document_fields(cluster: Column | None) -> list[str]:
+    """The fields of documents of which a cluster is made; a path within one has points."""
+    if cluster is None:
+        return []
+    names = [cluster] if isinstance(cluster, str) else cluster.meta.root_names()
+    return [name for name in names if name.startswith(_DOCUMENT)]
+
+
+def _samples(
+    file: Path, model: str, metric: str, fields: list[str], *, texts: bool
+) -> pl.LazyFrame:
     task, run = _parts(file)
     answers = pl.col("filtered_resps")
     several = answers.str.contains(_SEVERAL) & pl.lit(texts)
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
     schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
-    lines = scan(file, {**schema, metric: pl.String})
+    document = {"doc": pl.String} if fields else {}
+    lines = scan(file, {**schema, **document, metric: pl.String})
     samples = lines.select(
         model=pl.lit(model),
         benchmark=pl.lit(task),
@@ -133,5 +151,9 @@ def _samples(file: Path, model: str, metric: str, *, texts: bool) -> pl.LazyFram
         answered=trials,
         mean=number(pl.col(metric)),
         metric=pl.lit(metric),
+        **{
+            name: pl.col("doc").str.json_path_match(f"$.{name.removeprefix(_DOCUMENT)}")
+            for name in fields
+        },
     )
     return trials_of_means(samples, metric)

@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 
 import polars_scorio as ps
@@ -50,6 +51,13 @@ def test_the_specification_of_the_run_knows_the_model(table, stats, write):
 
 def test_perturbed_instances_are_a_stratum(stats, summary):
     assert summary(ps.avg(), stats.parents[1], missing="drop") == [(3, 1, 0.75), (1, 0, 0.0)]
+
+
+def test_perturbed_copies_are_the_cluster_of_their_instance(table, stats):
+    copy = pl.concat_str("question", "perturbation", separator=" / ").alias("copy")
+    roles = {"question": copy, "cluster": "question", "missing": "drop"}
+    report = table(stats).scorio(by="benchmark", **roles).avg()
+    assert report.select("questions", "clusters").row(0) == (3, 2)
 
 
 def test_a_stat_that_is_not_there_or_in_two_splits_is_named(table, stats, write):

@@ -141,3 +141,19 @@ def test_a_file_of_another_name_is_refused(table, write):
         ValueError, match=r"expected samples_<task>_<date>.*found the name 's.jsonl'"
     ):
         table(write("m/s.jsonl", line(0, 1.0)))
+
+
+@pytest.mark.parametrize("named", ["doc.story.id", pl.col("doc.story.id").str.to_uppercase()])
+def test_a_field_of_the_documents_is_the_cluster(reader, write, named):
+    lines = [
+        line(document, 1.0, doc={"story": {"id": story, "text": "Once."}, "question": "Who?"})
+        for document, story in enumerate(["a", "a", "b", "b", "b"])
+    ]
+    log = reader(write(f"out/org__ada/samples_coqa_{RUN}.jsonl", *lines), cluster=named)
+    assert log.frame.collect()["doc.story.id"].to_list() == ["a", "a", "b", "b", "b"]
+    assert log.avg().collect().select("questions", "clusters").row(0) == (5, 2)
+
+
+def test_a_field_that_documents_lack_is_no_cluster(reader, gsm8k):
+    with pytest.raises(ValueError, match=r"have a null cluster in 'doc\.passage'"):
+        reader(gsm8k, cluster="doc.passage").avg().collect()
