@@ -15,16 +15,13 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
-from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import EVERYTHING, Category, Trials
+from polars_scorio.counting.roles import Category, Trials
 from polars_scorio.counting.values import is_label
+from polars_scorio.decisions.layout import STRATUM, in_all_strata
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.reporting.request import check_metrics, view_of
-
-_GROUPS, _ROWS = ":groups", ":rows"
 
 
 def per_stratum(
@@ -33,53 +30,26 @@ def per_stratum(
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """Apply a function to the groups of each stratum; filters on `by` still reach the scan.
+    """As `in_all_strata`, of a function that sees the models of one stratum at a time.
 
-    Parameters
-    ----------
-    grouped : LazyFrame
-        One row per group: its keys, and a list of what is known about it.
-    trials : Trials
-        The log, for the names of its keys.
-    function : callable
-        From the groups of one stratum, ascending by model, to rows of the result.
-    schema : dict
-        The columns of those rows.
-
-    Returns
-    -------
-    LazyFrame
-        The strata and the columns of `schema`, ascending by stratum, in the order of `function`.
+    What it cannot do is an error that begins with the stratum.
     """
-    strata = trials.strata
-    keys = strata or {EVERYTHING: pl.UInt8()}
-    everything = [] if strata else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
-    row = pl.Struct(schema)
 
-    def rows_of(place: dict[str, object], part: pl.Series) -> pl.Series:
-        groups = part.struct.unnest()
+    def rows_of(groups: pl.DataFrame) -> pl.DataFrame:
         try:
-            rows = function(groups.sort(*trials.models) if trials.models else groups)
+            rows = function(groups.drop(STRATUM, *trials.strata))
         except ValueError as error:
-            where = "".join(f"{name}={place[name]!r}: " for name in strata)
+            where = "".join(f"{name}={groups[name][0]!r}: " for name in trials.strata)
             raise ValueError(f"{where}{error}") from error
-        return rows.select(*schema).cast(schema).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
+        place = pl.lit(groups[STRATUM][0], pl.UInt32).alias(STRATUM)
+        return rows.select(place, *(pl.col(name).cast(schema[name]) for name in schema))
 
-    def apply(packed: pl.DataFrame) -> pl.DataFrame:
-        places = packed.select(*keys).iter_rows(named=True)
-        rows = [rows_of(*pair) for pair in zip(places, packed[_GROUPS], strict=True)]
-        return packed.select(*keys, pl.Series(_ROWS, rows, pl.List(row)))
+    def apply(groups: pl.DataFrame) -> pl.DataFrame:
+        strata = groups.partition_by(STRATUM, maintain_order=True) if groups.height else []
+        nothing = pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
+        return pl.concat([nothing, *map(rows_of, strata)])
 
-    groups = pl.struct(pl.exclude(*strata, EVERYTHING)).alias(_GROUPS)
-    packed = grouped.select(*everything, *strata, groups).group_by(*keys).agg(_GROUPS).sort(*keys)
-    # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
-    done = once_whole(packed, apply, {**keys, _ROWS: pl.List(row)}, filters=True)
-    return (
-        done.filter(pl.col(_ROWS).list.len() > 0)
-        .select(*strata, _ROWS)
-        .explode(_ROWS, **AS_ROWS)
-        .unnest(_ROWS)
-    )
+    return in_all_strata(grouped, trials, apply, schema)
 
 
 def named_model(trials: Trials, method: str) -> pl.DataType:
