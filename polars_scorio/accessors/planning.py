@@ -34,7 +34,7 @@ class PlanMethods(Accessor[FrameT]):
         questions: Compared = "same",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """How many more trials of each question settle it, with which chance?
+        """How many more trials of each question tell models apart, with which chance?
 
         The next trials move the difference of two neighbours too. So the answer is for a chance,
         the `assurance`, that an interval of the difference no longer holds zero.
@@ -69,7 +69,7 @@ class PlanMethods(Accessor[FrameT]):
             model                   or model_a, model_b
             trials_min, trials_max  trials of a question now
             extra                   further trials of each question, of both models of a pair the
-                                    same; null if `max_trials` do not settle it, or never any
+                                    same; null if `max_trials` are not enough, or never any
             total                   that times the questions (of both models)
             sigma                   expected sigma (of the difference) after them
             ======================  ============================================================
@@ -93,7 +93,7 @@ class PlanMethods(Accessor[FrameT]):
         With d the difference now, s_0 and s_m its sigma now and then, the difference then is normal
         around d with the variance r^2 = s_0^2 - s_m^2: the assurance is
         Phi((abs(d) - z s_m) / r) + Phi((-abs(d) - z s_m) / r). In a simulation .80 of the pairs
-        were settled that were planned with 0.8, and .60 of those with 0.5, some of them the other
+        were told apart that were planned with 0.8, .60 of those with 0.5, some of them the other
         way round. Pairs that `compare` tells apart today need nothing.
 
         Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of

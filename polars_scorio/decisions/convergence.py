@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
 # Each keeps a number for every trial: 0.8 GB with 100 trials.
 _MOST_REPLICATES = 1_000_000
-_SETTLED: dict[str, pl.DataType] = {
+_SHARES: dict[str, pl.DataType] = {
     "n": pl.UInt32(),
     "share": pl.Float64(),
     "cumulative": pl.Float64(),
@@ -80,12 +80,12 @@ def settling(
     options: PlanOptions = {"prior": prior, "inference": inference}
     request = _request(bind(frame, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
-    refuse_repeats([*request.trials.strata, *_SETTLED])
+    refuse_repeats([*request.trials.strata, *_SHARES])
     states = request.states(
         questions=aligned({"questions": questions})["questions"], sequences=True
     )
-    settled = _Settling(request, replicates, scheme, seed, _bar() if progress else _no_bar)
-    return per_stratum(states, request.trials, settled, _SETTLED)
+    settles = _Settling(request, replicates, scheme, seed, _bar() if progress else _no_bar)
+    return per_stratum(states, request.trials, settles, _SHARES)
 
 
 def _request(
@@ -181,7 +181,7 @@ class _Settling:
                 rng=np.random.default_rng(self.seed),
                 progress=None if bar is None else bar.update,
             )
-        return _settled(result)
+        return _shares(result)
 
     def _score(self, states: States) -> Floats:
         ((metric, view),) = self.request.metrics
@@ -192,7 +192,7 @@ class _Settling:
         return metric.summary(inference.posterior(view, states), metric.k[0]).mu
 
 
-def _settled(result: Convergence) -> pl.DataFrame:
+def _shares(result: Convergence) -> pl.DataFrame:
     """The result as a frame; n = null for what never settles."""
     n = np.arange(1, result.share.size + 1)
     columns = {"n": n, "share": result.share, "cumulative": np.cumsum(result.share)}

@@ -1,4 +1,4 @@
-"""How many more trials settle it, and where to spend them."""
+"""How many more trials are enough, and where to spend them."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class _Need:
     def _course(
         self, prospects: _Prospects, sides: list[Ints]
     ) -> tuple[Callable[[Ints], Floats], float]:
-        """Sigma after further trials (of both sides the same), and how many of them settle it."""
+        """Sigma after further trials (of both sides the same), and how many of it tell apart."""
 
         def sigma(m: Ints) -> Floats:
             squares = []

@@ -164,7 +164,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("category", "roles", "metrics", "error", "message"), CONTRADICTIONS)
-def test_categories_are_settled_at_the_call(category, roles, metrics, error, message):
+def test_categories_are_known_at_the_call(category, roles, metrics, error, message):
     frame = log() if category is None else log(category=category)
     with pytest.raises(error, match=message):
         frame.scorio(**roles).report(*metrics)

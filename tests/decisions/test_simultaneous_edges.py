@@ -128,8 +128,8 @@ def test_simultaneous_is_a_flag(simultaneous):
 # --- plans
 
 
-@pytest.mark.parametrize(("assurance", "share"), [(0.8, "settled"), (0.5, "leader")])
-def test_planned_pairs_are_settled_as_often_as_promised(assurance, share):
+@pytest.mark.parametrize(("assurance", "share"), [(0.8, "apart"), (0.5, "leader")])
+def test_planned_pairs_are_told_apart_as_often_as_promised(assurance, share):
     random = np.random.default_rng(11)
     # Rates are as uniform as the prior, so that its posteriors are right.
     rates, n = random.random((400, 2, 10)), 8
@@ -141,14 +141,14 @@ def test_planned_pairs_are_settled_as_often_as_promised(assurance, share):
             more = now[stratum] + random.binomial(extra, rates[stratum])
             better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
             found.append((better is not None, better == leader))
-    shares = dict(zip(("settled", "leader"), np.mean(found, axis=0), strict=True))
-    # Three standard errors. For the leader 0.5 is a coin flip; the other may still be settled.
+    shares = dict(zip(("apart", "leader"), np.mean(found, axis=0), strict=True))
+    # Three standard errors. For the leader 0.5 is a coin flip; the other may still be told apart.
     spread = 3 * sqrt(assurance * (1 - assurance) / len(found))
     assert shares[share] == pytest.approx(assurance, abs=spread)
-    assert shares["leader"] <= shares["settled"]
+    assert shares["leader"] <= shares["apart"]
 
 
-def test_what_is_settled_today_needs_nothing(spread):
+def test_what_is_told_apart_today_needs_nothing(spread):
     for inference in ("published", "pooled"):
         plan = spread.trials_needed(inference=inference)
         pairs = spread.compare(inference=inference)
