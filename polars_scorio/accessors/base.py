@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
+PlanT = TypeVar("PlanT", bound=PlanOptions)
 
 
 class Accessor(Generic[FrameT]):
@@ -329,10 +330,10 @@ class Accessor(Generic[FrameT]):
         """The options of a method, and what was chosen for all of them."""
         return cast("OptionsT", {**self._chosen, **options})
 
-    def _planning(self, options: PlanOptions) -> PlanOptions:
+    def _planning(self, options: PlanT) -> PlanT:
         """Those of a plan, which is about these questions."""
         inference = self._chosen.get("inference")
-        return {**({} if inference is None else {"inference": inference}), **options}
+        return cast("PlanT", {**({} if inference is None else {"inference": inference}), **options})
 
     def _lazy(self) -> pl.LazyFrame:
         self._release()

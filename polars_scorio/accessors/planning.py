@@ -10,9 +10,8 @@ from polars_scorio.arguments import Compared, Per
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.convergence import settling, trajectory
 from polars_scorio.decisions.plan import next_trials, trials_needed
-from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.options import DecisionOptions, PlanOptions
+from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, PlanOptions
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -237,17 +236,9 @@ class PlanMethods(Accessor[FrameT]):
         options = self._with(options)
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
-    @takes(PlanOptions)
+    @takes(ConvergenceOptions)
     def convergence(
-        self,
-        metric: Metric | None = None,
-        *,
-        replicates: int = 1000,
-        scheme: Scheme = "trial",
-        seed: int = 0,
-        progress: bool = False,
-        questions: Compared = "same",
-        **options: Unpack[PlanOptions],
+        self, metric: Metric | None = None, **options: Unpack[ConvergenceOptions]
     ) -> FrameT:
         """After how many trials does the ranking settle [1]_?
 
@@ -258,18 +249,6 @@ class PlanMethods(Accessor[FrameT]):
         ----------
         metric : Metric, optional
             By what the models are ranked; default `ps.bayes()`. One draw size at a time.
-        replicates : int
-            Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself, in
-            the order of its trial ids.
-        scheme : "trial" or "question"
-            What a replicate draws: trial numbers of each model, the same for all its questions
-            (which needs equally many trials of each), or those of each question on its own.
-        seed : int
-            Of the random numbers; the same in every stratum.
-        progress : bool
-            Show a bar, which needs the extra `progress`.
-        questions : "same" or "common"
-            As in `compare`.
 
         Returns
         -------
@@ -311,15 +290,5 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio.convergence(replicates=0).select("n", "share", "tau").rows()
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
         """
-        plan = settling(
-            self._lazy(),
-            self._roles,
-            metric,
-            replicates=replicates,
-            scheme=scheme,
-            seed=seed,
-            progress=progress,
-            questions=questions,
-            **self._planning(options),
-        )
-        return self._returned(plan)
+        options = self._planning(options)
+        return self._returned(settling(self._lazy(), self._roles, metric, **options))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Compared
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import settling, trajectory
 from polars_scorio.decisions.rank import rank
@@ -23,17 +22,16 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.lines import lines
-from polars_scorio.display.look import DecisionPlotOptions, PlanPlotOptions
+from polars_scorio.display.look import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.display.plot_base import PlotBase
-from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.options import PlanOptions
+from polars_scorio.reporting.options import ConvergenceOptions
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_PLAN = PlanOptions.__optional_keys__
+_KEYWORDS = ConvergenceOptions.__optional_keys__
 _HATCHED = "hatched: no comparison (no trials, or k exceeds them)"
 _STEPS = 200  # points of a line
 
@@ -175,17 +173,9 @@ class DecisionPlots(PlotBase):
         across, percent = charts.trials_axis(), subject.percent
         return lines(drawn, heading, across, name, subject.colours, percent=percent)
 
-    @takes(PlanPlotOptions)
+    @takes(ConvergencePlotOptions)
     def convergence(
-        self,
-        metric: Metric | None = None,
-        *,
-        replicates: int = 1000,
-        scheme: Scheme = "trial",
-        seed: int = 0,
-        progress: bool = False,
-        questions: Compared = "same",
-        **options: Unpack[PlanPlotOptions],
+        self, metric: Metric | None = None, **options: Unpack[ConvergencePlotOptions]
     ) -> Picture:
         """After how many trials does the ranking settle?
 
@@ -193,8 +183,6 @@ class DecisionPlots(PlotBase):
         ----------
         metric : Metric, optional
             By what the models are ranked; default `ps.avg()`. One draw size at a time.
-        replicates, scheme, seed, progress, questions
-            As in `Scorio.convergence`.
 
         Returns
         -------
@@ -221,17 +209,8 @@ class DecisionPlots(PlotBase):
         """
         # First, for so many strata are refused that replicates of them would take hours.
         subject, _ = self._collected(self._subject(metric, options))
-        plan = settling(
-            self._frame,
-            self._roles,
-            subject.metric,
-            replicates=replicates,
-            scheme=scheme,
-            seed=seed,
-            progress=progress,
-            questions=questions,
-            **{name: subject.options[name] for name in _PLAN if name in subject.options},
-        )
+        known = {name: subject.options[name] for name in _KEYWORDS & subject.options.keys()}
+        plan = settling(self._frame, self._roles, subject.metric, **known)
         settled = plan.collect(engine="streaming").drop_nulls("n")
         rows = thinned(settled, [*subject.trials.strata], _STEPS)
         what = {
@@ -241,6 +220,7 @@ class DecisionPlots(PlotBase):
         long = rows.select(stratum(subject.trials), "n", *what).unpivot(
             list(what), index=["stratum", "n"], variable_name="what"
         )
+        replicates = options.get("replicates", 1000)
         drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
         heading = subject.heading(
             f"When the ranking by {subject.name} settles",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from polars_scorio.arguments import check_choice, check_count, several, shown
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import inert_text
-from polars_scorio.reporting.options import DecisionOptions, InferenceOptions, PlanOptions
+from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, InferenceOptions
 from polars_scorio.signatures import Option
 
 Theme = Literal["light", "dark"]
@@ -47,8 +47,8 @@ class DecisionPlotOptions(LookOptions, DecisionOptions, total=False):
     """The keywords of pictures that compare models."""
 
 
-class PlanPlotOptions(LookOptions, PlanOptions, total=False):
-    """The keywords of pictures of what more trials would bring."""
+class ConvergencePlotOptions(LookOptions, ConvergenceOptions, total=False):
+    """The keywords of pictures of what replicates a log."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import (
     Adjusted,
+    Compared,
     InferenceKind,
     Overall,
     Per,
@@ -16,6 +17,7 @@ from polars_scorio.arguments import (
     check_confidence,
 )
 from polars_scorio.counting.roles import Category, Column, Unscored
+from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.signatures import Option
 
@@ -141,6 +143,30 @@ class DecisionOptions(InferenceOptions, total=False):
             with ``target="population"``; the covariance is a sandwich over the questions.""",
         ),
     ]
+
+
+class ConvergenceOptions(PlanOptions, total=False):
+    """The keywords of what replicates a log."""
+
+    replicates: Annotated[
+        int,
+        Option(
+            1000,
+            """Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself,
+            in the order of its trial ids.""",
+        ),
+    ]
+    scheme: Annotated[
+        Scheme,
+        Option(
+            "trial",
+            """What a replicate draws: trial numbers of each model, the same for all its questions
+            (which needs equally many trials of each), or those of each question on its own.""",
+        ),
+    ]
+    seed: Annotated[int, Option(0, "Of the random numbers; the same in every stratum.")]
+    progress: Annotated[bool, Option(False, "Show a bar, which needs the extra `progress`.")]  # noqa: FBT003 - the default
+    questions: Annotated[Compared, Option("same", "As in `compare`.")]
 
 
 class OutcomeOptions(TypedDict, total=False):
