@@ -310,9 +310,25 @@ def urn_chances(a: Floats, b: Floats, k: int) -> Floats:
     >>> urn_chances(np.array([1.0]), np.array([1.0]), 3)  # uniform
     array([[0.25, 0.25, 0.25, 0.25]])
     """
+    j = np.arange(float(k))
+    chances = np.ones((a.size, k + 1))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratios = (k - j) * (a[:, None] + j)
+        ratios /= (j + 1) * (b[:, None] + (k - 1 - j))
+        np.cumprod(ratios, axis=1, out=chances[:, 1:])
+        total = chances.sum(axis=1, keepdims=True)
+        chances /= total
+    # No success at all may be impossible, or so much rarer than the mean that products overflow.
+    lost = ~np.isfinite(total[:, 0])
+    if lost.any():
+        chances[lost] = _outward_chances(a[lost], b[lost], k)
+    return chances
+
+
+def _outward_chances(a: Floats, b: Floats, k: int) -> Floats:
+    """`urn_chances` by products that run outwards from the mean: none leaves the support."""
     a, b, j = a[:, None], b[:, None], np.arange(float(k))
     up, down = (k - j) * (a + j), (j + 1) * (b + (k - 1 - j))
-    # Products of ratios run outwards from the mean: none overflows, none leaves the support.
     outer = j + 0.5 >= k * a / (a + b)
     onward = np.divide(up, down, out=np.ones_like(up), where=outer)
     back = np.divide(down, up, out=np.ones_like(up), where=~outer)

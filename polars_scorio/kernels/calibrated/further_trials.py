@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.chances import share_chances
 from polars_scorio.kernels.draws import urn_chances
 
-_CELLS = 2**17  # of a temporary array: 1 MB
 _URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states
 
 
@@ -48,8 +46,10 @@ def further_successes(
     by_state = c.size * (further + 1) * _URN_COST
     by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
     method = _from_posteriors if by_state < by_node else _from_prior
+    order = np.argsort(c)
+    c, questions = c[order], questions[order]
     expected = np.empty((failures.size, further + 1))
-    for nodes in _blocks(failures.size, n + further + 1):
+    for nodes in slices(failures.size, n + further + 1):
         expected[nodes] = method(failures[nodes], successes[nodes], n, c, questions, further)
     return expected
 
@@ -58,15 +58,17 @@ def _from_prior(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
     """By the successes in all n + D trials, whose chances the states share."""
-    both, first = urn_chances(a, b, n + further), urn_chances(a, b, n)[:, c]
+    both, first = (np.ascontiguousarray(urn_chances(a, b, size).T) for size in (n + further, n))
+    first = first[c]
     share = questions[:, None] * share_chances(n, further, c)
     # A node to which some state is impossible (in floating point) has no weight worth the name.
     known = np.divide(1.0, first, out=np.zeros_like(first), where=first > 0)
-    expected, term = np.zeros((2, a.size, further + 1))
-    for state, successes in enumerate(c.tolist()):
-        np.multiply(both[:, successes : successes + further + 1], share[state], out=term)
-        term *= known[:, state, None]
-        expected += term
+    expected, term = np.empty((a.size, further + 1)), np.empty_like(known)
+    # States that follow each other are a part of the table, and need no copy of it.
+    run = bool((np.diff(c) == 1).all())
+    for t in range(further + 1):
+        of_states = both[c[0] + t : c[-1] + t + 1] if run else both[c + t]
+        expected[:, t] = share[:, t] @ np.multiply(of_states, known, out=term)
     return expected
 
 
@@ -78,8 +80,3 @@ def _from_posteriors(
     for successes, shared in zip(c.tolist(), questions.tolist(), strict=True):
         expected += shared * urn_chances(a + successes, b + (n - successes), further)
     return expected
-
-
-def _blocks(nodes: int, width: int) -> Iterator[slice]:
-    step = max(_CELLS // width, 1)
-    return (slice(start, start + step) for start in range(0, nodes, step))
