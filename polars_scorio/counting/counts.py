@@ -40,6 +40,7 @@ from polars_scorio.counting.roles import (
     refuse_repeats,
 )
 from polars_scorio.counting.seen import UNWATCHED, Watch
+from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.values import literal
 
 DROPPED, STATES, REWARDS, SEQUENCE = ":dropped", ":states", ":rewards", ":sequence"
@@ -67,21 +68,24 @@ def refuse_count_names(trials: Trials) -> None:
     refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
-def tallies(trials: Trials) -> pl.LazyFrame:
+def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`, in which a category occurs several
     times where trial ids are in several blocks; `ROWS`, `MISSING` and, where rows carry trial ids,
-    `IDS` and `NO_ID` are numbers.
+    `IDS` and `NO_ID` are numbers. With `latest`, where ids say which trial came last, the structs
+    hold `LATEST` too, the largest trial id of the category.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).alias(MISSING)
-    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT)).alias(STATES)
+    last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
+    kept = [LATEST] if last else []
+    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *kept).alias(STATES)
     totals = pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum()
     if in_blocks(trials):
         bits = pl.col(BITS).bitwise_or()
         cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
-        parts = cells.agg(_rows(trials), bits).with_columns(missing)
+        parts = cells.agg(_rows(trials), bits, *last).with_columns(missing)
         questions = (
             parts.group_by(*keys, BLOCK)
             .agg(states, totals, bits)
@@ -91,7 +95,7 @@ def tallies(trials: Trials) -> pl.LazyFrame:
         )
         return in_one_cluster(questions, trials, [STATES])
     ids = [pl.col(TRIAL)] if trials.identified else []
-    parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids)
+    parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids, *last)
     distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials)
     questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))

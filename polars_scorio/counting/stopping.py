@@ -10,30 +10,38 @@ from polars_scorio.counting.values import is_label, literal
 from polars_scorio.kernels.calibrated.stopping import stopping
 
 STOPPING = "stopping"
-OUTCOMES = (_N, _C, _LAST) = (":n", ":c", ":last")
+OUTCOMES = (TRIALS, _C, _LAST) = (":n", ":c", ":last")
+LATEST = ":latest"  # the largest trial id of those that a row stands for
 
 _STATE, _OFTEN = ":state", ":often"
 
 
-def outcomes(trials: Trials) -> list[pl.Expr]:
+def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
     """Of each question: trials with an outcome, successes, and whether the last is one.
 
     Null where nothing says what success is, or which trial was the last.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    tallied : bool
+        Whether the rows are those of `tallies`: categories, with `COUNT` and `LATEST`.
     """
     success = _success(trials)
     if success is None:
-        nothing = {_N: pl.Int64(), _C: pl.Int64(), _LAST: pl.Boolean()}
+        nothing = {TRIALS: pl.Int64(), _C: pl.Int64(), _LAST: pl.Boolean()}
         return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()]
     seen, last = pl.col(CATEGORY).is_not_null(), pl.lit(None, pl.Boolean)
-    if trials.identified and trials.trial is not None and _ordered(trials.trial.dtype):
-        latest = pl.col(TRIAL) == pl.col(TRIAL).filter(seen).max()
-        last = success.filter(seen & latest).first()
+    if in_order(trials):
+        latest = pl.col(LATEST if tallied else TRIAL)
+        last = success.filter(seen & (latest == latest.filter(seen).max())).first()
     numbers = [
-        (which if trials.count is None else pl.when(which).then(pl.col(COUNT))).sum()
+        (pl.when(which).then(pl.col(COUNT)) if trials.count or tallied else which).sum()
         for which in (seen, success)
     ]
     n, c = (number.cast(pl.Int64, strict=False) for number in numbers)
-    return [n.alias(_N), c.alias(_C), last.alias(_LAST)]
+    return [n.alias(TRIALS), c.alias(_C), last.alias(_LAST)]
 
 
 def followed() -> pl.Expr:
@@ -41,7 +49,7 @@ def followed() -> pl.Expr:
 
     A list, empty where they are all the same, that `named` makes the word of.
     """
-    differ = pl.col(_N).filter(_scored()).n_unique() > 1
+    differ = pl.col(TRIALS).filter(_scored()).n_unique() > 1
     states = pl.struct(OUTCOMES).alias(_STATE).filter(_scored()).value_counts(name=_OFTEN)
     return states.head(pl.when(differ).then(pl.len()).otherwise(0)).alias(STOPPING)
 
@@ -53,7 +61,7 @@ def named() -> pl.Expr:
 
 def _scored() -> pl.Expr:
     """Whether a question has trials, and as many successes as it can have."""
-    return ((pl.col(_N) > 0) & pl.col(_C).is_between(0, pl.col(_N))).fill_null(value=False)
+    return ((pl.col(TRIALS) > 0) & pl.col(_C).is_between(0, pl.col(TRIALS))).fill_null(value=False)
 
 
 def _success(trials: Trials) -> pl.Expr | None:
@@ -66,8 +74,9 @@ def _success(trials: Trials) -> pl.Expr | None:
     return pl.any_horizontal(own) if own else None
 
 
-def _ordered(dtype: pl.DataType) -> bool:
+def in_order(trials: Trials) -> bool:
     """Whether trial ids say which trial came last: words do not."""
+    dtype = trials.trial.dtype if trials.identified and trials.trial else pl.String()
     return dtype.is_numeric() or dtype.is_temporal()
 
 
@@ -81,7 +90,7 @@ def _word(states: pl.Series | None) -> str | None:
     if states is None or states.is_empty():
         return None
     flat = states.struct.unnest().unnest(_STATE).sort(OUTCOMES)
-    n, c, often = (flat[name].to_numpy().astype(np.int64) for name in (_N, _C, _OFTEN))
+    n, c, often = (flat[name].to_numpy().astype(np.int64) for name in (TRIALS, _C, _OFTEN))
     known = flat[_LAST].is_not_null().to_numpy() & (n > 1)
     if not known.any():
         return stopping(n, c, often)

@@ -13,6 +13,15 @@ from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.html.texts import count, listed, numbered, span
 from polars_scorio.metrics.base import Metric
 
+# What the numbers of trials followed: a title, and what that means for whom.
+_FOLLOWED = {
+    "outcomes": "Trials that stopped on outcomes: Of {} a question was asked until it gave "
+    "something, for instance a success, so that estimates are biased. The first {} of each "
+    "question are not; nor are pooled numbers.",
+    "difficulty": "Trials that follow difficulty: Of {} harder questions have more trials, or "
+    "fewer. Their estimates hold; pooled numbers and forecasts do not.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Alert:
@@ -116,17 +125,12 @@ def _sizes(coverage: pl.DataFrame) -> Iterator[Alert]:
 def _stopping(coverage: pl.DataFrame) -> Iterator[Alert]:
     if "stopping" not in coverage.columns:
         return
-    meanings = {
-        "outcomes": "stop on what they gave, for instance at the first success",
-        "difficulty": "are more, or fewer, where a question is harder",
-    }
-    for kind, meaning in meanings.items():
-        models = coverage.filter(pl.col("stopping") == kind)["model"].unique().sort().to_list()
-        if models:
-            yield Alert(
-                "Trials that depend on outcomes",
-                f"The trials of {listed(models)} {meaning}: their numbers may be biased.",
-            )
+    for kind, meaning in _FOLLOWED.items():
+        found = coverage.filter(pl.col("stopping") == kind)
+        if found.height:
+            names = listed(found["model"].unique().sort().to_list())
+            title, text = meaning.split(": ", 1)
+            yield Alert(title, text.format(names, count(min(found["n_min"]), "trial")))
 
 
 def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:

@@ -83,15 +83,7 @@ def scale_of(rows: pl.DataFrame) -> Scale:
 
 def spoken_lead(scope: Scope) -> str:
     """The leading metric as people write it."""
-    return spoken(scope.lead.name, scope.lead.k[0], equal_trials(scope))
-
-
-def equal_trials(scope: Scope) -> int | None:
-    """The trials of each question, where all have the same number."""
-    totals = scope.rows.select("questions", "trials").unique()
-    each = scope.counts.group_by("model", "question").agg(pl.col("count").sum())["count"].unique()
-    exact = (totals["trials"] == totals["questions"] * each[0]).all() if len(each) == 1 else False
-    return int(each[0]) if exact else None
+    return spoken(scope.lead.name, scope.lead.k[0], scope.each)
 
 
 def differs(rows: pl.DataFrame) -> pl.Series:

@@ -19,7 +19,10 @@ from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.duplicates import in_blocks
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, CLUSTER, COUNT, Roles, Trials, bind
+from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
 from polars_scorio.display.html.labels import labels
+
+_ROW = ":row"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,15 +38,15 @@ class Look:
     cells : DataFrame
         stratum, model, question and, if the log has them, cluster as labels; category, and how many
         trials have it.
-    repeats : DataFrame
-        The same keys, and how many trials have an id that was there before; null where ids are
-        not checked.
+    each : DataFrame
+        A row for each of the same keys: how many trials have an id that was there before, null
+        where ids are not checked; and its `outcomes`.
     """
 
     trials: Trials
     questions: pl.DataFrame
     cells: pl.DataFrame
-    repeats: pl.DataFrame
+    each: pl.DataFrame
 
     @classmethod
     def read(cls, frame: pl.LazyFrame, roles: Roles) -> Look:
@@ -51,7 +54,7 @@ class Look:
         trials = bind(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
         seen = bind(frame, replace(roles, missing="drop"))
-        questions = tallies(seen).collect(engine="streaming")
+        questions = tallies(seen, latest=True).collect(engine="streaming")
         keys = {
             "stratum": trials.strata,
             "model": trials.models,
@@ -63,11 +66,17 @@ class Look:
             _repeated(trials),
             **{name: labels(questions, key) for name, key in keys.items()},
         )
+        words = pl.col("stratum", "model").cast(pl.String)
+        named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
         # An outcome is there once for each block of trial ids.
-        cells = named.select(*keys, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
-        cells = cells.rename({CATEGORY: "category", COUNT: "count"})
-        cells = cells.group_by(*keys, "category").agg(pl.col("count").sum().cast(pl.Int64))
-        return cls(trials, questions, cells.sort(*keys, "category"), named.drop(STATES))
+        rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
+        ended = rows.group_by(_ROW).agg(outcomes(seen, tallied=True))
+        cells = rows.group_by(_ROW, pl.col(CATEGORY).alias("category")).agg(
+            pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
+        )
+        cells = cells.sort(_ROW, "category").select(*keys, "category", "count")
+        each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
+        return cls(trials, questions, cells, each)
 
     @property
     def roles(self) -> Roles:
@@ -88,6 +97,11 @@ class Look:
         """The labels of all models."""
         return self.cells["model"].unique().sort().to_list()
 
+    @property
+    def fewest(self) -> int:
+        """The trials with an outcome of the question that has fewest, at least 1."""
+        return max(1, int(self.each[TRIALS].min() or 1))  # type: ignore[arg-type]  # of integers
+
     def refuse(self) -> None:
         """Refuse what a report would refuse: null keys, repeated ids, missing outcomes, and so on.
 
@@ -106,8 +120,9 @@ class Look:
         """What is in the log for each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
-        again = self.repeats.group_by(keys).agg(_total("duplicates"))
-        return rows.drop("duplicates").join(again, on=keys, how="left", maintain_order="left")
+        found = self.each.group_by(keys).agg(_total("duplicates"), followed())
+        own = rows.drop("duplicates", STOPPING).join(found, on=keys, how="left")
+        return own.with_columns(named()).select(rows.columns).sort(keys)
 
 
 def _repeated(trials: Trials) -> pl.Expr:

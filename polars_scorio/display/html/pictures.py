@@ -13,7 +13,7 @@ from polars_scorio.display import grids
 from polars_scorio.display.chart_data import both_ways, paired, sizes
 from polars_scorio.display.charts import INK, Heading, Picture
 from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
-from polars_scorio.display.html.scopes import Scope, fewest_trials
+from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.html.texts import count, listed
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
@@ -30,7 +30,7 @@ _INKS = {
     "#0072b2": "var(--blue)",  # the first colour of models, which is dark
     "#000000": "var(--ink)",  # of a line; what is written on colours is "black" and "white"
 }
-_WIDTH = 280  # pixels of a panel
+_WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _MATRIX = 25  # models whose pairs a picture can show
@@ -120,7 +120,7 @@ def intervals(scope: Scope, settings: Settings) -> list[Figure]:
 
 def curves(scope: Scope, settings: Settings) -> list[Figure]:
     """Pass@k and Pass^k against k, as far as all questions have trials, up to 64."""
-    most = min(fewest_trials(scope.counts), _DRAWN)
+    most = min(scope.fewest, _DRAWN)
     if most == 1:
         return []
     plots = Plots(scope.counts.lazy(), scope.roles, settings.report)

@@ -9,7 +9,8 @@ from typing import Any, cast
 import polars as pl
 
 from polars_scorio.counting.categories import classes
-from polars_scorio.counting.roles import Roles, bind
+from polars_scorio.counting.roles import CATEGORY, COUNT, Roles, Trials, bind
+from polars_scorio.counting.values import literal
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.rank import rank
@@ -21,6 +22,7 @@ from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.curves import in_one_column
 from polars_scorio.reporting.report import report
+from polars_scorio.reporting.request import on_levels
 
 ASSURANCE = 0.8  # the probability with which a plan settles a pair
 _DRAWN = 4  # the usual draw size, where questions have so many trials
@@ -46,6 +48,10 @@ class Scope:
         The models, the best first, as `Scorio.rank` has them.
     pairs : DataFrame
         All pairs of models, compared by the leading metric: at once, as the ranks are.
+    fewest : int
+        The trials with an outcome of the question that has fewest, at least 1.
+    each : int or None
+        The trials of each question, where all have the same number and none is dropped.
     needed : DataFrame
         Trials that neighbours in the ranking need, where they are not told apart.
     """
@@ -57,6 +63,8 @@ class Scope:
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
     ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    fewest: int = 1
+    each: int | None = None
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
@@ -76,13 +84,26 @@ class Scope:
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
         done = pl.collect_all([rows, order, pairs])
+        fewest, each = self._sizes(done[0])
         return replace(
             self,
             rows=in_one_column(done[0]),
             ranks=done[1],
             pairs=done[2],
+            fewest=fewest,
+            each=each,
             needed=self._needed(done[2], settings),
         )
+
+    def _sizes(self, rows: pl.DataFrame) -> tuple[int, int | None]:
+        """The fewest trials of a question, and their number if all have the same."""
+        scored = pl.col("count").filter(pl.col("category").is_not_null())
+        if self.roles.missing not in {"error", "drop"}:  # a missing outcome is one, too
+            scored = pl.col("count")
+        each = self.counts.group_by("model", "question").agg(scored.sum())["count"]
+        fewest, most = int(each.min() or 1), int(each.max() or 1)  # type: ignore[arg-type]  # integers
+        same = fewest == most and not rows["dropped"].sum()
+        return max(1, fewest), most if same else None
 
     def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         """What would settle neighbours that are not told apart yet."""
@@ -102,6 +123,17 @@ class Scope:
         needed = plan.collect().join(either, on=names, how="semi", maintain_order="left")
         return needed.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
 
+    def _weight(self, trials: Trials) -> pl.Expr:
+        """What a trial scores on average: the weight of its category."""
+        w = on_levels(average(self.lead), trials).w
+        pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
+        known = [(literal(value, trials.category.dtype), weight) for value, weight in pairs]
+        return pl.sum_horizontal(
+            pl.when(pl.col(CATEGORY) == value).then(weight).otherwise(0.0)
+            for value, weight in known
+            if value is not None
+        )
+
     def per_question(self) -> pl.DataFrame:
         """The questions, the hardest first: of all models the mean score, the best and the worst.
 
@@ -110,13 +142,20 @@ class Scope:
         DataFrame
             question, trials, score, least, most.
         """
-        metric = average(self.lead)
-        rows = report(self.counts.lazy(), self.roles, [metric], per="question").collect()
-        each = rows.group_by("question").agg(
-            pl.col("trials").sum(),
-            pl.col("estimate").mean().alias("score"),
-            pl.col("estimate").min().alias("least"),
-            pl.col("estimate").max().alias("most"),
+        trials = bind(self.counts.lazy(), self.roles)
+        rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
+        score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
+        scores = rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials"))
+        each = (
+            scores.group_by("question")
+            .agg(
+                pl.col("trials").sum().cast(pl.Int64),
+                # In a fixed order: their sums are the same on every run.
+                pl.col("score").sort().mean(),
+                pl.col("score").min().alias("least"),
+                pl.col("score").max().alias("most"),
+            )
+            .collect()
         )
         # Means that differ in their last digits are the same.
         return each.sort(pl.col("score").round(12), "question")
@@ -144,29 +183,27 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
 
 def default_metrics(look: Look) -> tuple[Metric, ...]:
     """The average, and Pass@k and Pass^k where success can be told."""
-    k = min(_DRAWN, fewest_trials(look.cells))
-    if k == 1 or not knows_success(look.cells, look.roles):
+    if not knows_success(look.cells, look.roles):
+        return (avg(),)
+    k = min(_DRAWN, look.fewest)
+    if k == 1:
         return (avg(),)
     return avg(), pass_at_k(k), pass_hat_k(k)
 
 
-def fewest_trials(cells: pl.DataFrame) -> int:
-    """The trials with an outcome of the question that has fewest, at least 1."""
-    keys = [name for name in ("stratum", "model", "question") if name in cells.columns]
-    scored = cells.group_by(keys).agg(
-        pl.col("count").filter(pl.col("category").is_not_null()).sum()
-    )
-    return max(1, int(scored["count"].min() or 1))  # type: ignore[arg-type]  # of an integer column
-
-
-def common(cells: pl.DataFrame) -> pl.DataFrame:
-    """Of each stratum the questions that all of its models have.
+def common(look: Look) -> pl.DataFrame:
+    """Of each stratum the cells of the questions that all of its models have.
 
     Where they have none in common, all are kept, for the comparison to refuse.
     """
-    models = pl.col("model").n_unique()
-    shared = cells.filter(models.over("stratum", "question") == models.over("stratum"))
-    lost = cells.join(shared, on="stratum", how="anti")
+    cells, keys = look.cells, ["stratum", "question"]
+    models = look.each.group_by("stratum").agg(pl.col("model").n_unique())
+    asked = look.each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
+    lacking = asked.filter(pl.col("askers") < pl.col("model"))
+    if lacking.is_empty():
+        return cells
+    shared = cells.join(lacking, on=keys, how="anti", maintain_order="left")
+    lost = cells.join(shared, on="stratum", how="anti", maintain_order="left")
     return pl.concat([shared, lost])
 
 
@@ -186,7 +223,7 @@ def scopes(
 ) -> tuple[Scope | None, list[Scope]]:
     """The whole log, and its strata, with their numbers."""
     roles = replace(look.roles, by=())
-    cells = common(look.cells)
+    cells = common(look)
     strata = cells.partition_by("stratum", maintain_order=True) if look.trials.by else []
     parts = [
         Scope(part["stratum"][0], part.drop("stratum"), roles, metrics).evaluated(settings)

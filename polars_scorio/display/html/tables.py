@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.html.headline import differs, equal_trials, lead_rows, scale_of
+from polars_scorio.display.html.headline import differs, lead_rows, scale_of
 from polars_scorio.display.html.labels import spoken
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.html.texts import count, span
@@ -52,7 +52,7 @@ def leaderboard(scope: Scope) -> Table:
     if len(models) > 1:
         columns.insert(1, Column("P(best)", [*map(chance, scope.ranks["p_best"])]))
     for (name, k), rows in scope.rows.group_by("metric", "k", maintain_order=True):
-        head = spoken(str(name), None if k is None else int(str(k)), equal_trials(scope))
+        head = spoken(str(name), None if k is None else int(str(k)), scope.each)
         columns += _numbers(head, _placed(rows, models))
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
     asked = " in ".join(count(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
@@ -67,7 +67,7 @@ def _trials(scope: Scope) -> str:
 
 def _placed(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
     """Rows in the order of the models, with nulls for those that have none."""
-    order = pl.DataFrame({"model": models}, schema={"model": pl.String})
+    order = pl.DataFrame({"model": models}, schema={"model": rows.schema["model"]})
     return order.join(rows, on="model", how="left", maintain_order="left")
 
 

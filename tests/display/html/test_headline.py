@@ -1,5 +1,7 @@
 """The sentence that matters, and what a reader is warned of."""
 
+from random import Random
+
 import polars as pl
 import pytest
 
@@ -118,3 +120,35 @@ def test_unchecked_unequal_and_single_trials():
 def test_draws_of_more_than_there_are_trials():
     found = alerts_of(models(2), ps.bayes(), ps.pass_at_k([4, 8]), ps.pass_hat_k(16))
     assert found["More draws than trials"].startswith("Pass@8 and Pass^16: some questions")
+
+
+def stopped(kind: str) -> pl.DataFrame:
+    """Sixty questions whose numbers of trials follow outcomes, difficulty, or nothing."""
+    random, rows = Random(2), []  # noqa: S311 - nothing here is secret
+    for question in range(60):
+        rate = (question + 0.5) / 60
+        outcomes = [int(random.random() < rate) for _ in range(3)]
+        if kind == "outcomes":  # a failure is tried again, up to eight times
+            while not outcomes[-1] and len(outcomes) < 8:
+                outcomes.append(int(random.random() < rate))
+        more = {"difficulty": question // 8, "nothing": question % 4}.get(kind, 0)
+        outcomes += [int(random.random() < rate) for _ in range(more)]
+        rows += [(question, trial, outcome) for trial, outcome in enumerate(outcomes)]
+    log = pl.DataFrame(rows, schema=["question", "trial", "category"], orient="row")
+    return log.with_columns(model=pl.lit("ada"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "says"),
+    [
+        ("outcomes", "Trials that stopped on outcomes", "The first 3 trials of each question"),
+        ("difficulty", "Trials that follow difficulty", "Of ada harder questions have more"),
+        ("nothing", None, ""),
+    ],
+)
+def test_trials_that_follow_something_are_warned_of(kind, title, says):
+    log = stopped(kind)
+    assert log.scorio.coverage()["stopping"].to_list() == [None if title is None else kind]
+    found = alerts_of(log)
+    assert [name for name in found if name.startswith("Trials that")] == [title] * bool(title)
+    assert says in found.get(title, "")

@@ -7,6 +7,8 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.look import Look
+from polars_scorio.display.html.scopes import scopes
+from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import drawn
 
@@ -66,3 +68,27 @@ def test_labels_tell_strata_apart_whose_parts_join_to_the_same_text():
         for x, y in (("a / b", "c"), ("a", "b / c"))
     )
     assert looked(log, by=["x", "y"]).cells["stratum"].n_unique() == 2
+
+
+@pytest.mark.parametrize(
+    ("roles", "metric"),
+    [
+        pytest.param({"success": [1, 2]}, ps.avg(), id="success"),
+        pytest.param({}, ps.bayes(w=[0, 0.5, 1]), id="weights"),
+        pytest.param({"levels": [0, 1, 2]}, ps.avg(), id="levels"),
+        pytest.param({"success": [2], "missing": 2}, ps.pass_at_k(2), id="missing"),
+    ],
+)
+def test_questions_have_the_scores_of_the_report(roles, metric):
+    log = drawn(3, range(7), most=4).filter(domain="air").drop("domain")
+    if "missing" in roles:
+        log = log.with_columns(pl.when(pl.col("category") > 0).then("category"))
+    whole, _ = scopes(looked(log, **roles), (metric,), Settings())
+    w = None if metric.w is None else dict(metric.w)
+    each = log.scorio(**roles).report(ps.avg(w), per="question")
+    expected = each.group_by(pl.col("question").cast(pl.String)).agg(
+        pl.col("trials").sum(), score=pl.col("estimate").mean()
+    )
+    shown = whole.per_question().select(pl.col("question").cast(pl.String), "trials", "score")
+    assert_frame_equal(shown, expected, check_row_order=False, check_dtypes=False)
+    assert shown["score"].is_sorted()
