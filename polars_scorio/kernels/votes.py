@@ -84,7 +84,7 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     >>> vote_success(ballots, 2).round(6), vote_success(ballots, 2, "fail").round(6)
     (array([0.4]), array([0.1]))
     """
-    canonical, index = _distinct(ballots)
+    canonical, index = distinct_ballots(ballots)
     chance = np.full(canonical.abstained.size, np.nan)
     possible = np.flatnonzero(canonical.trials >= k)
     for rows in _batches(possible, k):
@@ -119,7 +119,7 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     >>> (vote_variance(ballots, 1) * 12).round(6)
     array([1.])
     """
-    canonical, index = _distinct(ballots)
+    canonical, index = distinct_ballots(ballots)
     n, choices = canonical.trials, np.column_stack([canonical.votes, canonical.abstained])
     left_out, times, owner = [], [], []
     for column in range(choices.shape[1]):
@@ -162,7 +162,7 @@ def _like(ballots: Ballots, column: int) -> Mask:
     return same
 
 
-def _distinct(ballots: Ballots) -> tuple[Ballots, Ints]:
+def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
     """The questions that differ by more than the order of their answers, and which each is."""
     # Right answers first, then by votes: the sign parts them.
     signed = np.where(ballots.right, 1, -1) * (ballots.votes + ballots.right)

@@ -1,0 +1,177 @@
+"""What the noise of votes over answers is worth, without a model of the questions.
+
+Each question prices itself: nothing is known of how answers are shared out among questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.states import States
+from polars_scorio.kernels.votes import (
+    Ballots,
+    Ties,
+    distinct_ballots,
+    vote_success,
+    vote_variance,
+)
+
+_QUARTER = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """The answers of the questions of some groups.
+
+    Attributes
+    ----------
+    ballots : Ballots
+        Those of S questions, no two of them alike.
+    states : States
+        Which groups have how many questions of each; the counts are its place in `ballots`.
+    """
+
+    ballots: Ballots
+    states: States
+
+    @classmethod
+    def tally(
+        cls, ballots: Ballots, group: Ints, groups: int, cluster: Ints | None = None
+    ) -> tuple[Votes, Clustered | None]:
+        """Collect questions, each of a group and perhaps of a cluster, shape (M,).
+
+        Returns
+        -------
+        Votes
+            Those of the groups.
+        Clustered or None
+            The same questions in their clusters.
+        """
+        ballots, place = distinct_ballots(ballots)
+        own, one = place[:, None], np.ones_like(place)
+        votes = cls(ballots, States.tally(own, 0 * own, group, one, groups))
+        if cluster is None:
+            return votes, None
+        return votes, Clustered.tally(own, 0 * own, group, cluster, one, groups)
+
+    @property
+    def alone(self) -> Votes:
+        """Each of the S questions as a group of its own."""
+        votes, _ = Votes.tally(self.ballots, np.arange(self.size), self.size)
+        return votes
+
+    @property
+    def size(self) -> int:
+        """How many different questions there are, S."""
+        return len(self.ballots.votes)
+
+    def sum(self, values: Floats) -> Floats:
+        """Of each group the sum over its questions of values of shape (S,)."""
+        states = self.states
+        each = states.questions * values[states.state]
+        return np.bincount(states.group, each, states.groups).astype(np.float64)
+
+
+def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
+    """The price of the votes of k trials in each group.
+
+    Parameters
+    ----------
+    votes : Votes
+        The answers.
+    k, ties
+        As for `vote_success`.
+
+    Returns
+    -------
+    Price
+        NaN where k exceeds the trials of some question.
+
+    Notes
+    -----
+    The variance is the sum over the questions of what `noise` says, over M^2; the factor is how
+    uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
+    known no better than by that question. The mean is the estimate, shrunk by half a question of
+    each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
+    never below what one trial can change, and near a bound, where agreement is all there is, the
+    estimate is worth no more Bernoulli draws than there are trials.
+
+    Examples
+    --------
+    Two questions, of each of which three of four trials are right.
+
+    >>> ballots = Ballots(np.array([[3, 1]] * 2), np.array([[True, False]] * 2), np.array([0, 0]))
+    >>> votes, _ = Votes.tally(ballots, np.array([0, 0]), 1)
+    >>> price = vote_price(votes, 1)
+    >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
+    [0.75] [0.1768] [1.7071]
+    """
+    each, size = vote_success(votes.ballots, k, ties), votes.states.size
+    estimate, rest = votes.states.mean(each), votes.states.mean(1 - each)
+    mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
+    own = noise(votes.ballots, k, ties)
+    # A single trial tells nothing of its question; the mean of all bounds the sum of those.
+    single = np.isnan(own) & (votes.ballots.trials >= k)
+    known, number = np.where(single, 0.0, own), votes.sum(single.astype(float))
+    total = votes.sum(known) + number * mean * mean_rest
+    square = votes.sum(known**2) + number * (mean * mean_rest) ** 2
+    trials = votes.sum(votes.ballots.trials.astype(float))
+    variance = _floored(total / size**2, estimate, rest, mean * mean_rest, trials)
+    factor = 1 + np.sqrt(square) / (size**2 * variance)
+    return Price(estimate, rest, mean, mean_rest, variance, factor)
+
+
+def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
+    """Variance of `vote_success` of each question: expected not to be below the true one.
+
+    Parameters
+    ----------
+    ballots, k, ties
+        As for `vote_success`.
+
+    Returns
+    -------
+    ndarray of float, shape (M,)
+        For draws of up to a quarter of the trials the jackknife, `vote_variance`. Beyond, where
+        hardly two draws have nothing in common, ``k / (n - j) U_j (1 - U_j)`` of the votes of
+        ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most
+        ``k / n`` times what one draw does [1]_, and so does that of j. NaN for a single trial, and
+        where k exceeds the trials.
+
+    References
+    ----------
+    .. [1] W. Hoeffding (1948), A class of statistics with asymptotically normal distribution, Ann.
+       Math. Statist. 19, 293-325, eq. 5.22.
+
+    Examples
+    --------
+    Half of four trials are right: the votes of all four are priced by those of two.
+
+    >>> ballots = Ballots(np.array([[2, 2]]), np.array([[True, False]]), np.array([0]))
+    >>> noise(ballots, 4).round(6)
+    array([0.5])
+    """
+    n = ballots.trials
+    found = np.full(n.size, np.nan)
+    few = k <= n // _QUARTER
+    if few.any():
+        found[few] = vote_variance(ballots.of(few), k, ties)
+    for trials in np.unique(n[~few & (n >= max(k, 2))]).tolist():
+        rows, drawn = n == trials, min(k, trials // 2)
+        share = vote_success(ballots.of(rows), drawn, ties)
+        found[rows] = k / (trials - drawn) * share * (1 - share)
+    return found
+
+
+def _floored(
+    variance: Floats, estimate: Floats, rest: Floats, of_one: Floats, trials: Floats
+) -> Floats:
+    """The variance of each group, of which the answers of a few trials do not say enough."""
+    variance = np.maximum(variance, 1 / trials**2)
+    square = np.minimum(estimate, rest) ** 2
+    return np.maximum(variance, variance / (square + variance) * of_one / trials)
