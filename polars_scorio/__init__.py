@@ -34,6 +34,7 @@ from polars_scorio.metrics import (
     tail_pass,
     threshold_spectrum_at_k,
     unanimous_at_k,
+    vote_at_k,
 )
 from polars_scorio.reporting.prior_warning import PriorWarning
 
@@ -73,6 +74,7 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "unanimous_at_k",
+    "vote_at_k",
 ]
 
 

@@ -27,6 +27,11 @@ def metric_functions() -> list[Function]:
     return [each for each in exported if isfunction(each)]
 
 
+def estimate_functions() -> list[Function]:
+    """Those of categories alone, which are all that an expression sees."""
+    return [each for each in metric_functions() if each is not metrics.vote_at_k]
+
+
 def report_method(function: Function) -> Callable[..., Any]:
     """The report of a metric: the arguments of its function, and the options of a report."""
     own, shared = signature(function).parameters, keywords(ReportOptions)

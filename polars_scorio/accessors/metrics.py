@@ -6,7 +6,12 @@ Type checkers read metrics.pyi, which ``python -m tests.accessors.stub`` writes.
 from __future__ import annotations
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.accessors.methods import estimate_method, metric_functions, report_method
+from polars_scorio.accessors.methods import (
+    estimate_functions,
+    estimate_method,
+    metric_functions,
+    report_method,
+)
 
 
 class MetricMethods(Accessor[FrameT]):
@@ -19,4 +24,5 @@ class MetricEstimates:
 
 for _function in metric_functions():
     setattr(MetricMethods, _function.__name__, report_method(_function))
+for _function in estimate_functions():
     setattr(MetricEstimates, _function.__name__, estimate_method(_function))

@@ -221,6 +221,17 @@ class MetricMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`."""
 
+    def vote_at_k(
+        self,
+        k: DrawSizes,
+        ties: Literal["split", "fail"] = "split",
+        *,
+        bounds: Bounds | None = (0.0, 1.0),
+        name: str | None = None,
+        **options: Unpack[ReportOptions],
+    ) -> FrameT:
+        """Vote@k, self-consistency: how often is the most frequent answer of k trials right?"""
+
 class MetricEstimates:
     """The metrics as methods of categories: each is the estimate of a group."""
 

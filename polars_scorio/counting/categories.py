@@ -22,11 +22,14 @@ class Classes:
         The categories that count as 1; None where nothing tells them.
     rewards : bool
         Whether the categories themselves are needed too, as real-valued rewards.
+    answers : bool
+        Whether the answers of the trials are counted too, for votes.
     """
 
     known: tuple[Category, ...] | None
     success: tuple[Category, ...] | None
     rewards: bool = False
+    answers: bool = False
 
     @property
     def size(self) -> int:
@@ -42,7 +45,12 @@ class Classes:
 
 
 def classes(
-    trials: Trials, weighted: Sequence[tuple[Category, ...]], *, binary: bool, rewards: bool = False
+    trials: Trials,
+    weighted: Sequence[tuple[Category, ...]],
+    *,
+    binary: bool,
+    rewards: bool = False,
+    answers: bool = False,
 ) -> Classes:
     """Which classes a report has to count.
 
@@ -56,6 +64,8 @@ def classes(
         Whether the report has a metric that knows only success and failure.
     rewards : bool
         Whether it has one of real-valued rewards.
+    answers : bool
+        Whether it has one of answers.
 
     Returns
     -------
@@ -96,7 +106,7 @@ def classes(
             f"a binary metric must be told which of the categories {list(known or ())} count as "
             "success: pass success="
         )
-    return Classes(known, success, rewards)
+    return Classes(known, success, rewards, answers)
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:

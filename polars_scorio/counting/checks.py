@@ -18,6 +18,8 @@ from polars_scorio.counting.values import is_label
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
+# The answers of a question that have votes, and one that is both right and wrong.
+BALLOTS, TWOFOLD = ":ballots", ":twofold"
 # Which rule a question violates, its name if it does, and what was found there.
 PROBLEM, PLACE, FOUND, QUESTIONS = ":problem", ":place", ":found", ":questions"
 # A second cluster of a question, and whether it lacks one.
@@ -48,6 +50,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
         *_identities(trials),
         *_sizes(trials),
         *([] if classes is None else _categories(trials, classes)),
+        *([] if classes is None else _answers(trials, classes)),
     ]
 
 
@@ -293,6 +296,29 @@ def _categories(trials: Trials, classes: Classes) -> list[Rule]:
         way_out,
     )
     return [outside, empty]
+
+
+def _answers(trials: Trials, classes: Classes) -> list[Rule]:
+    """Those of votes, if something is to be voted on."""
+    if trials.answer is None or not classes.answers:
+        return []
+    name = trials.answer.name
+    twofold = Rule(
+        pl.col(TWOFOLD).is_not_null(),
+        _text(": ", pl.col(TWOFOLD)),
+        f"an answer with two verdicts in {name!r}",
+        "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
+        "about, in one spelling, and make null what cannot be read.",
+    )
+    silent = Rule(
+        (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
+        _text(": ", pl.col(ROWS), " trials"),
+        f"no answer at all (null in {name!r})",
+        "Trials without an answer abstain. Filter such questions out, or say with missing= what "
+        'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
+        "a vote is never right.",
+    )
+    return [twofold, *([silent] if trials.roles.missing == "error" else [])]
 
 
 def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:

@@ -35,7 +35,7 @@ def in_one_cluster(
     cluster = pl.col(CLUSTER)
     return questions.group_by(*trials.groups, trials.question.name).agg(
         pl.exclude(CLUSTER, *lists, *least).sum(),
-        *(pl.col(name).explode(**AS_ROWS) for name in lists),
+        *(pl.col(name).explode(**AS_ROWS).drop_nulls() for name in lists),
         *(pl.col(name).min() for name in least),
         cluster.min(),
         pl.when(cluster.n_unique() > 1).then(cluster.max()).alias(ANOTHER),

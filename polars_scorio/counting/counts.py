@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_scorio.counting.answers import by_answer
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     BAD,
+    BALLOTS,
     FOUND,
     IDS,
     MISSING,
@@ -15,6 +17,7 @@ from polars_scorio.counting.checks import (
     PLACE,
     PROBLEM,
     ROWS,
+    TWOFOLD,
     checked,
     marked,
     refuse_bad,
@@ -130,6 +133,11 @@ def _count_name(trials: Trials) -> str:
     return trials.count.name if trials.count else "count"
 
 
+def list_columns(classes: Classes, *, sequences: bool) -> list[str]:
+    """The columns of lists that questions have, which then are states of their own."""
+    return [REWARDS] * classes.rewards + [SEQUENCE] * sequences + [BALLOTS] * classes.answers
+
+
 def counted(
     trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
 ) -> pl.LazyFrame:
@@ -143,7 +151,9 @@ def counted(
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    rows = watched.noted(trials.rows(ordered=sequences), trials.category.dtype).with_columns(
+    answered = classes.answers and trials.answer is not None
+    found = trials.rows(ordered=sequences, answers=answered)
+    rows = watched.noted(found, trials.category.dtype).with_columns(
         _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
@@ -154,26 +164,41 @@ def counted(
         pl.col(MISSING, *others).sum(),
         *([] if stray is None else [pl.col(OUTSIDE).min()]),
     ]
+    rewards = [_rewards(trials)] if classes.rewards else []
     # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
-    if in_blocks(trials) and not classes.rewards and not sequences:
+    if answered:
+        own, sums = [_rows(trials), *_bad(trials)], [*totals, *watched.questions()]
+        right = _successful(classes, first, others)
+        questions = by_answer(rows, keys, own, rewards, sums, right, trials)
+    elif in_blocks(trials) and not rewards and not sequences:
         questions = _merged(rows, keys, totals, watched)
     else:
         questions = rows.group_by(*keys).agg(
             _rows(trials),
             *totals,
             *watched.questions(),
-            *([_rewards(trials)] if classes.rewards else []),
+            *rewards,
             *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
             *_bad(trials),
             *identities(pl.col(TRIAL), trials),
         )
-    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
-    questions = in_one_cluster(questions, trials, lists, [] if stray is None else [OUTSIDE])
+    least = [OUTSIDE] * (stray is not None) + [TWOFOLD] * answered
+    lists = list_columns(classes, sequences=sequences)
+    questions = in_one_cluster(questions, trials, lists, least)
     return (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(
             pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
         ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+    )
+
+
+def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
+    """How many trials succeeded, of which the first class is what the others leave."""
+    columns = [first, *others]
+    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
+    return pl.sum_horizontal(
+        rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
     )
 
 

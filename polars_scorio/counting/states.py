@@ -30,7 +30,7 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.counts import DROPPED, REWARDS, SEQUENCE, STATES, class_columns, counted
+from polars_scorio.counting.counts import DROPPED, STATES, class_columns, counted, list_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, Trials
 from polars_scorio.counting.seen import Watch, watch
@@ -72,13 +72,13 @@ def states(
     LazyFrame
         One row per group, ascending. `STATES` is a list of structs: the question (if
         `per_question`), its `CLUSTER` (if the log has them), its counts, its prior counts, how many
-        `QUESTIONS` share them, how many missing outcomes were `DROPPED` there, and its `REWARDS`
-        (if `classes` asks for them) or its `SEQUENCE` of classes.
+        `QUESTIONS` share them, how many missing outcomes were `DROPPED` there, and its `REWARDS` or
+        `BALLOTS` (if `classes` asks for them) or its `SEQUENCE` of classes.
     """
     broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _earlier(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
-    lists = [REWARDS] * classes.rewards + [SEQUENCE] * sequences
+    lists = list_columns(classes, sequences=sequences)
     names = [trials.question.name] if per_question or lists else []
     names += cluster_keys(trials)
     grouped = one.groups(one.merged(names, lists, sequences=sequences), names, lists)

@@ -94,6 +94,11 @@ def _request(
     """What is requested of a log whose trials have an order."""
     metric = metric or bayes()
     single_k(metric, method)
+    if metric.answers:
+        raise ValueError(
+            f"{metric.name}: {method} follows the outcomes of trials, not their answers: follow "
+            "ps.bayes() or ps.maj_at_k"
+        )
     if trials.trial is None:
         raise ValueError(
             f"{method} takes the trials of a question in the order of their ids: name their column "

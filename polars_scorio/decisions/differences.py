@@ -343,7 +343,7 @@ def scores_of(
     mu, sigma, lo, hi = (rows[name].to_numpy()[block.rows] for name in ("mu", "sigma", "lo", "hi"))
     limit = width_of(metric.bounds)
     inference = options.get("inference")
-    if not (metric.calibrated and inference == "calibrated"):
+    if not metric.priced(inference):
         return posteriors(mu, sigma, metric, inference)
     if PRICE in rows.columns:
         return Priced(mu, sigma, limit, lo, hi, price_of(rows, metric).at(block.rows.ravel()))

@@ -71,7 +71,7 @@ class Models:
         """The report on them: of each model, or of each of its questions."""
         options = sample_options(self.metric, self.options) if self.sampled else self.options
         per: Per = "question" if self.sampled else "model"
-        priced = options.get("inference") == "calibrated"
+        priced = self.metric.priced(options.get("inference"))
         asked = aligned(options, adjustable=True)
         return results(
             self.trials, [self.metric], per=per, priced=priced, clustered=self.sampled, **asked

@@ -139,7 +139,13 @@ class PlotBase:
         """The rows of a report, with intervals that end where the metric does."""
         plan = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
         subject, (rows,) = self._collected(subject, plan)
-        return subject, marked(rows, subject.metric)
+        known = rows.filter(pl.col("mu").is_not_null())
+        if rows.height and known.is_empty():
+            raise ValueError(
+                f"{subject.metric.name}: nothing is known of k={[*subject.metric.k]}, more than "
+                "the trials of some question: draw a smaller one"
+            )
+        return subject, marked(known, subject.metric)
 
     def _tidy(
         self,

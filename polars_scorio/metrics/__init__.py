@@ -17,6 +17,7 @@ from polars_scorio.metrics.thresholds import (
     tail_pass,
     threshold_spectrum_at_k,
 )
+from polars_scorio.metrics.votes import vote_at_k
 from polars_scorio.metrics.weighted import avg, bayes
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "tail_pass",
     "threshold_spectrum_at_k",
     "unanimous_at_k",
+    "vote_at_k",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
     POSITIVE,
+    InferenceKind,
     check_categories,
     check_count,
     check_number,
@@ -83,6 +84,8 @@ class Metric(ABC):
         Whether prior trials have a say.
     rewards : bool
         Whether, without a `w`, a column of floats holds the rewards themselves.
+    answers : bool
+        Whether it looks at what the trials answered; then it has one interval under any inference.
     unbounded : bool
         Whether a number can be infinite, which the report refuses.
     all_trials : bool
@@ -106,6 +109,7 @@ class Metric(ABC):
     headline: Headline = "estimate"
     uses_prior: bool = True
     rewards: bool = False
+    answers: bool = False
     unbounded: bool = False
     all_trials: bool = False
     per_question: bool = True
@@ -146,6 +150,10 @@ class Metric(ABC):
     def unit(self) -> float:
         """The range of the weights: in units of it their squares fit into a float."""
         return weight_range(self.weights) or 1.0
+
+    def priced(self, inference: InferenceKind | None) -> bool:
+        """Whether its interval is its estimate with the price of its noise."""
+        return self.answers or (self.calibrated and inference == "calibrated")
 
     def weighing(self, w: WeightPairs) -> Metric:  # noqa: ARG002 - for those that weigh
         """The same with weights, if it weighs categories and has no weights of its own."""

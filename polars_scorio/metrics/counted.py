@@ -41,6 +41,12 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
+        if self.metric.answers:
+            raise ValueError(
+                f"{self.metric.name}: an expression counts the categories of one column, and votes "
+                "need the answers beside them: use a report of the frame, of each question with "
+                'per="question"'
+            )
         if len(self.metric.k) != 1:
             raise ValueError(
                 f"{self.metric.name}: an expression is one column, so k must be a single one, got "

@@ -189,9 +189,14 @@ def maj_at_k(
 
     Notes
     -----
-    A draw scores 1 if it holds at least floor(k/2) + 1 successes: ties fail. Estimate and posterior
-    as for `g_pass_at_k_tau`. Without `k`, the estimate is the share of the questions of which more
-    than half of the trials succeeded, and the posterior that of as many new trials.
+    A draw scores 1 if it holds at least floor(k/2) + 1 successes: ties fail. So the vote is between
+    two verdicts, right and wrong, whatever was answered. `vote_at_k` votes over the answers
+    themselves: of 16 trials with 6 right ones and wrong answers that all differ, 8 drawn ones name
+    the right answer most often with chance .948, and are right in the majority with chance .059.
+
+    Estimate and posterior as for `g_pass_at_k_tau`. Without `k`, the estimate is the share of the
+    questions of which more than half of the trials succeeded, and the posterior that of as many new
+    trials.
 
     References
     ----------

@@ -83,8 +83,8 @@ def calibrated_numbers(
     for successes, own in credited.items():
         clustered = clusters and clusters.binary([*successes])
         found |= _credited(own, fit(successes), intervals, clustered)
-    bounds = {metric.name: metric.bounds or (-np.inf, np.inf) for metric, _ in metrics}
-    return {row: _series(numbers, bounds[row[0]]) for row, numbers in found.items()}
+    named = {metric.name: metric for metric, _ in metrics}
+    return {row: row_columns(numbers, named[row[0]]) for row, numbers in found.items()}
 
 
 def _priced(
@@ -133,8 +133,9 @@ def _credited(
     }
 
 
-def _series(numbers: Numbers, bounds: tuple[float, float]) -> dict[str, pl.Series]:
+def row_columns(numbers: Numbers, metric: Metric) -> dict[str, pl.Series]:
     """The columns of a row of a report, for all groups."""
+    bounds = metric.bounds or (-np.inf, np.inf)
     lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
     none = np.full_like(lo, np.nan)
     shown = (numbers.estimate, numbers.mu, numbers.sigma, lo, hi, none, none)

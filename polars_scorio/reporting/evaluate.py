@@ -11,11 +11,12 @@ import polars as pl
 
 from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import QUESTIONS
+from polars_scorio.counting.checks import BALLOTS, QUESTIONS
 from polars_scorio.counting.counts import DROPPED, REWARDS, STATES, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.kernels.arrays import Ints
+from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
@@ -24,6 +25,7 @@ from polars_scorio.metrics.results import CENTER, NUMBERS, REACH
 from polars_scorio.reporting.calibrated import PRICE, calibrated_numbers
 from polars_scorio.reporting.clustered import sample_of
 from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.votes import read_ballots, vote_numbers
 
 COLUMNS: dict[str, pl.DataType] = {
     "metric": pl.String(),
@@ -166,6 +168,14 @@ class Cells:
         values = rewards.explode(**AS_ROWS).cast(pl.Float64).to_numpy()
         return Rewards(values, offsets, self.cell, self.states.groups)
 
+    def votes(self, inference: Inference) -> tuple[Votes, Clustered | None]:
+        """The answers of each question, which is a row, and of the same questions in clusters."""
+        trials = matrix(self.flat, class_columns(inference.classes)).sum(axis=1)
+        ballots, cluster = read_ballots(self.flat[BALLOTS], trials), None
+        if inference.intervals.target == "population" and self.clusters is not None:
+            cluster = self.flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)
+        return Votes.tally(ballots, self.cell, self.states.groups, cluster)
+
     def facts(self) -> pl.DataFrame:
         """Group, number of questions, of clusters, of trials and of dropped ones of each cell."""
         dropped = np.bincount(self.cell, weights=self.flat[DROPPED], minlength=self.states.groups)
@@ -226,11 +236,18 @@ class Evaluation:
 
     def _numbers(self, cells: Cells) -> Iterator[Found]:
         """What is found for each row that a cell has in the report."""
-        calibrated = [pair for pair in self.metrics if self.inference.calibrates(*pair)]
-        known = calibrated_numbers(calibrated, cells.states, self.inference, cells.clusters)
-        others = {view for pair in self.metrics if pair not in calibrated for view in pair[1:]}
-        views = {view: cells.posterior(view, self.inference) for view in others}
         intervals = self.inference.intervals
+        polls = [metric for metric, view in self.metrics if view == "answers"]
+        known = vote_numbers(polls, *cells.votes(self.inference), intervals) if polls else {}
+        calibrated = [
+            pair
+            for pair in self.metrics
+            if self.inference.calibrates(*pair) and pair[0] not in polls
+        ]
+        known |= calibrated_numbers(calibrated, cells.states, self.inference, cells.clusters)
+        rows = {name for name, _ in known}
+        others = {view for metric, view in self.metrics if metric.name not in rows}
+        views = {view: cells.posterior(view, self.inference) for view in others}
         sample = sample_of(cells.fitted, cells.clusters, self.inference)
         for metric, view in self.metrics:
             for k in metric.k:

@@ -60,6 +60,8 @@ class Inference:
 
     def calibrates(self, metric: Metric, view: View) -> bool:
         """Whether the numbers of a metric are calibrated; those of the others are pooled."""
+        if view == "answers":
+            return True
         if self.kind != "calibrated" or view == "rewards" or not metric.calibrated:
             return False
         # A blend of the whole benchmark has no estimates that vary between questions.

@@ -69,7 +69,13 @@ class Request:
         metrics = [on_levels(metric, trials) for metric in metrics]
         views: list[View] = [view_of(metric, trials) for metric in metrics]
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-        own = classes(trials, weighted, binary="success" in views, rewards="rewards" in views)
+        own = classes(
+            trials,
+            weighted,
+            binary=not {"success", "answers"}.isdisjoint(views),
+            rewards="rewards" in views,
+            answers="answers" in views,
+        )
         found = Inference(own, kind, Intervals(confidence, target, kind != "published"))
         _check_together(metrics, found, prior, per)
         earlier = None if prior is None else bind_prior(prior, trials, own)
@@ -113,7 +119,20 @@ def on_levels(metric: Metric, trials: Trials) -> Metric:
 
 
 def view_of(metric: Metric, trials: Trials) -> View:
-    """What a metric of a log looks at: counts by category or by success, or the rewards."""
+    """What a metric of a log looks at: counts by category or success, the rewards, the answers.
+
+    Raises
+    ------
+    ValueError
+        If it looks at answers, and nobody has said where they are.
+    """
+    if metric.answers:
+        if trials.answer is None:
+            raise ValueError(
+                f"{metric.name} is about votes over answers: name the column of what trials "
+                "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
+            )
+        return "answers"
     if metric.w is not None:
         return "categories"
     real = trials.category.dtype.is_float() and trials.roles.success is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy.typing as npt
 
 from polars_scorio.accessors import metrics
-from polars_scorio.accessors.methods import metric_functions
+from polars_scorio.accessors.methods import estimate_functions, metric_functions
 from polars_scorio.metrics import base
 
 STUB = Path(metrics.__file__).with_suffix(".pyi")
@@ -47,7 +47,7 @@ def stub() -> str:
             declared(function, "FrameT", ["**options: Unpack[ReportOptions]"])
             for function in functions
         ),
-        estimates="\n".join(declared(function, "pl.Expr", []) for function in functions),
+        estimates="\n".join(declared(function, "pl.Expr", []) for function in estimate_functions()),
     )
 
 

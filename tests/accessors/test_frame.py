@@ -71,7 +71,7 @@ Ask = Callable[[Any], object]
 # Every way to use an accessor.
 ASKS: dict[str, Ask] = {
     **{
-        method: lambda frame, method=method: getattr(frame.scorio, method)(
+        method: lambda frame, method=method: getattr(frame.scorio(answer="category"), method)(
             **required(getattr(ps, method))
         )
         for method in METHODS
@@ -165,9 +165,10 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
 def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     given = arguments(getattr(ps, method))
     metric = getattr(ps, method)(**given)
-    rows = getattr(r1.scorio, method)(**given, **options)
+    log = r1.scorio(answer="category")
+    rows = getattr(log, method)(**given, **options)
     assert rows["metric"].unique().to_list() == [metric.name]
-    assert_frame_equal(rows, r1.scorio.report(metric, **options), check_exact=True)
+    assert_frame_equal(rows, log.report(metric, **options), check_exact=True)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,6 +8,7 @@ import pytest
 from polars.exceptions import ColumnNotFoundError
 from polars.testing import assert_frame_equal
 
+import polars_scorio as ps
 from polars_scorio.counting.roles import ANSWER, Roles, bind
 from tests.made_logs import unreadable
 
@@ -81,3 +82,102 @@ def test_other_metrics_do_not_read_the_answers():
         keys(log, unread)
     plain, answered = (log.scorio(trial=None, answer=each).avg() for each in (None, unread))
     assert_frame_equal(plain, answered)
+
+
+# --- answers that cannot be voted on
+
+
+def complaint(log, engine="streaming", **roles):
+    """What a report of votes says is wrong."""
+    plan = log.lazy().scorio(trial=None, answer="answer", **roles).vote_at_k(1)
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
+        plan.collect(engine=engine)
+    return str(error.value)
+
+
+def twofold(first, other, **columns):
+    """Three questions, of which the second and the third have an answer with two verdicts."""
+    return pl.DataFrame({
+        "model": "m", "question": [2, 2, 2, 1, 1, 3, 3], "category": [1, 0, 1, 1, 0, 0, 1],
+        "answer": [first, first, first, first, other, other, other], **columns,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_an_answer_with_two_verdicts_is_named_with_both(engine):
+    assert complaint(twofold("4", "x"), engine).startswith(
+        "2 questions have an answer with two verdicts in 'answer', the first at model='m', "
+        "question=2: '4' is right in 2 of 3 trials. A vote is right or wrong as its answer is: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "shown"),
+    [
+        (4, 5, "4"),
+        (0.5, 2.0, "0.5"),
+        (True, False, "true"),
+        (DAYS[0], DAYS[1], "2024-01-01"),
+        ([1, 2], [2], '{"answer":[1,2]}'),
+        (b"\xff", b"\xfe", "ff"),
+    ],
+)
+def test_an_answer_of_any_dtype_is_named(first, other, shown):
+    assert f"question=2: {shown} is right in 2 of 3 trials. " in complaint(twofold(first, other))
+
+
+def test_the_same_answer_may_be_right_elsewhere():
+    log = twofold("4", "x").filter(~((pl.col("category") == 0) & (pl.col("question") == 2)))
+    log = log.filter((pl.col("question") < 3) | (pl.col("category") == 0))
+    assert log.scorio(trial=None, answer="answer").vote_at_k(1)["questions"].item() == 3
+
+
+def test_missing_outcomes_have_no_verdict():
+    log = (
+        twofold("4", "x")
+        .with_columns(category=pl.when(pl.col("category") == 1).then("category"))
+        .filter(pl.col("question") < 3)
+    )
+    kept = log.scorio(trial=None, answer="answer", missing="drop").vote_at_k(1)
+    assert kept.select("trials", "dropped", "estimate").row(0) == (3, 2, 1.0)
+    assert "'4' is right in 2 of 3 trials" in complaint(log, missing=0)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_a_question_without_any_answer_is_an_error_unless_missing_says_more(engine):
+    log = answers("4", None, None).with_columns(question=pl.Series([2, 1, 1]))
+    assert complaint(log, engine).startswith(
+        "1 question has no answer at all (null in 'answer'), the first at model='m', question=1: "
+        "2 trials. Trials without an answer abstain."
+    )
+    for missing in ("drop", 0):
+        rows = log.scorio(trial=None, answer="answer", missing=missing).vote_at_k(1, per="question")
+        assert rows["estimate"].to_list() == [0, 0]
+    assert log.scorio(trial=None, answer="answer").avg()["estimate"].item() == 0.5
+
+
+def test_a_missing_outcome_is_named_before_the_answers():
+    log = twofold("4", "x").with_columns(pl.lit(None, pl.Int64).alias("category"))
+    assert "missing category" in complaint(log)
+
+
+def test_ids_are_checked_whatever_was_answered():
+    log = answers("a", "b", "c").with_columns(trial=pl.Series([0, 0, 0]))
+    with pytest.raises(ValueError, match=r"1 question has the same trial twice .*question=1: 2 tr"):
+        log.scorio(answer="answer").vote_at_k(1)
+
+
+def test_labels_say_which_answers_are_right():
+    log = pl.DataFrame({"question": 1, "category": ["good", "bad"], "answer": ["a", "b"]})
+    rows = log.scorio(model=None, trial=None, answer="answer", success="good").vote_at_k([1, 2])
+    assert rows["estimate"].to_list() == pytest.approx([0.5, 0.5])
+    with pytest.raises(ValueError, match="say which of them are successes with success="):
+        log.scorio(model=None, trial=None, answer="answer").vote_at_k(1)
+
+
+def test_the_first_class_may_be_the_success():
+    log = pl.DataFrame({"question": 1, "category": [0, 1, 2], "answer": ["a", "b", "c"]})
+    report = log.scorio(model=None, trial=None, answer="answer", success=0).report(
+        ps.bayes(w=[1, 0, 0]), ps.vote_at_k([1, 2, 3], name="vote")
+    )
+    assert report.filter(metric="vote")["estimate"].to_list() == pytest.approx([1 / 3] * 3)

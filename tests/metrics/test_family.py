@@ -51,6 +51,9 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
 
 
 ONE_VALUE_FOR_ALL = among("per_question", holds=False)
+# Votes have one interval, whatever the inference, and none for k beyond the trials.
+VOTES = among("answers")
+ROLES = {"by": "domain", "success": 2, "answer": "category"}
 
 
 @pytest.fixture
@@ -67,7 +70,7 @@ def prior():
 
 
 def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
-    return log.scorio(by="domain", success=2).report(*FAMILY, **options)
+    return log.scorio(**ROLES).report(*FAMILY, **options)
 
 
 # --- one contract for all metrics
@@ -79,7 +82,7 @@ def test_every_exported_metric_makes_what_it_is_called():
 
 
 def test_metrics_in_one_report_do_not_touch_each_other(log):
-    alone = [log.scorio(by="domain", success=2).report(metric) for metric in FAMILY]
+    alone = [log.scorio(**ROLES).report(metric) for metric in FAMILY]
     # What two metrics share is no reason to differ either; the order is that of the report.
     # A column of thresholds has only who reports them.
     order = ["metric", *KEYS, "k", "t"]
@@ -108,14 +111,14 @@ def test_each_question_has_the_numbers_that_it_has_alone(log):
 
 
 def test_ragged_questions_are_averaged_each_with_the_same_weight(log):
-    rows = report(log).filter(~ONE_VALUE_FOR_ALL)
+    rows = report(log).filter(~(ONE_VALUE_FOR_ALL | VOTES))
     by_question = report(log, per="question")
     questions = by_question.group_by(*KEYS, "metric", "k", "t", maintain_order=True)
     means = questions.agg(
         pl.when(pl.col("estimate").null_count() == 0).then(pl.col("estimate").mean()),
         pl.col("mu").mean(),
         (pl.col("sigma") ** 2).sum().sqrt() / 5,
-    ).filter(~ONE_VALUE_FOR_ALL)
+    ).filter(~(ONE_VALUE_FOR_ALL | VOTES))
     # Means over the questions add in another order than the report does.
     assert_frame_equal(rows.select(means.columns), means, **ROUNDED)
 
@@ -130,7 +133,11 @@ def test_where_k_exceeds_the_trials_only_the_estimate_is_null(log):
         expected = known["k"].fill_null(0) > known["n"]
         assert (known["estimate"].is_null() == expected).all()
         assert set(expected) == {False, True}
-        assert rows.select(POSTERIOR).null_count().row(0) == (0,) * 4
+        assert rows.filter(~VOTES).select(POSTERIOR).null_count().row(0) == (0,) * 4
+        short = rows.filter(VOTES)
+        assert all(
+            (short[name].is_null() == short["estimate"].is_null()).all() for name in POSTERIOR
+        )
 
 
 def test_rows_in_any_order_give_the_same_bits(log, prior):
@@ -148,7 +155,8 @@ def test_eager_equals_lazy(log, prior, per, engine):
 
 
 def test_labels_with_success_equal_codes(log, prior):
-    binary, accessor = [metric for metric in FAMILY if metric.w is None], {"by": "domain"}
+    binary = [metric for metric in FAMILY if metric.w is None]
+    accessor = {"by": "domain", "answer": "category"}
     labels = {0: "bad", 1: "fair", 2: "good"}
     words = [
         frame.with_columns(pl.col("category").replace_strict(labels)) for frame in (log, prior)
@@ -178,7 +186,7 @@ def test_prior_trials_are_as_good_as_trials_to_every_posterior_but_that_of_avg(l
 
 def test_counts_give_the_same_reports_as_their_log(log, prior):
     counts, prior_counts = (frame.scorio(by="domain").counts() for frame in (log, prior))
-    rows = counts.scorio(by="domain", success=2, count="count").report(*FAMILY, prior=prior_counts)
+    rows = counts.scorio(**ROLES, count="count").report(*FAMILY, prior=prior_counts)
     assert_frame_equal(rows, report(log, prior=prior), check_exact=True)
 
 
@@ -192,6 +200,7 @@ def test_the_ends_of_the_scale_are_fine(category, n, questions):
     assert rows["estimate"].drop_nulls().is_between(0, 1 + 1e-15).all()
     if category == 0:
         assert (rows["estimate"].drop_nulls() == 0).all()
+    rows = rows.filter(~(VOTES & pl.col("estimate").is_null()))
     assert rows.select(pl.col(POSTERIOR).is_finite().all()).row(0) == (True,) * 4
     assert rows["mu"].is_between(0, 1).all()
     assert (rows["sigma"] >= 0).all()
@@ -209,7 +218,8 @@ def single(name: str, **others: object) -> ps.Metric:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_both_ends_are_clipped_into_both_bounds(r1, name):
-    (free,) = r1.scorio.report(single(name, bounds=None)).rows(named=True)
+    log = r1.scorio(answer="category")
+    (free,) = log.report(single(name, bounds=None)).rows(named=True)
     lo, hi, third = free["lo"], free["hi"], (free["hi"] - free["lo"]) / 3
     for bounds, ends in [
         ((lo - 1, hi + 1), (lo, hi)),
@@ -217,7 +227,7 @@ def test_both_ends_are_clipped_into_both_bounds(r1, name):
         ((lo - 2, lo - 1), (lo - 1, lo - 1)),
         ((hi + 1, hi + 2), (hi + 1, hi + 1)),
     ]:
-        (row,) = r1.scorio.report(single(name, bounds=bounds)).rows(named=True)
+        (row,) = log.report(single(name, bounds=bounds)).rows(named=True)
         assert (row["lo"], row["hi"]) == ends
         assert (row["mu"], row["sigma"]) == (free["mu"], free["sigma"])
 

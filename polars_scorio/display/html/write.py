@@ -37,6 +37,16 @@ def write(
     return refusal
 
 
+def _refuse_votes(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of answers: a page is made of the counts of categories."""
+    for metric in metrics:
+        if metric.answers:
+            raise ValueError(
+                f"{metric.name}: a page is made of counts of categories, in which there are no "
+                "answers: leave it out, and show votes with leaderboard and plot"
+            )
+
+
 def page(
     frame: pl.LazyFrame, roles: Roles, order: Order, tell: Callable[[str], None] = _silent
 ) -> tuple[Page, ValueError | TypeError | None]:
@@ -65,6 +75,7 @@ def page(
     try:
         look.refuse()
         metrics = order.metrics or default_metrics(look)
+        _refuse_votes(metrics)
         tell("reporting, ranking and comparing")
         overall, parts = scopes(look, metrics, order.settings)
     except (ValueError, TypeError) as error:
