@@ -312,7 +312,7 @@ def _answers(trials: Trials, classes: Classes) -> list[Rule]:
     )
     silent = Rule(
         (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
-        _text(": ", pl.col(ROWS), " trials"),
+        _text(": ", _number(ROWS, "trial")),
         f"no answer at all (null in {name!r})",
         "Trials without an answer abstain. Filter such questions out, or say with missing= what "
         'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
