@@ -5,6 +5,7 @@ draw that holds exactly j successes earns ``gains[0] + ... + gains[j - 1]``.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -105,12 +106,14 @@ def excess_over_half(k: int) -> Floats:
     return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2 / k, 0.0)
 
 
+@lru_cache(maxsize=16)
 def area_under_curve(k: int) -> Floats:
     """Gains of AUC@k: the area under Pass@1, ..., Pass@k by the trapezoid rule [1]_.
 
     Pass@i of a draw with r - 1 successes grows by ``C(k - r, i - 1) / C(k, i)`` with the next one.
     Over i = 1..k this sums to ``(k + 1) / (r (r + 1))``; the trapezoid rule halves both ends, takes
-    ``1/(2 k)`` and, for the first success, ``1/2`` away, and divides by ``k - 1``.
+    ``1/(2 k)`` and, for the first success, ``1/2`` away, and divides by ``k - 1``. The array is
+    shared by whoever asks for this k, and not to be written to.
 
     References
     ----------
@@ -127,7 +130,9 @@ def area_under_curve(k: int) -> Floats:
     """
     r = np.arange(2, k + 1)
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
-    return np.concatenate(([(k + 1) / (2 * k)], later))
+    gains = np.concatenate(([(k + 1) / (2 * k)], later))
+    gains.flags.writeable = False
+    return gains
 
 
 def spectrum(k: int, weights: Sequence[float]) -> Floats:

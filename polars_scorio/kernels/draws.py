@@ -13,9 +13,12 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from polars_scorio.kernels import powers
+from polars_scorio.kernels import area, powers
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.credit import area_under_curve
+
+_AREA = 24  # trials from which on the sums of `area` cost less than those over successes
 
 # The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
 # the gains of such a draw.
@@ -100,6 +103,8 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
     if success == k:
         chance, _, variance = powers.no_success(b, a, k)
         return gains[-1] * chance, gains[-1] ** 2 * variance
+    if _is_area(gains):
+        return area.area_moments(a, b, k)
     return _blockwise(_mean, a, b, gains), _blockwise(_covariance, a, b, gains, gains)
 
 
@@ -203,6 +208,15 @@ def _only_success(gains: Floats) -> int | None:
     return first + 1 if alone else None
 
 
+def _is_area(gains: Floats) -> bool:
+    """Whether it is AUC@k, with so many trials that its own sums cost less."""
+    k = gains.size
+    if k < _AREA or gains[0] != (k + 1) / (2 * k):
+        return False
+    known = area_under_curve(k)
+    return gains is known or np.array_equal(gains, known)
+
+
 def _is_power(gains: Floats) -> bool:
     """Whether all is earned by the first success, or by the last."""
     return _only_success(gains) in {1, gains.size}
@@ -215,6 +229,8 @@ def _expected(n: Ints, c: Ints, gains: Floats) -> Floats:
         return float(gains[0]) * powers.no_success_drawn(n, c, k)[1]
     if success == k:
         return float(gains[-1]) * powers.no_success_drawn(n, n - c, k)[0]
+    if _is_area(gains):
+        return area.area_drawn(n, c, k)
     # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
     return _blockwise(_mean, -c.astype(float), (c - n).astype(float), gains)
 
