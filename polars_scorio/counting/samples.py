@@ -13,11 +13,11 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CLUSTER, Trials
 
 _LARGE = 1 / 3  # of the questions
-_SIZE, _SHARE = ":size", ":share"
+_SIZE, _SHARE, _COUNTED = ":size", ":share", ":counted"
 
 
 class ClusterWarning(UserWarning):
-    """One cluster has more than a third of the questions: the others hardly show its weight."""
+    """One cluster has more than a third of the questions, which count as few clusters then."""
 
 
 def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
@@ -35,7 +35,7 @@ def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFram
         states = groups.select(*trials.groups, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
         scored = states.filter(pl.sum_horizontal(counts) > 0)
         sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.col(QUESTIONS).sum().alias(_SIZE))
-        size = pl.col(_SIZE)
+        size, number = pl.col(_SIZE), pl.col(_SIZE).cast(pl.Float64)
         largest = (
             sizes.sort(CLUSTER)
             .group_by(*trials.groups)
@@ -44,6 +44,7 @@ def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFram
                 pl.col(CLUSTER).sort_by(_SIZE, descending=True, maintain_order=True).first(),
                 size.sum(),
                 (size.max() / size.sum()).alias(_SHARE),
+                (number.sum() ** 2 / (number**2).sum()).alias(_COUNTED),
             )
         )
         _refuse_one(largest.filter(pl.col("len") == 1, size > 1), trials)
@@ -78,8 +79,8 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
         f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
         f"questions, most{_at(worst, trials)}: {worst[CLUSTER]!r} in {_name(trials)!r} has "
         f"{worst[_SHARE]:.0%} of {worst[_SIZE]:,}. The mean then hangs on what that one cluster "
-        "happened to be, of which there is no second: intervals about the population hold less "
-        "often than they promise.",
+        f"happened to be: {worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals "
+        "about the population are as wide; they hold only if that cluster is like the others.",
         ClusterWarning,
         stacklevel=2,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.calibrated.population import clustered_variance
+from polars_scorio.kernels.calibrated.population import clustered_variance, effective_number
 from polars_scorio.kernels.states import States, distinct
 
 
@@ -60,6 +60,11 @@ class Clustered:
     def number(self) -> Ints:
         """Clusters of each group, K, shape (G,)."""
         return np.bincount(self.owner, minlength=self.size.size)
+
+    @property
+    def effective(self) -> Floats:
+        """How many equally large clusters they count as, shape (G,): see `effective_number`."""
+        return effective_number(self.states.size, self.owner, self.size.size)
 
     def binary(self, success: list[int]) -> Clustered:
         """The same with two categories; see `States.binary`."""

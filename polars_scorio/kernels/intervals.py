@@ -98,13 +98,13 @@ def beta_interval(
     return np.where(lowest & known, low, lo), np.where(highest & known, high, hi)
 
 
-def small_sample_factor(questions: Ints, confidence: float) -> Floats:
+def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
     """Student's quantile over the normal one: what few questions add to a population's sigma.
 
     Parameters
     ----------
-    questions : ndarray of int
-        How many questions, M.
+    questions : ndarray of int or float
+        How many questions, M; or clusters of them, as far as they count.
     confidence : float
         Probability of the interval, inside (0, 1).
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.intervals import beta_interval, normal_interval, small_sample_factor
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
@@ -31,13 +31,13 @@ class Sample(NamedTuple):
 
     Attributes
     ----------
-    size : ndarray of int
-        Clusters of each group.
+    size : ndarray of float
+        Clusters of each group, as far as they count.
     stretch : ndarray of float
         By how much they are noisier than as many questions without clusters.
     """
 
-    size: Ints
+    size: Floats
     stretch: Floats
 
 

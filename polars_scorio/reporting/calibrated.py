@@ -105,7 +105,7 @@ def _priced(
     if clusters is None:
         sampled = sampled_price(price, states, values, confidence)
         return price_numbers(sampled, confidence, states.size)
-    variance, number = clusters.variance(states, values[states.state]), clusters.number
+    variance, number = clusters.variance(states, values[states.state]), clusters.effective
     sampled = sampled_price(
         price, states, values, confidence, cluster_variance=variance, clusters=number
     )
@@ -125,7 +125,8 @@ def _credited(
     if clusters is not None and intervals.target == "population":
         states = fitted.states
         values = (estimates(states, draw)[0][states.state] for draw in draws)
-        of_draws = [Clusters(clusters.variance(states, own), clusters.number) for own in values]
+        number = clusters.effective
+        of_draws = [Clusters(clusters.variance(states, own), number) for own in values]
     found = credit_numbers(fitted, draws, intervals.confidence, intervals.target, of_draws)
     return {
         (metric.name, k): numbers.scaled(*metric.support)

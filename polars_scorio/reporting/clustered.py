@@ -62,7 +62,7 @@ def sample_of(states: States, clusters: Clustered | None, inference: Inference) 
             values = metric.summary(posterior(view), k).mu / metric.unit
             clustered = clusters.variance(states, values)
         effect = _ratio(clustered, _variance(states, values))
-        return Sample(clusters.number, np.sqrt(np.maximum(effect, 1.0)))
+        return Sample(clusters.effective, np.sqrt(np.maximum(effect, 1.0)))
 
     return sample
 

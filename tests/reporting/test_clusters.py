@@ -155,3 +155,16 @@ def test_a_negative_power_of_zero_is_refused_at_its_model():
     found = r"2 results have a negative power .* model='ada', metric='geom_ds_at_k"
     with pytest.raises(ValueError, match=found):
         log.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1, bounds=None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cluster_with_half_of_the_questions_leaves_few_degrees_of_freedom(kind):
+    log = passages([0, 1], clusters=12)
+    half = pl.when(pl.col("question") < 24).then(pl.lit("p")).otherwise("passage")
+    accessor = log.with_columns(half.alias("passage")).scorio(cluster="passage")
+    # 48**2 / (24**2 + 6 * 4**2) = 3.4 clusters.
+    with pytest.warns(ps.ClusterWarning, match=r"50% of 48.* 7 clusters count as 3\.4"):
+        row = accessor.avg(inference=kind, **TARGET).row(0, named=True)
+    assert row["clusters"] == 7
+    # Student's quantile is 2.4 with K - 1 degrees of freedom, and 3.6 with 2.4 of them.
+    assert (row["hi"] - row["lo"]) / 2 / row["sigma"] > 2.7

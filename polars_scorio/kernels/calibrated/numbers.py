@@ -57,7 +57,7 @@ class Clusters(NamedTuple):
     """What `population.clustered_variance` says of the estimates of one metric."""
 
     variance: Floats
-    number: Ints
+    number: Ints | Floats
 
 
 def credit_numbers(
@@ -131,7 +131,7 @@ def price_numbers(price: Price, confidence: float, cap: Floats | Ints | None = N
 
 def _population(
     fitted: Calibrated, gains: GainsOf, price: Price, confidence: float, of: Clusters | None
-) -> tuple[Price, Ints]:
+) -> tuple[Price, Ints | Floats]:
     if of is None:
         return population_price(fitted, gains, price, confidence), fitted.size
     variance, number = of

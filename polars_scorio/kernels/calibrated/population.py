@@ -21,7 +21,7 @@ def population_price(
     confidence: float,
     *,
     cluster_variance: Floats | None = None,
-    clusters: Ints | None = None,
+    clusters: Ints | Floats | None = None,
 ) -> Price:
     """The price of a metric where the questions are a sample.
 
@@ -39,7 +39,7 @@ def population_price(
         Where questions come in clusters: the variance of the estimate by them, on the scale of the
         metric (see `clustered_variance`).
     clusters : ndarray of int, shape (G,), optional
-        Then the number of clusters of each group.
+        Then the number of clusters of each group (see `effective_number`).
 
     Returns
     -------
@@ -75,7 +75,7 @@ def sampled_price(
     confidence: float,
     *,
     cluster_variance: Floats | None = None,
-    clusters: Ints | None = None,
+    clusters: Ints | Floats | None = None,
 ) -> Price:
     """The price of a mean over questions that are a sample, of a metric that is no credit.
 
@@ -120,7 +120,7 @@ def _sampled(
     questions: Ints,
     confidence: float,
     cluster_variance: Floats | None,
-    clusters: Ints | None,
+    clusters: Ints | Floats | None,
 ) -> Price:
     """A price with the variance of a sample of questions, or of clusters."""
     size = questions if clusters is None else clusters
@@ -177,6 +177,38 @@ def clustered_variance(
     total = np.bincount(owner, sums**2, groups) / size**2
     factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
     return factor * total, clusters
+
+
+def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
+    """How many equally large clusters the clusters of each group count as [1]_.
+
+    Parameters
+    ----------
+    size : ndarray of int, shape (C,)
+        Questions of each cluster.
+    group : ndarray of int, shape (C,)
+        Its group.
+    groups : int
+        Number of groups, G.
+
+    Returns
+    -------
+    ndarray of float, shape (G,)
+        ``M**2 / sum m**2``, m the questions of a cluster: K where all are equally large, less where
+        some have more of the M questions. One less are the degrees of freedom: where one cluster
+        has half of the questions, Student's t with K - 1 of them held .71 instead of .95.
+
+    References
+    ----------
+    .. [1] L. Kish (1965), Survey Sampling, section 11.7.
+
+    Examples
+    --------
+    >>> effective_number(np.array([5, 5, 9, 1]), np.array([0, 0, 1, 1]), 2).round(2)
+    array([2.  , 1.22])
+    """
+    total = np.bincount(group, size, groups)
+    return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))
 
 
 def _moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.paired import Paired, cluster_sums, in_clusters, moments
+from polars_scorio.kernels.simultaneous.paired import (
+    Paired,
+    cluster_sums,
+    freedom_of,
+    in_clusters,
+    moments,
+)
 
 _TERMS = 200  # of the series for the leverage, at most
 _TINY = 1e-14  # a term of the series, relative to the first, that ends it
@@ -98,15 +104,14 @@ def adjusted_means(
     scale = np.sqrt(parts / max(parts - 1, 1))
     own = scale * (level - level.mean()) / len(table)
     influence = influence - (influence @ share)[:, None] + own[:, None]
-    size = parts
-    if effect.size > 1:
-        several = np.flatnonzero(shared > 1)
-        size = several.size if together is None else np.unique(together[several]).size
+    telling = np.flatnonzero(shared > 1) if effect.size > 1 else np.arange(len(table))
+    size = telling.size if together is None else np.unique(together[telling]).size
+    freedom = freedom_of(telling.size, None if together is None else together[telling])
     if together is not None:
         influence = cluster_sums(influence, together)
     covariance, variance = moments(influence, size, span, np.ones(effect.size, np.bool_))
-    mean, freedom = effect + level.mean(), np.array([size - 1.0])
-    return Paired.of_moments(mean[None], covariance[None], freedom, variance[None])
+    mean = effect + level.mean()
+    return Paired.of_moments(mean[None], covariance[None], np.array([freedom]), variance[None])
 
 
 def _of_questions(question: Ints, cluster: Ints) -> Ints | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.calibrated.population import effective_number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +89,8 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
     Returns
     -------
     Paired
-        `moments` of the questions, or of the clusters; as many degrees of freedom as there are of
-        these, less 1. With none no difference has a sigma.
+        `moments` of the questions, or of the clusters, and their degrees of freedom (see
+        `freedom_of`). With none no difference has a sigma.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
         if own is not None:
             parts = cluster_sums(parts, own)
         size = len(parts)
-        mean[stratum], freedom[stratum] = average, size - 1
+        mean[stratum], freedom[stratum] = average, freedom_of(len(rows), own)
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
             found[:, stratum] = moments(parts, size, span, np.isfinite(average))
@@ -183,6 +184,25 @@ def in_clusters(cluster: Ints) -> Ints | None:
     """
     found, place = np.unique(cluster, return_inverse=True)
     return None if found.size == cluster.size else place
+
+
+def freedom_of(questions: int, cluster: Ints | None) -> float:
+    """Degrees of freedom: one less than there are questions, or clusters as far as they count.
+
+    At least 1 where there are two clusters; see `effective_number`.
+
+    Examples
+    --------
+    >>> freedom_of(6, None), freedom_of(6, np.array([0, 0, 1, 1, 2, 2]))
+    (5.0, 2.0)
+    """
+    if cluster is None:
+        return questions - 1.0
+    sizes = np.bincount(cluster)
+    if np.count_nonzero(sizes) <= 1:
+        return 0.0
+    found = effective_number(sizes, np.zeros_like(sizes), 1)
+    return max(float(found[0]) - 1, 1.0)
 
 
 def cluster_sums(rows: Floats, cluster: Ints) -> Floats:

@@ -39,6 +39,13 @@ def test_clusters_count_as_one_question_each():
     assert found.freedom.tolist() == [2.0]
 
 
+@pytest.mark.parametrize(("sizes", "freedom"), [((6, 2, 2, 2), 2.0), ((10, 1, 1), 1.0)])
+def test_clusters_of_unequal_sizes_have_fewer_degrees_of_freedom(sizes, freedom):
+    # 12**2 / (6**2 + 3 * 2**2) = 3 clusters; 12**2 / (10**2 + 2) = 1.4, but at least 1 is left.
+    found = paired(sample(2, 12), FIRST, 1.0, np.repeat(np.arange(len(sizes)), sizes))
+    assert found.freedom.tolist() == pytest.approx([freedom], rel=1e-12)
+
+
 def test_clusters_of_one_question_change_nothing():
     values = sample(3, 10)
     plain, alone = paired(values, FIRST, 1.0), paired(values, FIRST, 1.0, np.arange(10)[::-1])
