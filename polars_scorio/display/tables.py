@@ -267,7 +267,7 @@ def _tabular(columns: Sequence[Column]) -> list[str]:
 def _fitted(tabular: Sequence[str]) -> list[str]:
     """A tabular that shrinks where it is wider than a line."""
     width = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
-    return [rf"\noindent\resizebox{{{width}}}{{!}}{{%", *tabular, "}"]
+    return [rf"\par\noindent\resizebox{{{width}}}{{!}}{{%", *tabular, "}"]
 
 
 def _spanners(columns: Sequence[Column]) -> list[str]:
@@ -318,5 +318,9 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_number(text: str) -> str:
-    """A number with its interval, where a hyphen is a minus."""
-    return text.replace("-", "$-$").replace(MISSING, "--")
+    r"""A number with its interval, where a hyphen is a minus.
+
+    >>> _latex_number("-0.5 [-1.0, 0.0]"), _latex_number("<0.001")
+    ('$-$0.5 [$-$1.0, 0.0]', '\\textless{}0.001')
+    """
+    return "$-$".join(map(_latex, text.split("-")))
