@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status = _USAGE
     try:
         log = _log(asked)
-        status = _REFUSED
+        # A log that is refused still has a page: what else goes wrong is how it was asked.
+        status = _USAGE if asked.run is _report else _REFUSED
         status = int(asked.run(log, asked, f"{parser.prog} {shlex.join(given)}"))
         sys.stdout.flush()
     except BrokenPipeError:

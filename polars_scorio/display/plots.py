@@ -171,7 +171,7 @@ convergence>
         name = named(metric, None)
         notes = {
             "points: unbiased estimate": rows["marked"].is_not_null().any(),
-            "dashed: k exceeds the trials": rows["ahead"].any(),
+            "dashed: k exceeds the trials, a prediction and its range": rows["ahead"].any(),
         }
         said = "; ".join(note for note, holds in notes.items() if holds)
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
