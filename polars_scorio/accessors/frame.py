@@ -53,6 +53,9 @@ class Scorio(
     ('m', 'avg', 2, 0.75)
     """
 
+    # Completion in notebooks looks into types that have it; all generic ones had till Python 3.11.
+    _is_protocol = False
+
     @takes()
     def __call__(
         self,
