@@ -43,6 +43,8 @@ Unscored = Literal["error", "drop"]
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER = ":cluster"
 ANSWER = ":answer"
+# The key of a log without keys: `group_by` wants a column.
+STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)
 
 _WAYS_OUT = {
     "by": "Name existing columns with by=.",
@@ -191,7 +193,7 @@ class Trials:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The keys, or a constant where there are none: `group_by` wants a column."""
+        """The keys, or their stand-in."""
         return self.keys or (EVERYTHING,)
 
     @property
@@ -212,7 +214,7 @@ class Trials:
         keys = [
             part.expr.alias(part.name) for part in (*self.by, self.model, self.question) if part
         ]
-        everything = [] if self.keys else [pl.lit(0, pl.UInt8).alias(EVERYTHING)]
+        everything = [] if self.keys else [STAND_IN]
         category = self.category.without_nan
         if self.missing_category is not None:
             stand_in = pl.lit(held(self.missing_category, self.category.dtype))

@@ -32,7 +32,7 @@ from polars_scorio.counting.common_questions import (
 )
 from polars_scorio.counting.counts import DROPPED, STATES, class_columns, counted, list_columns
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import EVERYTHING, Trials
+from polars_scorio.counting.roles import STAND_IN, Trials
 from polars_scorio.counting.seen import Watch, watch
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
@@ -233,5 +233,5 @@ def _earlier_groups(trials: Trials, prior: Trials, earlier: pl.LazyFrame) -> pl.
         if part is not None
     ]
     one = pl.lit(1, pl.UInt32).alias(_EARLIER)
-    rows = earlier.select(*(keys or [pl.lit(0, pl.UInt8).alias(EVERYTHING)]), one)
+    rows = earlier.select(*(keys or [STAND_IN]), one)
     return rows.group_by(*trials.groups).agg(pl.col(_EARLIER).sum())

@@ -11,7 +11,7 @@ from polars_scorio.arguments import Overall, Per, View, check_choice
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.counts import STATES
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import EVERYTHING, Trials
+from polars_scorio.counting.roles import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import CENTER, REACH, series
 from polars_scorio.reporting.evaluate import (
@@ -83,8 +83,7 @@ def _with_overall(
 
 
 def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
-    everything = pl.lit(0, pl.UInt8).alias(EVERYTHING)
-    return frame.group_by(*trials.models, everything, maintain_order=True)
+    return frame.group_by(*trials.models, STAND_IN, maintain_order=True)
 
 
 def _means(

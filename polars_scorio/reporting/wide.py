@@ -8,17 +8,16 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind
-from polars_scorio.counting.roles import EVERYTHING, refuse_repeats
+from polars_scorio.counting.roles import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.request import check_metrics
 
 
 def widened(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     """The rows of a report as one row for each of the keys."""
-    everything = {} if keys else {EVERYTHING: pl.lit(0, pl.UInt8)}
-    groups = [*keys] or [EVERYTHING]
-    board = rows.with_columns(**everything).group_by(*groups).agg(columns)
-    return board.sort(*groups, nulls_last=True).select(pl.exclude(EVERYTHING))
+    groups = [pl.col(name) for name in keys] or [STAND_IN]
+    board = rows.group_by(groups).agg(columns).sort(*keys or [EVERYTHING], nulls_last=True)
+    return board.select(pl.exclude(EVERYTHING))
 
 
 def wide_columns(
