@@ -27,10 +27,13 @@ from polars_scorio.counting.clusters import cluster_keys, in_one_cluster
 from polars_scorio.counting.duplicates import (
     BITS,
     BLOCK,
+    FAR,
     block_identities,
     blocks,
     identities,
     in_blocks,
+    may_be_far,
+    near_blocks,
 )
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import (
@@ -171,7 +174,7 @@ def counted(
         right = _successful(classes, first, others)
         questions = by_answer(rows, keys, own, rewards, sums, right, trials)
     elif in_blocks(trials) and not rewards and not sequences:
-        questions = _merged(rows, keys, totals, watched)
+        questions = _merged(rows, keys, trials, totals, watched)
     else:
         questions = rows.group_by(*keys).agg(
             _rows(trials),
@@ -203,14 +206,16 @@ def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
 
 
 def _merged(
-    rows: pl.LazyFrame, keys: list[str], totals: list[pl.Expr], watched: Watch
+    rows: pl.LazyFrame, keys: list[str], trials: Trials, totals: list[pl.Expr], watched: Watch
 ) -> pl.LazyFrame:
     """One row per question, by way of the blocks of its trial ids."""
+    far = may_be_far(trials)
+    sets = [pl.col(BITS).bitwise_or(), *([pl.col(FAR).n_unique()] if far else [])]
     return (
-        rows.with_columns(*blocks())
+        rows.with_columns(*(near_blocks(trials) if far else blocks()))
         .group_by(*keys, BLOCK)
-        .agg(pl.len().alias(ROWS), *totals, *watched.questions(), pl.col(BITS).bitwise_or())
-        .with_columns(*block_identities())
+        .agg(pl.len().alias(ROWS), *totals, *watched.questions(), *sets)
+        .with_columns(*block_identities(far=far))
         .group_by(*keys)
         .agg(*totals, *watched.questions(), pl.col(ROWS, IDS, NO_ID).sum())
     )

@@ -1,8 +1,9 @@
 """How many distinct trial ids a question has, at a memory that rows do not fill.
 
 A set of integers is its blocks of 128 with a word of bits each, as in roaring bitmaps [1]_: exact
-for all integers, merged by ``or``, and of constant size where ids are dense, as 0..n-1 are. Ids
-that are far apart, such as seeds, cost a row each until their question is merged.
+for all integers, merged by ``or``, and of constant size where ids are dense, as 0..n-1 are. A
+report keeps ids that are far from zero, such as seeds, as they are: each would have a block of its
+own, which takes three times as long and twice the memory of the id.
 
 References
 ----------
@@ -15,9 +16,15 @@ import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID, ROWS
 from polars_scorio.counting.roles import TRIAL, Trials
+from polars_scorio.counting.values import held
 
 # To be used as a key beside those of the question; null for a null id.
-BLOCK, BITS = ":block", ":bits"
+BLOCK, BITS, FAR = ":block", ":bits", ":far"
+
+_NEAR = 2**14  # ids below it are in blocks: no question has more than 256
+_NO_BLOCK = 0  # which is the largest id of none
+# Polars 1.35 has all rows in memory where distinct values are counted.
+_STREAMED = tuple(int(part) for part in pl.__version__.split(".")[:2]) > (1, 35)
 
 
 def in_blocks(trials: Trials) -> bool:
@@ -35,10 +42,32 @@ def blocks() -> list[pl.Expr]:
     ]
 
 
-def block_identities() -> list[pl.Expr]:
-    """How many distinct trial ids a block of a question has, and how many are null."""
+def may_be_far(trials: Trials) -> bool:
+    """Whether trial ids can be too far from zero for blocks, as none in a narrow column are."""
+    assert trials.trial is not None  # noqa: S101 - the caller has seen to that
+    return _STREAMED and held(_NEAR, trials.trial.dtype) is not None
+
+
+def near_blocks(trials: Trials) -> list[pl.Expr]:
+    """As `blocks`, but ids that are far from zero are kept in `FAR`, and share a block."""
+    assert trials.trial is not None  # noqa: S101 - the caller has seen to that
+    dtype, (block, bits) = trials.trial.dtype, blocks()
+    low = 0 if dtype.is_unsigned_integer() else -_NEAR
+    far = ~pl.col(TRIAL).is_between(pl.lit(low, dtype), pl.lit(_NEAR - 1, dtype))
     return [
-        pl.col(BITS).bitwise_count_ones().alias(IDS),
+        pl.when(far).then(pl.lit(_NO_BLOCK, dtype)).otherwise(block).alias(BLOCK),
+        bits,
+        pl.when(far).then(pl.col(TRIAL)).alias(FAR),
+    ]
+
+
+def block_identities(*, far: bool = False) -> list[pl.Expr]:
+    """How many distinct trial ids a block of a question has, and how many are null."""
+    ids = pl.col(BITS).bitwise_count_ones()
+    if far:
+        ids = pl.when(pl.col(BLOCK) == _NO_BLOCK).then(pl.col(FAR)).otherwise(ids)
+    return [
+        ids.alias(IDS),
         pl.when(pl.col(BLOCK).is_null()).then(pl.col(ROWS)).alias(NO_ID),
     ]
 
