@@ -109,6 +109,19 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     return mean, variance
 
 
+def area_at(p: Floats, q: Floats, k: int) -> Floats:
+    """AUC@k at success rates ``p = 1 - q``; `k` as for `area_moments`.
+
+    Examples
+    --------
+    >>> area_at(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0]), 1001)
+    array([0.     , 0.99925, 1.     ])
+    """
+    area, inside = p.copy(), (p > 0) & (q > 0)
+    area[inside], _ = _areas(np.log(p[inside] / q[inside]), k)
+    return area
+
+
 def _sum_of_passes(n: Ints, c: Ints, k: int) -> Floats:
     """``sum_{i=1}^k (1 - H_i)`` where ``k c`` is less than n / 2."""
     term = k * (k + 1) / 2 * c / n

@@ -11,6 +11,8 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats
 
+_LONG = 24  # trials from which on the sums of `kernels.area` cost less than those over successes
+
 
 def any_success(k: int) -> Floats:
     """Gains of Pass@k: the first success earns everything [1]_.
@@ -144,6 +146,34 @@ def spectrum(k: int, weights: Sequence[float]) -> Floats:
     array([0.25, 0.75])
     """
     return np.array(weights[:k], dtype=np.float64)
+
+
+def only_success(gains: Floats) -> int | None:
+    """The one success that earns anything, if it is one.
+
+    Examples
+    --------
+    >>> only_success(majority(4)), only_success(excess_over_half(4))
+    (3, None)
+    """
+    first = int(gains.argmax())
+    alone = gains[first] > 0 and not (gains[:first].any() or gains[first + 1 :].any())
+    return first + 1 if alone else None
+
+
+def is_area(gains: Floats) -> bool:
+    """Whether it is AUC@k, with so many trials that `kernels.area` is worth its while.
+
+    Examples
+    --------
+    >>> is_area(area_under_curve(100)), is_area(area_under_curve(3))
+    (True, False)
+    """
+    k = gains.size
+    if k < _LONG or gains[0] != (k + 1) / (2 * k):
+        return False
+    known = area_under_curve(k)
+    return gains is known or np.array_equal(gains, known)
 
 
 def _threshold(k: int, success: int) -> Floats:

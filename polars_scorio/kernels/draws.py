@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from polars_scorio.kernels import area, powers
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.credit import area_under_curve
-
-_AREA = 24  # trials from which on the sums of `area` cost less than those over successes
+from polars_scorio.kernels.credit import is_area, only_success
 
 # The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
 # the gains of such a draw.
@@ -96,14 +94,14 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
     [0.571429] [0.030612]
     """
     _check_shapes(a=a, b=b)
-    k, success = gains.size, _only_success(gains)
+    k, success = gains.size, only_success(gains)
     if success == 1:
         _, rest, variance = powers.no_success(a, b, k)
         return gains[0] * rest, gains[0] ** 2 * variance
     if success == k:
         chance, _, variance = powers.no_success(b, a, k)
         return gains[-1] * chance, gains[-1] ** 2 * variance
-    if _is_area(gains):
+    if is_area(gains):
         return area.area_moments(a, b, k)
     return _blockwise(_mean, a, b, gains), _blockwise(_covariance, a, b, gains, gains)
 
@@ -131,7 +129,7 @@ def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[
     >>> print(mean.round(6), variance.round(6))
     [[0.571429]] [[0.030612]]
     """
-    k, success = gains.size, _only_success(gains)
+    k, success = gains.size, only_success(gains)
     failures, successes = counts.T
     if success not in {1, k}:
         flat = (np.add.outer(c, each).ravel() for c, each in ((successes, a), (failures, b)))
@@ -191,7 +189,7 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
     _check_shapes(a=a, b=b)
     k, m = gains.size, other.size
     if _is_power(gains) and _is_power(other):
-        first, second = (_only_success(each) == 1 for each in (gains, other))
+        first, second = (only_success(each) == 1 for each in (gains, other))
         if not first:  # Pass^k is what the failures of Pass@k are, with the roles exchanged.
             a, b = b, a
         product = powers.covariance(a, b, k, m, mixed=first != second)
@@ -201,35 +199,19 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
     return _blockwise(_covariance, a, b, gains, other)
 
 
-def _only_success(gains: Floats) -> int | None:
-    """The one success that earns anything, if it is one."""
-    first = int(gains.argmax())
-    alone = gains[first] > 0 and not (gains[:first].any() or gains[first + 1 :].any())
-    return first + 1 if alone else None
-
-
-def _is_area(gains: Floats) -> bool:
-    """Whether it is AUC@k, with so many trials that its own sums cost less."""
-    k = gains.size
-    if k < _AREA or gains[0] != (k + 1) / (2 * k):
-        return False
-    known = area_under_curve(k)
-    return gains is known or np.array_equal(gains, known)
-
-
 def _is_power(gains: Floats) -> bool:
     """Whether all is earned by the first success, or by the last."""
-    return _only_success(gains) in {1, gains.size}
+    return only_success(gains) in {1, gains.size}
 
 
 def _expected(n: Ints, c: Ints, gains: Floats) -> Floats:
     """`expected_credit` where there are enough trials."""
-    k, success = gains.size, _only_success(gains)
+    k, success = gains.size, only_success(gains)
     if success == 1:
         return float(gains[0]) * powers.no_success_drawn(n, c, k)[1]
     if success == k:
         return float(gains[-1]) * powers.no_success_drawn(n, n - c, k)[0]
-    if _is_area(gains):
+    if is_area(gains):
         return area.area_drawn(n, c, k)
     # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
     return _blockwise(_mean, -c.astype(float), (c - n).astype(float), gains)

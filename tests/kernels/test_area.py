@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from polars_scorio.kernels import draws
+from polars_scorio.kernels import credit
 from polars_scorio.kernels.area import area_drawn, area_moments
 from polars_scorio.kernels.credit import area_under_curve
 from polars_scorio.kernels.draws import credit_moments, expected_credit
@@ -64,7 +64,7 @@ def test_variances_of_very_many_trials_agree_with_those_of_the_sum_over_successe
 ):
     k, ends = 1_500, (np.array([a]), np.array([b]))
     _, variance = credit_moments(*ends, area_under_curve(k))
-    monkeypatch.setattr(draws, "_AREA", k + 1)
+    monkeypatch.setattr(credit, "_LONG", k + 1)
     _, summed = credit_moments(*ends, area_under_curve(k))
     # Some 3 k roundings of 1e-16 in the other sum.
     np.testing.assert_allclose(variance, summed, rtol=3e-13)

@@ -9,8 +9,7 @@ import numpy as np
 from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.groups import Calibrated, Group
-from polars_scorio.kernels.calibrated.polynomials import credit_of
-from polars_scorio.kernels.calibrated.price import binomial
+from polars_scorio.kernels.rates import credit_at
 from polars_scorio.kernels.scipy_lazily import chdtri
 
 
@@ -57,18 +56,18 @@ def forecast(
     >>> print(*(end.round(4) for end in ahead))
     [0.8351] [0.3935] [0.9928]
     """
-    credit = credit_of(gains)
     numbers = np.full((3, len(fitted.groups)), np.nan)
     asked = range(len(fitted.groups)) if where is None else np.flatnonzero(where).tolist()
     for column in asked:
-        numbers[:, column] = _range(fitted.groups[column], credit, confidence)
+        group = fitted.groups[column]
+        values = credit_at(*group.free.rates, gains)
+        numbers[:, column] = _range(group, values, confidence)
     return Range(*numbers)
 
 
-def _range(group: Group, credit: Floats, confidence: float) -> tuple[float, float, float]:
-    """Mean and range of one group."""
+def _range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
+    """Mean and range of one group, from the credit at each rate."""
     free = group.free
-    values = binomial(credit.size - 1, free.weight.size) @ credit
     mean = float(group.questions @ (free.posterior @ values) / group.size)
     room = float(chdtri(1, 1 - confidence)) / 2
     region = Region.around(free.likelihood, free.questions, free.best, room)
