@@ -64,6 +64,8 @@ def calibrated_numbers(
         As `Intervals.numbers`, and `PRICE`, for each row.
     """
     intervals, found = inference.intervals, dict[Row, Numbers]()
+    if intervals.target == "benchmark":
+        clusters = None  # these very questions are no sample
 
     @cache
     def fit(successes: tuple[int, ...]) -> Calibrated:
@@ -122,7 +124,7 @@ def _credited(
     rows = [(metric, k) for metric in metrics for k in metric.k]
     draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
     of_draws = None
-    if clusters is not None and intervals.target == "population":
+    if clusters is not None:
         states = fitted.states
         values = (estimates(states, draw)[0][states.state] for draw in draws)
         number = clusters.effective

@@ -69,6 +69,6 @@ def _numbers(
         )
     sampled = sampled_price(
         price, states, each, confidence,
-        cluster_variance=clusters.variance(states, each[states.state]), clusters=clusters.number,
+        cluster_variance=clusters.variance(states, each[states.state]), clusters=clusters.effective,
     )  # fmt: skip
-    return price_numbers(sampled, confidence, clusters.number)
+    return price_numbers(sampled, confidence, clusters.effective)
