@@ -35,8 +35,8 @@ _EXAMPLES = """examples:
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
 """
-_COLUMNS = ("model", "question", "trial", "category", "count", "cluster")
-_OF_TOOLS = ("model", "cluster")  # those that are said of the logs of tools too
+_COLUMNS = ("model", "question", "trial", "category", "count", "cluster", "answer")
+_OF_TOOLS = ("model", "cluster", "answer")  # those that are said of the logs of tools too
 _REFUSED, _USAGE = 1, 2  # exit statuses
 
 
@@ -161,7 +161,8 @@ def _of_tool(asked: Namespace) -> Scorio[Any]:
     known = [f"--{role}" for role in _COLUMNS if role not in _OF_TOOLS and getattr(asked, role)]
     if known:
         raise ValueError(f"--from {asked.tool} knows its columns: leave {', '.join(known)} out")
-    more = {name: getattr(asked, name) for name in ("by", "cluster") if getattr(asked, name)}
+    given = ("by", "cluster", "answer")
+    more = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = getattr(logs, asked.tool)
     log: Scorio[Any] = reader(asked.log, model=asked.model, **more, **_outcomes(asked, None))
     return log
@@ -259,6 +260,7 @@ def _log_options(parser: ArgumentParser) -> None:
         "trial": ": the ids of trials; none: no ids",
         "count": ": multiplicities",
         "cluster": ": questions that belong together, such as those about one passage",
+        "answer": ": what trials answered, for vote_at_k",
     }
     for role in _COLUMNS:
         text = f"column, or expression in SQL{more.get(role, '')}"

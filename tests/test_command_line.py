@@ -118,6 +118,14 @@ def test_labels_and_numbers_find_their_success():
     assert main(["report", "numbers.parquet"]) == 1
 
 
+def test_votes_are_compared_but_have_no_page(log, capsys):
+    votes = ["--metric", "vote_at_k(2)", "--answer", "category", "--by", "bench"]
+    assert main(["compare", log, *votes]) == 0
+    assert "vote_at_k" in capsys.readouterr().out
+    assert main(["report", log, *votes]) == 1
+    assert "there are no answers" in capsys.readouterr().out
+
+
 def test_coverage_prints_a_row_for_each_model(log, capsys):
     assert main(["coverage", log, "--by", "bench"]) == 0
     printed = capsys.readouterr().out

@@ -128,7 +128,8 @@ class Accessor(Generic[FrameT]):
     def counts(self) -> FrameT:
         """How many trials of each question fell into each category.
 
-        The result stands for the log: `counts.scorio(count="count")` gives the same reports.
+        The result stands for the log: `counts.scorio(count="count")` gives the same reports, but
+        for those of answers, which it does not hold.
 
         Returns
         -------

@@ -27,7 +27,9 @@ class ScorioExpr(MetricEstimates):
     `group_by().agg`, `group_by_dynamic().agg`, in `select` over a whole column, and in a window
     with `.over(...)`.
 
-    The metrics are methods with the arguments of their functions, of `k` a single one.
+    The metrics are methods with the arguments of their functions, of `k` a single one; all but
+    `vote_at_k`, which needs the answers beside the categories: groups are counted here by category,
+    and nothing is kept of their trials.
 
     Parameters
     ----------

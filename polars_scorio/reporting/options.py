@@ -60,7 +60,9 @@ class PlanOptions(TypedDict, total=False):
             k beyond the trials of a question there is no estimate: mu is a prediction, lo and hi
             the range over all populations that the counts allow. `bayes` and `geom_at_k`, which are
             posterior means, stay pooled; so do blends with
-            ``target="population"``.""",
+            ``target="population"``.
+
+            `vote_at_k` has one interval around its estimate, whatever is said here.""",
         ),
     ]
 
