@@ -27,6 +27,8 @@ _CUT = (
     "length(datum.label) > 38 ? substring(datum.label, 0, 19) + '\u2026' + "
     "substring(datum.label, length(datum.label) - 18, length(datum.label)) : datum.label"
 )
+# There is room beyond 0 and 100 %, but no number.
+_PERCENT = "datum.value < -1e-9 || datum.value > 1 + 1e-9 ? '' : datum.label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +229,10 @@ def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
 
 def numbers(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 - X in, X out; Y in, Y out
     """An axis of values of a metric."""
-    form = {"format": "~%"} if percent else {}
-    return channel.title(title).axis(tickCount=6, domain=False, gridOpacity=0.6, **form)
+    form = {"format": "~%", "labelExpr": _PERCENT} if percent else {}
+    return channel.title(title).axis(
+        tickCount=6, domain=False, gridOpacity=0.6, labelSeparation=4, **form
+    )
 
 
 def names(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis

@@ -1,7 +1,10 @@
 """Pictures: their numbers are those of the report."""
 
+import re
+
 import polars as pl
 import pytest
+import vl_convert
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
@@ -261,3 +264,12 @@ def test_convergence_shows_the_share_and_tau(log):
         assert shown["value"].to_list() == expected[column].to_list()
         assert shown["n"].to_list() == expected["n"].to_list()
     assert marks_of(chart) == ["line"]
+
+
+def test_no_percentage_is_beyond_100():
+    right = long([[1, 1, 1]] * 3)
+    for chart in (right.scorio.plot.intervals(), right.scorio.plot.curve(2)):
+        svg = vl_convert.vegalite_to_svg(chart.to_dict())
+        shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)%<", svg)]
+        assert max(shown) == 100
+        assert len(shown) > 2
