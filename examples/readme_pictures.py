@@ -4,8 +4,10 @@ Needs Pillow, which makes the files small: python -m pip install pillow
 """
 
 import sys
+from itertools import takewhile
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 import polars as pl
 from PIL import Image
@@ -14,6 +16,7 @@ from rollouts import rollouts
 import polars_scorio as ps
 
 SCHEMA = ["model", "step", "question", "trial", "category"]
+SUBTITLE = "dot: mean over simulated settings; line: down to the worst of them; grey: 95 %"
 
 
 def training() -> pl.DataFrame:
@@ -30,6 +33,35 @@ def training() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
+def coverage() -> alt.LayerChart:
+    """How often intervals hold, from the table of the page that promises it."""
+    page = Path(__file__).parent / "guide" / "promises.md"
+    lines = page.read_text(encoding="utf-8").partition("| about | inference |")[2].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")[:5]] for line in lines]
+    rows = [
+        {"about": about, "inference": word, "mean": float(mean), "worst": float(worst)}
+        for about, word, _, mean, worst in takewhile(lambda row: len(row) == 5, cells)  # noqa: PLR2004
+    ]
+    words = alt.Scale(
+        domain=["calibrated", "pooled", "published"], range=["#0072B2", "#E69F00", "#D55E00"]
+    )
+    shared = alt.Chart(pl.DataFrame(rows)).encode(
+        y=alt.Y("about:N", sort=None, title=None),
+        yOffset=alt.YOffset("inference:N", sort=words["domain"]),
+        color=alt.Color("inference:N", scale=words, title=None).legend(orient="bottom"),
+    )
+    share = alt.X("mean:Q", title="share of 95 % intervals that hold the truth").axis(format="%")
+    promised = alt.Chart().mark_rule(color="#888").encode(x=alt.datum(0.95))
+    reach = shared.mark_rule(strokeWidth=2).encode(x=share, x2="worst:Q")
+    mean = shared.mark_circle(size=70, opacity=1).encode(x=share)
+    title = alt.Title("Do the intervals hold?", anchor="start", subtitle=SUBTITLE)
+    return (
+        alt.layer(promised, reach, mean)
+        .properties(width=380, height=alt.Step(12), title=title)
+        .configure_view(stroke=None)
+    )
+
+
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pictures")
 folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
@@ -44,6 +76,7 @@ pictures = {
     "tail": airline.tail(8),
     "trajectory": airline.trajectory(ps.avg()),
     "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
+    "coverage": coverage(),
     "training": training().scorio.plot.over("step", ps.avg()),
 }
 for name, picture in pictures.items():
