@@ -195,7 +195,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
         If two rows of the result would have the same name.
     """
     if not metrics:
-        raise TypeError("report needs at least one metric, for instance report(ps.bayes())")
+        raise TypeError("name at least one metric, for instance ps.bayes()")
     for metric in metrics:
         if not isinstance(metric, Metric):
             raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")

@@ -239,7 +239,7 @@ def test_an_empty_log_has_an_empty_leaderboard(r1):
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda a: a.leaderboard(), TypeError, "needs at least one metric"),
+        (lambda a: a.leaderboard(), TypeError, "name at least one metric"),
         (lambda a: a(model=None).leaderboard(ps.bayes()), ValueError, "needs several models"),
         (lambda a: a.leaderboard(ps.bayes(), overall="macro"), ValueError, "'macro' needs strata"),
         (lambda a: a.leaderboard(ps.bayes(), wide=True), TypeError, "argument 'wide'"),

@@ -299,7 +299,7 @@ def test_metrics_are_equal_where_their_arguments_are():
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ([], r"^report needs at least one metric, for instance report\(ps\.bayes\(\)\)$"),
+        ([], r"^name at least one metric, for instance ps\.bayes\(\)$"),
         ([ps.bayes], r"^report takes metrics such as ps\.bayes\(\), got <function bayes"),
         ([[ps.bayes()]], r"^report takes metrics such as ps\.bayes\(\), got \[bayes\(\)\]$"),
         ([ps.bayes(), "avg"], r"^report takes metrics .* got 'avg'$"),
