@@ -41,10 +41,8 @@ Unscored = Literal["error", "drop"]
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
-CLUSTER = ":cluster"
-ANSWER = ":answer"
-# The key of a log without keys: `group_by` wants a column.
-STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)
+CLUSTER, ANSWER = ":cluster", ":answer"
+STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
     "by": "Name existing columns with by=.",
@@ -211,10 +209,8 @@ class Trials:
 
         Trial ids are, for their check or because the trials are to be `ordered` by them.
         """
-        keys = [
-            part.expr.alias(part.name) for part in (*self.by, self.model, self.question) if part
-        ]
-        everything = [] if self.keys else [STAND_IN]
+        named = (part for part in (*self.by, self.model, self.question) if part)
+        keys = [*([] if self.keys else [STAND_IN]), *(p.expr.alias(p.name) for p in named)]
         category = self.category.without_nan
         if self.missing_category is not None:
             stand_in = pl.lit(held(self.missing_category, self.category.dtype))
@@ -229,7 +225,7 @@ class Trials:
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
         if self.cluster is not None:
             outcome.append(self.cluster.without_nan.alias(CLUSTER))
-        return self.frame.select(*everything, *keys, *outcome)
+        return self.frame.select(*keys, *outcome)
 
 
 def _on_levels(reward: Part, levels: Iterable[float], owner: str) -> Part:
@@ -326,8 +322,7 @@ class _Columns:
             raise ValueError(
                 f"{self.owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
             )
-        (output,) = outputs.items()
-        return output
+        return next(iter(outputs.items()))
 
     def _refuse_absent(self, role: str, name: str) -> None:
         counted = role == "trial" and "count" in self.schema
