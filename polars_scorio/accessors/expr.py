@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from polars_scorio.accessors.metrics import MetricEstimates
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.roles import Category, Roles, bind
-from polars_scorio.counting.values import EXACT
+from polars_scorio.counting.values import EXACT, check_dtype
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.metrics.base import Metric, check_metric
 from polars_scorio.metrics.counted import Answer
@@ -200,13 +201,12 @@ class _Groups:
         name = expr.meta.output_name(raise_if_undetermined=False) or "category"
         kind = pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
         counted = self._classes(name, pl.String() if words else kind)
-        # The codes of a categorical are no numbers: it is refused when its dtype is known.
-        number = expr.to_physical().cast(pl.Float64, strict=False)
+        number = _values(expr, pl.Float64())
         # Exact beyond 2**53, where Float64 has gaps.
-        whole = expr.to_physical().cast(pl.Int128, strict=False)
+        whole = _values(expr, pl.Int128())
         values, stray, nan = number, pl.lit(0), number.is_nan().sum()
         if words:
-            values, nan = expr.cast(pl.String, strict=False), pl.lit(0)
+            values, nan = _values(expr, pl.String()), pl.lit(0)
         elif counted.known is None and all(
             float(value).is_integer() for value in counted.success or ()
         ):
@@ -269,6 +269,18 @@ class _Groups:
                 '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
                 "counts them as that."
             )
+
+
+def _values(expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """The categories as words or as numbers; what is neither is refused in our own words."""
+    return expr.map_batches(partial(_cast, dtype=dtype), return_dtype=dtype, is_elementwise=True)
+
+
+def _cast(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    check_dtype(f"category column {column.name!r}", "category", column.dtype)
+    # The codes of a categorical are no numbers: it is refused where words are asked for.
+    values = column if dtype == pl.String else column.to_physical()
+    return values.cast(dtype, strict=False)
 
 
 def _members(counted: Classes) -> list[tuple[Category, ...]]:

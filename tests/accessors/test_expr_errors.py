@@ -143,6 +143,39 @@ def test_bad_categories_are_refused_at_collection(values, roles, metric, message
 
 
 @both_engines
+@pytest.mark.parametrize(
+    ("missing", "dtype"), [(-1, pl.UInt8), (300, pl.Int8), (0.5, pl.Int64), (2**53 + 1, pl.Float64)]
+)
+def test_a_missing_category_that_the_column_cannot_hold_is_refused(missing, dtype, engine):
+    trials = pl.LazyFrame({"question": [1, 1, 2], "x": [0, 1, None]}, schema_overrides={"x": dtype})
+    category = pl.col("x").scorio(success=[1, missing], missing=missing)
+    for plan in (
+        trials.select(category.avg()),
+        trials.group_by("question").agg(category.avg()),
+        trials.select(category.avg().over("question")),
+    ):
+        said = complaint(plan, engine)
+        assert said.startswith(
+            f"missing={missing!r} is no value of the category column 'x', which is {dtype}. Name a "
+            "category that it holds, or cast the column."
+        )
+
+
+@both_engines
+@pytest.mark.parametrize("roles", [{}, {"success": "good"}, {"success": 2**60}], ids=str)
+@pytest.mark.parametrize("dtype", [pl.List(pl.Int64), pl.Array(pl.String, 2)], ids=str)
+def test_a_list_of_trials_is_no_category(roles, dtype, engine):
+    trials = pl.LazyFrame(
+        {"question": [1, 2], "x": [None, None]}, {"question": pl.Int64, "x": dtype}
+    )
+    category = pl.col("x").scorio(**roles)
+    for plan in (trials.select(category.avg()), trials.group_by("question").agg(category.avg())):
+        said = complaint(plan, engine)
+        assert said.startswith(f"category column 'x' is {dtype}; a row is one trial. ")
+        assert said.endswith(".explode(...) before.")
+
+
+@both_engines
 @pytest.mark.parametrize("dtype", [pl.Date, pl.Decimal(4, 1), pl.Duration("ms")])
 def test_a_dtype_that_no_category_has_is_refused(dtype, engine):
     plan = pl.LazyFrame(schema={"x": dtype}).select(pl.col("x").scorio.avg())
