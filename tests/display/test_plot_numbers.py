@@ -273,3 +273,40 @@ def test_no_percentage_is_beyond_100():
         shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)%<", svg)]
         assert max(shown) == 100
         assert len(shown) > 2
+
+
+PICTURES = {
+    "comparison": (),
+    "convergence": (),
+    "curve": ([1, 2],),
+    "forecast": (),
+    "intervals": (),
+    "over": ("step",),
+    "questions": (),
+    "ranks": (),
+    "tail": (2,),
+    "trajectory": (),
+}
+
+
+def test_every_picture_is_looked_at_for_its_schemas():
+    plots = drawn(2, range(3), most=2).scorio.plot
+    methods = {name for name in dir(plots) if callable(getattr(plots, name)) and name[0] != "_"}
+    assert methods == {*PICTURES}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
+    # Every one resolves the whole plan of the log again, and on a store its metadata.
+    calls, asked = [], pl.LazyFrame.collect_schema
+
+    def spy(frame: pl.LazyFrame) -> pl.Schema:
+        calls.append(frame)
+        return asked(frame)
+
+    log = drawn(3, range(9), most=4).with_columns(step=pl.col("question") % 3)
+    plots = log.filter(domain="web").lazy().scorio(by="domain", success=[1, 2]).plot
+    options = {"replicates": 5, "scheme": "question"} if picture == "convergence" else {}
+    monkeypatch.setattr(pl.LazyFrame, "collect_schema", spy)
+    getattr(plots, picture)(*PICTURES[picture], **options)
+    assert 1 <= len(calls) <= 5
