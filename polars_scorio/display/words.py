@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from polars_scorio.arguments import InferenceKind
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import InferenceOptions
 
@@ -96,7 +97,7 @@ def inference_words(
 ) -> str:
     """What intervals of some metrics rest on, and what they are about.
 
-    Of posterior means nothing is calibrated.
+    Posterior means are never calibrated, votes always are.
 
     >>> from polars_scorio.metrics.weighted import avg, bayes
     >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
@@ -107,14 +108,15 @@ def inference_words(
     'calibrated (Bayes@N: fitted population)'
     'fitted population'
     """
-    inference = str(options.get("inference") or "published")
-    other = [metric for metric in metrics if not metric.calibrated]
-    if inference == "calibrated" and len(other) == len(metrics):
-        inference, other = "pooled", []
-    words = [_INFERENCES[inference]]
-    if inference == "calibrated" and other:
-        names = ", ".join(spoken(metric.name, None) for metric in other)
-        words[0] += f" ({names}: {_INFERENCES['pooled']})"
+    inference: InferenceKind = options.get("inference") or "published"  # type: ignore[assignment]  # checked by the report
+    other = "pooled" if inference == "calibrated" else inference
+    kinds = ["calibrated" if metric.priced(inference) else other for metric in metrics]
+    first = inference if inference in kinds or not kinds else kinds[0]
+    words = [_INFERENCES[first]]
+    rest = [metric for metric, kind in zip(metrics, kinds, strict=True) if kind != first]
+    if rest:
+        names = ", ".join(spoken(metric.name, None) for metric in rest)
+        words[0] += f" ({names}: {_INFERENCES[other if first == 'calibrated' else 'calibrated']})"
     if options.get("prior") is not None:
         words.append("with prior trials")
     if options.get("target") == "population":
