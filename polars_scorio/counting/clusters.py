@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.counting.checks import ANOTHER, UNCLUSTERED
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CLUSTER, Trials
+from polars_scorio.counting.roles import CLUSTER, Part, Trials
 
 
 def in_one_cluster(
@@ -33,7 +33,8 @@ def in_one_cluster(
     if trials.cluster is None:
         return questions
     cluster = pl.col(CLUSTER)
-    return questions.group_by(*trials.groups, trials.question.name).agg(
+    named = questions.with_columns(cluster.cast(cluster_dtype(trials.cluster)))
+    return named.group_by(*trials.groups, trials.question.name).agg(
         pl.exclude(CLUSTER, *lists, *least).sum(),
         *(pl.col(name).explode(**AS_ROWS).drop_nulls() for name in lists),
         *(pl.col(name).min() for name in least),
@@ -41,6 +42,11 @@ def in_one_cluster(
         pl.when(cluster.n_unique() > 1).then(cluster.max()).alias(ANOTHER),
         cluster.is_null().any().alias(UNCLUSTERED),
     )
+
+
+def cluster_dtype(cluster: Part) -> pl.DataType:
+    """The dtype of clusters inside a plan: Polars 1.35 has no least of categorical words."""
+    return pl.String() if cluster.dtype == pl.Categorical else cluster.dtype
 
 
 def cluster_keys(trials: Trials) -> list[str]:

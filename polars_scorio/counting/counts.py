@@ -119,7 +119,7 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
         question,
-        *([pl.col(CLUSTER).alias(trials.cluster.name)] if trials.cluster else []),
+        *_cluster_column(trials),
         pl.col(CATEGORY).alias(trials.category.name),
         pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
     )
@@ -129,6 +129,12 @@ def _cell_keys(trials: Trials) -> list[str]:
     """What tells the questions of a frame of counts apart, under the names that they have there."""
     cluster = [] if trials.cluster is None else [trials.cluster.name]
     return [*trials.keys, trials.question.name, *cluster]
+
+
+def _cluster_column(trials: Trials) -> list[pl.Expr]:
+    """The cluster as the log has it."""
+    part = trials.cluster
+    return [] if part is None else [pl.col(CLUSTER).cast(part.dtype).alias(part.name)]
 
 
 def _count_name(trials: Trials) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked, once_whole
+from polars_scorio.counting.clusters import cluster_dtype
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.counts import class_columns
 from polars_scorio.counting.roles import (
@@ -119,7 +120,7 @@ def results(
     schema |= {PRICE: PRICE_DTYPE} if priced else {}
     sampled = clustered or request.inference.intervals.target == "population"
     if clustered and trials.cluster is not None:
-        schema |= {CLUSTER: trials.cluster.dtype}
+        schema |= {CLUSTER: cluster_dtype(trials.cluster)}
     groups = request.states(per_question=per == "question", questions=questions)
     if trials.cluster is not None and sampled:
         check = check_sample(trials, class_columns(request.inference.classes))
