@@ -103,7 +103,16 @@ def _priced(
     every = np.arange(len(states.counts))
     each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
     values = metric.summary(Independent(each), k).estimate
-    confidence = intervals.confidence
+    return sampled_numbers(price, states, values, clusters, intervals.confidence)
+
+
+def sampled_numbers(
+    price: Price, states: States, values: Floats, clusters: Clustered | None, confidence: float
+) -> Numbers:
+    """Those of a price where questions, or their clusters, are a sample.
+
+    `values` are the estimates of a question in each state.
+    """
     if clusters is None:
         sampled = sampled_price(price, states, values, confidence)
         return price_numbers(sampled, confidence, states.size)

@@ -9,16 +9,15 @@ import polars as pl
 
 from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.calibrated.numbers import Numbers, price_numbers
-from polars_scorio.kernels.calibrated.population import sampled_price
 from polars_scorio.kernels.calibrated.price import Price
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.results import Intervals
-from polars_scorio.reporting.calibrated import Row, row_columns
+from polars_scorio.reporting.calibrated import Row, row_columns, sampled_numbers
 
 
 def read_ballots(answers: pl.Series, trials: Ints) -> Ballots:
@@ -59,16 +58,7 @@ def _numbers(
     intervals: Intervals,
 ) -> Numbers:
     """Those of one row; of a population by what differs between its questions, or clusters."""
-    confidence, states = intervals.confidence, votes.states
     if intervals.target == "benchmark":
-        return price_numbers(price, confidence)
-    each: Floats = metric.summary(votes.alone, k).estimate
-    if clusters is None:
-        return price_numbers(
-            sampled_price(price, states, each, confidence), confidence, states.size
-        )
-    sampled = sampled_price(
-        price, states, each, confidence,
-        cluster_variance=clusters.variance(states, each[states.state]), clusters=clusters.effective,
-    )  # fmt: skip
-    return price_numbers(sampled, confidence, clusters.effective)
+        return price_numbers(price, intervals.confidence)
+    values = metric.summary(votes.alone, k).estimate
+    return sampled_numbers(price, votes.states, values, clusters, intervals.confidence)
