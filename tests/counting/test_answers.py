@@ -181,3 +181,13 @@ def test_the_first_class_may_be_the_success():
         ps.bayes(w=[1, 0, 0]), ps.vote_at_k([1, 2, 3], name="vote")
     )
     assert report.filter(metric="vote")["estimate"].to_list() == pytest.approx([1 / 3] * 3)
+
+
+def test_of_several_answers_with_two_verdicts_the_first_is_named():
+    log = pl.DataFrame({
+        "model": "m", "question": 1, "category": [0, 1] * 3,
+        "answer": ["y", "y", "x", "x", "z", "z"],
+    })  # fmt: skip
+    for seed in range(3):
+        turned = log.sample(fraction=1, shuffle=True, seed=seed)
+        assert "question=1: 'x' is right in 1 of 2 trials. " in complaint(turned)
