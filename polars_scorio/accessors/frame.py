@@ -117,7 +117,10 @@ class Scorio(
             Questions that belong together: paraphrases, questions about one passage, languages of
             one problem. They succeed and fail together, so that they say less about other questions
             than as many independent ones. With ``target="population"`` intervals and comparisons
-            take the clusters as the sample; about these very questions they change nothing.
+            take the clusters as the sample (E. Miller 2024, arXiv:2411.00640); about these very
+            questions they change nothing. A question is in one cluster, and a sample has several:
+            one with more than a third of the questions is warned of. Strata are independent samples
+            to ``overall="macro"``; where they share clusters, ask for "micro".
         answer : str or Expr, optional
             What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
             NaN): it has no vote. No other metric looks at it.
