@@ -56,6 +56,10 @@ def test_intervals_are_those_of_the_report(log):
     assert [rule["x"]["field"], rule["x2"]["field"], point["x"]["field"]] == ["lo", "hi", "mu"]
 
 
+@pytest.mark.skipif(
+    pl.__version__.startswith("1."),
+    reason="Polars 1 shares scans, as measured, but no function over them that could count",
+)
 @pytest.mark.parametrize(
     "kind", ["intervals", "curve", "questions", "comparison", "ranks", "trajectory", "over"]
 )
