@@ -9,6 +9,8 @@ import numpy as np
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population import effective_number
 
+_ROUNDED = 1e-14  # what is left of sums that cancel
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
@@ -164,10 +166,12 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     covariance = parts.T @ parts
     seen = of_pairs(covariance[None])[0]
     mixed, own = (squares * parts).T @ parts, squares.T @ squares
-    fourth = own.diagonal()[:, None] + own.diagonal() - 4 * (mixed + mixed.T) + 6 * own
+    scale = own.diagonal()[:, None] + own.diagonal()
+    fourth = scale - 4 * (mixed + mixed.T) + 6 * own
     np.fill_diagonal(fourth, own.diagonal())
-    # The fourth powers cancel: rounding errors must not say more than there can be.
-    fourth = np.maximum(fourth, seen**2 / len(parts))
+    # The fourth powers cancel: where only rounding errors are left, few questions make the
+    # variance, on every machine.
+    fourth = np.maximum(fourth, seen**2 / len(parts)) + _ROUNDED * scale
     events = np.divide(seen**2, fourth, out=np.zeros_like(seen), where=seen > 0)
     missed = (size**2 * seen + 2 * span**2) / (np.maximum(events, seen > 0) + 1)
     covariance[here, here] += span**2 / (4 * size * (size + 1))

@@ -85,3 +85,11 @@ def test_differences_of_few_questions_are_held(questions):
         held = (mean - reach <= chance) & (chance <= np.minimum(mean + reach, 1))
         # The worst is .914. With half of the span and nothing for what is seen it was .75.
         assert binom.pmf(seen[held], questions, chance).sum() > 0.91
+
+
+def test_a_single_question_makes_a_small_difference_whatever_is_rounded():
+    values = np.repeat(np.random.default_rng(3).random((50, 1)), 2, axis=1)
+    values[7, 1] += 1e-5
+    found = paired(values, FIRST, 1.0).sigma()[0, 0, 1]
+    # One of two effective differences is of the whole span; what is seen adds 1e-8 of it.
+    assert found == pytest.approx(np.sqrt(2 / 2 / (50 * 51)), rel=1e-6)
