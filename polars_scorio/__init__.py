@@ -7,7 +7,6 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 
 from typing import TYPE_CHECKING
 
-from polars_scorio import rubrics
 from polars_scorio.accessors.expr import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.samples import ClusterWarning
@@ -79,19 +78,20 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from polars_scorio import logs, sql
+    from polars_scorio import logs, rubrics, sql
     from polars_scorio.counting.engines import count_trials
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
 
     __version__: str
 else:
-    # What reads files, other engines' frames or writes tables; and the metadata, which take time.
+    # What reads files, grades, writes tables; the metadata, which take time.
     _LATER = {
         "__version__": "version",
         "count_trials": "counting.engines",
         "from_array": "logs.arrays",
         "logs": "logs",
+        "rubrics": "rubrics",
         "sql": "sql",
         "to_great_table": "display.tables",
         "to_latex": "display.tables",

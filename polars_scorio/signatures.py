@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import indent
 from types import NoneType
@@ -99,7 +99,7 @@ def takes(
     TypeError: report() got an unexpected keyword argument 'confidnce': did you mean 'confidence'? \
 It takes confidence
     """
-    shared: dict[str, Keyword] = {}
+    shared: Mapping[str, Keyword] = {}
     if options is not None:
         listed = is_typeddict(options)
         shared = keywords(options, in_full=in_full) if listed else _keywords_of(options)
@@ -133,7 +133,8 @@ def answering(
     return cast("FunctionT", answered)
 
 
-def keywords(options: Callable[..., Any], *, in_full: bool = False) -> dict[str, Keyword]:
+@cache
+def keywords(options: Callable[..., Any], *, in_full: bool = False) -> Mapping[str, Keyword]:
     """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
     found = {}
     for name, hint in get_type_hints(options, include_extras=True).items():

@@ -18,11 +18,12 @@ from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import OutcomeOptions, RoleOptions, chosen
-from polars_scorio.rubrics.rubric import Rubric, Thresholds, refuse_absent
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_scorio.rubrics.rubric import Rubric, Thresholds
 
 
 class Scorio(
@@ -236,6 +237,8 @@ class Scorio(
         >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
         0.0
         """
+        from polars_scorio.rubrics.rubric import refuse_absent  # noqa: PLC0415 - who has none
+
         schema = self._lazy().collect_schema()
         category = rubric.expr(over=() if over is None else over, thresholds=thresholds)
         refuse_absent(
