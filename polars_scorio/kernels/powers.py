@@ -7,6 +7,7 @@ sums of logs over the few points of `sums.sum_points`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -61,11 +62,47 @@ def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
     >>> print(*(part * 45 for part in no_success(uniform, uniform, 2)))
     [15.] [30.] [4.]
     """
-    parts = np.empty((3, a.size))
-    method = _multiplied if k <= _SHORT else _summed
+    chance, rest, variance = chances_and_growth(a, b, k)
+    variance *= chance
+    return NoSuccess(chance, rest, variance)
+
+
+def chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
+    """``E[q**k]`` and its complement, as `no_success`; `b` may be 0, where no trial ever fails.
+
+    Examples
+    --------
+    >>> chance, rest = chances(np.array([1.0, 1.0]), np.array([1.0, 0.0]), 3)
+    >>> chance, rest
+    (array([0.25, 0.  ]), array([0.75, 1.  ]))
+    """
+    if k > _SHORT:
+        logs = log_none(a, b, k)
+        return np.exp(logs), -np.expm1(logs)
+    chance, rest = np.ones(a.size), np.zeros(a.size)
     for block in slices(a.size, _ALIVE):
-        method(a[block], b[block], k, parts[:, block])
-    return NoSuccess(*parts)
+        _multiply(a[block], b[block], k, chance[block], rest[block])
+    return chance, rest
+
+
+def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """``E[q**k]``, its complement, and ``E[q**2k] / E[q**k] - E[q**k]``, as `no_success`.
+
+    Examples
+    --------
+    >>> uniform = np.array([1.0])
+    >>> print(*(part * 15 for part in chances_and_growth(uniform, uniform, 2)))
+    [5.] [10.] [4.]
+    """
+    if k > _SHORT:
+        logs, log_ratio = log_none(a, b, k), _log_ratio(a, b, k, k)
+        growth = np.exp(logs + log_ratio) * -np.expm1(-log_ratio)
+        return np.exp(logs), -np.expm1(logs), growth
+    chance, rest, growth = np.ones(a.size), *np.zeros((2, a.size))
+    for block in slices(a.size, _ALIVE):
+        _multiply(a[block], b[block], k, chance[block], rest[block])
+        _grow(a[block], b[block], k, growth[block])
+    return chance, rest, growth
 
 
 def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSuccess:
@@ -144,19 +181,19 @@ def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
     >>> chance.round(6), rest.round(6)
     (array([0.1, 0. ]), array([0.9, 1. ]))
     """
-    parts = np.empty((2, n.size))
     if k <= _SHORT:
-        for block in slices(n.size, _ALIVE):
-            _drawn(n[block].astype(float), (n - c)[block].astype(float), k, parts[:, block])
+        # Polya's urn with a negative content (see `draws.urn_chances`).
+        chance, rest = chances(-c.astype(float), (c - n).astype(float), k)
     else:
         # The factors (left + i) / (left + c + i), i < k: as of an urn that is never emptied.
-        left = (n - c - (k - 1)).astype(float)
-        logs = np.full(n.size, -np.inf)
-        logs[left > 0] = log_none(c[left > 0].astype(float), left[left > 0], k)
-        parts[:] = np.exp(logs), -np.expm1(logs)
-    # Nothing but failures, or too few of them: no rounding there.
-    parts[:, n - c < k] = np.array([[0.0], [1.0]])
-    return parts[0], parts[1]
+        left = n - c - (k - 1)
+        some = np.flatnonzero(left > 0)
+        chance, rest = np.empty((2, n.size))
+        chance[some], rest[some] = chances(c[some].astype(float), left[some].astype(float), k)
+    # Too few failures: no rounding there.
+    none = n - c < k
+    chance[none], rest[none] = 0.0, 1.0
+    return chance, rest
 
 
 def log_none(a: Floats, b: Floats, k: int) -> Floats:
@@ -168,9 +205,10 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
     0.001
     """
     logs = np.empty_like(a)
-    for block in slices(a.size, _ALIVE):
-        x, y = a[block], b[block]
-        logs[block] = -_sum_of_logs(k, lambda i: x / (y + i), x)  # noqa: B023 - called at once
+    with np.errstate(divide="ignore"):  # Where no trial ever fails, the log is -inf.
+        for block in slices(a.size, _ALIVE):
+            x, y = a[block], b[block]
+            logs[block] = -_sum_of_logs(k, lambda i: x / (y + i), x)  # noqa: B023 - called at once
     return logs
 
 
@@ -203,67 +241,50 @@ def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     >>> covariance(uniform, uniform, 1, 2, mixed=True) * 12
     array([1.])
     """
-    product = np.empty_like(a)
-    for block in slices(a.size, _ALIVE):
-        x, y = a[block], b[block]
-        first = log_none(x, y, k)
-        second = log_none(y, x, m) if mixed else log_none(x, y, m)
-        log_ratio = _log_ratio(x, y, k, m, mixed=mixed)
-        both = first + second + (0.0 if mixed else log_ratio)
-        product[block] = np.exp(both) * -np.expm1(-log_ratio)
+    first = log_none(a, b, k)
+    second = log_none(b, a, m) if mixed else log_none(a, b, m)
+    log_ratio = _log_ratio(a, b, k, m, mixed=mixed)
+    both = first + second + (0.0 if mixed else log_ratio)
+    product: Floats = np.exp(both) * -np.expm1(-log_ratio)
     return product
 
 
 def _log_ratio(a: Floats, b: Floats, k: int, m: int, *, mixed: bool = False) -> Floats:
     """Log of the products in `covariance`."""
-    total = a + b
-    if mixed:
-        return _sum_of_logs(k, lambda i: m / (total + i), a)
-    gap, ahead = m * a, total + m
-    return _sum_of_logs(k, lambda i: gap / ((ahead + i) * (b + i)), a)
+    logs = np.empty_like(a)
+    for block in slices(a.size, _ALIVE):
+        x, y = a[block], b[block]
+        logs[block] = _sum_of_logs(k, partial(_apart, x, y, m, mixed=mixed), x)
+    return logs
 
 
-def _multiplied(a: Floats, b: Floats, k: int, parts: Floats) -> None:
-    """`no_success` trial by trial.
+def _apart(a: Floats, b: Floats, m: int, i: float, *, mixed: bool) -> Floats:
+    """What a factor of these products adds to 1."""
+    return m / (a + b + i) if mixed else m * a / ((a + b + m + i) * (b + i))
 
-    ``Var(q**k) = E[q**k] (E[q**2k] / E[q**k] - E[q**k])``: of the products of
-    ``later_i = (b + k + i) / (a + b + k + i)`` and of ``now_i = (b + i) / (a + b + i)``, i < k, the
-    difference is the sum of
-    ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1} ... now_{k-1}``.
+
+def _multiply(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats) -> None:
+    """`chances` trial by trial, into arrays of ones and zeros."""
+    total, now, left, term = a + b, *np.empty((3, a.size))
+    for i in range(k):
+        chance /= np.add(total, i, out=now)
+        rest += np.multiply(chance, a, out=term)
+        chance *= np.add(b, i, out=left)
+    np.minimum(rest, 1.0, out=rest)
+
+
+def _grow(a: Floats, b: Floats, k: int, growth: Floats) -> None:
+    """Growth trial by trial, into an array of zeros.
+
+    Of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and of
+    ``now_i = (b + i) / (a + b + i)``, i < k, the difference is the sum of
+    ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1} ... now_{k-1}``, all positive.
     """
     total, gap = a + b, k * a
-    chance, later = np.ones((2, a.size))
-    rest, growth = np.zeros((2, a.size))
-    now, left, term = np.empty((3, a.size))
+    later, term = np.ones(a.size), np.empty(a.size)
     for i in range(k):
-        np.add(total, i, out=now)
-        np.add(b, i, out=left)
-        chance /= now
-        rest += np.multiply(chance, a, out=term)
-        chance *= left
-        growth *= left
         later /= np.add(total, k + i, out=term)
+        growth *= np.add(b, i, out=term)
         growth += np.multiply(later, gap, out=term)
-        growth /= now
+        growth /= np.add(total, i, out=term)
         later *= np.add(b, k + i, out=term)
-    parts[:] = chance, np.minimum(rest, 1.0), chance * growth
-
-
-def _summed(a: Floats, b: Floats, k: int, parts: Floats) -> None:
-    """`no_success` by logs."""
-    logs, log_ratio = log_none(a, b, k), _log_ratio(a, b, k, k)
-    variance = np.exp(2 * logs + log_ratio) * -np.expm1(-log_ratio)
-    parts[:] = np.exp(logs), -np.expm1(logs), variance
-
-
-def _drawn(n: Floats, failures: Floats, k: int, parts: Floats) -> None:
-    """`no_success_drawn` trial by trial."""
-    c, now, left = n - failures, n.copy(), failures.copy()
-    chance, rest, term = np.ones(n.size), np.zeros(n.size), np.empty(n.size)
-    for _ in range(k):
-        chance /= now
-        rest += np.multiply(chance, c, out=term)
-        chance *= left  # 0 once, and for ever
-        left -= 1
-        now -= 1
-    parts[:] = np.abs(chance), np.minimum(rest, 1.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import Mass, batches, require_weight_per_category, weight_range
+from polars_scorio.kernels.powers import chances, chances_and_growth
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
@@ -58,7 +59,7 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
         # C(F, k) / C(n, k) is E[A^k] with A ~ Beta(F - k + 1, n - F), or 0 where F < k.
         below = np.maximum(at_most, k - 1) - (k - 1)
         below, above, pair = _distinct(below, n[rows, None] - (k - 1) - below)
-        miss, hit = _powers(below, above, k)
+        miss, hit = chances(above, below, k)
         best[rows] = _mean_best(levels, miss[pair], hit[pair])
     return best
 
@@ -111,8 +112,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
     for rows in batches(np.arange(len(nu)), rewards.size):
         below, above, pair = _distinct(*_cumulated(nu[rows], rewards))
-        miss, hit = _powers(below, above, k)
-        growth = _power_growth(below, above, k)
+        miss, hit, growth = chances_and_growth(above, below, k)
         mean[rows] = _mean_best(levels, miss[pair], hit[pair])
         terms = step * miss[pair]
         # sum_m step_m growth_m (terms_m + 2 sum_{l<m} terms_l)
@@ -181,35 +181,6 @@ def _distinct(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
     """Distinct pairs, and the place of each pair among them: a million states share few."""
     pairs, place = np.unique((below + 1j * above).ravel(), return_inverse=True)
     return pairs.real.copy(), pairs.imag.copy(), place.reshape(below.shape)
-
-
-def _powers(below: Floats, above: Floats, k: int) -> tuple[Floats, Floats]:
-    """``E[A^k]`` and ``1 - E[A^k]``, ``A ~ Beta(below, above)``: k steps, no cancellation."""
-    total = below + above
-    power, rest = np.ones_like(total), np.zeros_like(total)
-    for i in range(k):
-        power /= total + i
-        rest += power * above
-        power *= below + i
-    return power, rest
-
-
-def _power_growth(below: Floats, above: Floats, k: int) -> Floats:
-    """``E[A^2k] / E[A^k] - E[A^k]``, ``A ~ Beta(below, above)``.
-
-    Of the products of ``b_i = (below + k + i) / (total + k + i)`` and of
-    ``a_i = (below + i) / (total + i)``, ``i < k``, the difference, as a sum of positive terms:
-    ``sum_i b_0 ... b_{i-1} (b_i - a_i) a_{i+1} ... a_{k-1}``.
-    """
-    total, gap = below + above, k * above
-    later, growth = np.ones_like(total), np.zeros_like(total)
-    for i in range(k):
-        later /= total + (k + i)
-        growth *= below + i
-        growth += later * gap  # (b_i - a_i) = gap / ((total + i) (total + k + i))
-        growth /= total + i
-        later *= below + (k + i)
-    return growth
 
 
 def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:

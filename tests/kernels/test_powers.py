@@ -19,6 +19,7 @@ from polars_scorio.kernels.powers import (
     no_success_by_state,
     no_success_drawn,
 )
+from polars_scorio.kernels.rewards import best_moments, expected_best
 
 # Products up to 24 trials, sums of logs beyond; DESIGN.md asks for n up to 100,000.
 SIZES = [1, 2, 24, 25, 64, 1_024, 100_003, 1_000_000]
@@ -151,3 +152,20 @@ def test_no_digit_depends_on_which_states_come_together(k):
     whole = np.array(no_success(a, b, k))
     alone = [no_success(a[[row]], b[[row]], k) for row in range(a.size)]
     np.testing.assert_array_equal(np.concatenate(alone, axis=1), whole)
+
+
+@pytest.mark.parametrize("k", [5, 1_000_000])
+def test_the_best_of_two_rewards_is_pass_at_k(k):
+    a, b = np.array(CORNERS).T
+    rewards, gains = np.array([0.0, 1.0]), credit.any_success(k)
+    for found, expected in zip(
+        best_moments(np.column_stack([b, a]), rewards, k), credit_moments(a, b, gains), strict=True
+    ):
+        # The same logs and products.
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    counts = np.array([[k, 7], [3, k], [k + 4, 0]])
+    np.testing.assert_allclose(
+        expected_best(counts, rewards, k),
+        expected_credit(counts.sum(axis=1), counts[:, 1], gains),
+        rtol=1e-14,  # as above
+    )
