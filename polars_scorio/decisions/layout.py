@@ -12,12 +12,11 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.batches import batches
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"
 _ROWS = ":rows"
-
-_CELLS = 2**20  # pairs of models at once: 8 MB an array
 
 
 def in_all_strata(
@@ -114,8 +113,7 @@ def blocks(stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
     kinds, kind = np.unique(np.column_stack([sizes, column]), axis=0, return_inverse=True)
     for place, (models, base) in enumerate(kinds.tolist()):
         strata = np.flatnonzero(kind.ravel() == place)
-        step = max(1, _CELLS // models**2)
-        for part in np.split(strata, range(step, strata.size, step)):
+        for part in batches(strata, models**2):
             rows = starts[part][:, None] + np.arange(models)
             yield Block(part, rows, None if baseline is None else base)
 

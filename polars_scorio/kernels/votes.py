@@ -7,18 +7,16 @@ conditional law is that of the draw, and no binomial coefficient can overflow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.batches import batches
 from polars_scorio.kernels.scipy_lazily import betaln, xlog1py, xlogy
 
 Ties: TypeAlias = Literal["split", "fail"]
-
-_ROOM = 2**20  # numbers in one temporary array: 8 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +85,8 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     canonical, index = distinct_ballots(ballots)
     chance = np.full(canonical.abstained.size, np.nan)
     possible = np.flatnonzero(canonical.trials >= k)
-    for rows in _batches(possible, k):
+    # Where many votes win, few trials and few nodes are left: no product has k times k numbers.
+    for rows in batches(possible, (k + 1) ** 2 // 8):
         chance[rows] = _success(canonical.of(rows), k, ties)
     return chance[index]
 
@@ -171,12 +170,6 @@ def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
     rows, index = np.unique(key, axis=0, return_inverse=True)
     answers, right = rows[:, :-1], rows[:, :-1] > 0
     return Ballots(np.abs(answers) - right, right, rows[:, -1]), index.ravel()
-
-
-def _batches(rows: Ints, k: int) -> Iterator[Ints]:
-    """Cut row numbers into batches of bounded memory."""
-    size = max(1, _ROOM // (k + 1) ** 2)
-    return (rows[start : start + size] for start in range(0, rows.size, size))
 
 
 def _success(ballots: Ballots, k: int, ties: Ties) -> Floats:

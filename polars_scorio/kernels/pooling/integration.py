@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.batches import batches
 from polars_scorio.kernels.pooling.fit import Grid
 
-_CHUNK = 2**17  # numbers in one array that is passed to a credit: 1 MB
 _PSEUDO_QUESTIONS = 2
 
 
@@ -197,8 +197,7 @@ def blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
 
     """
     order = np.lexsort(states.T)
-    width = max(1, _CHUNK // grid.mean.size)
-    return (order[start : start + width] for start in range(0, order.size, width))
+    return batches(order, grid.mean.size)
 
 
 def _integrate(

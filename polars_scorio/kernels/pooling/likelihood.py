@@ -14,9 +14,9 @@ from typing import cast
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.scipy_lazily import gammaln
 
-_CHUNK = 2**19  # numbers in one temporary array: 4 MB
 _EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
 _STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
 _HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
@@ -175,9 +175,7 @@ def _weighted_sum(
 ) -> Floats:
     """Sum ``weights * term(points)`` over the last axis, in chunks of bounded memory."""
     total = np.zeros(shape)
-    width = max(1, _CHUNK // max(1, total.size))
-    for start in range(0, points.size, width):
-        part = slice(start, start + width)
+    for part in slices(points.size, total.size):
         total += (weights[part] * term(points[part])).sum(axis=-1)
     return total
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.batches import batches, slices
 from polars_scorio.kernels.scipy_lazily import chdtri, ndtr
 from polars_scorio.kernels.simultaneous.directions import EVEN, normal_draws
 from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
@@ -16,7 +17,6 @@ _REACH = 7.0  # standard deviations: what lies beyond has a chance of 1e-12
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 _OFFSETS = np.arange(-15.0, 17.0)  # steps of half a sigma and more that cover the reach
 _SURE = 1e-13  # a sigma that is smaller, in units of the largest number, is none
-_CELLS = 2**18  # of a temporary array
 _FEW, _MANY = 2048, 8192  # draws: where they are even, and elsewhere
 
 
@@ -49,9 +49,7 @@ def p_best(mu: Floats, sigma: Floats) -> Floats:
     size = np.where(here, np.abs(mu), 0).max(axis=1, keepdims=True, initial=0.0)
     moving = here & (sigma > _SURE * size)
     share = np.zeros(mu.shape)
-    block = max(1, _CELLS // (32 * max(mu.shape[1], 1)))
-    for start in range(0, len(mu), block):
-        rows = slice(start, start + block)
+    for rows in slices(len(mu), 32 * mu.shape[1]):
         share[rows] = _shares(mu[rows], sigma[rows], moving[rows], here[rows] & ~moving[rows])
     total = share.sum(axis=1, keepdims=True)
     np.divide(share, total, out=share, where=total > 0)
@@ -87,9 +85,7 @@ def _panels(
     ends.sort(axis=1)
     stratum, place = np.nonzero(ends[:, 1:] > ends[:, :-1])
     left, right = ends[stratum, place], ends[stratum, place + 1]
-    size = max(1, _CELLS // (_POINTS.size * mu.shape[1]))
-    for start in range(0, stratum.size, size):
-        some = slice(start, start + size)
+    for some in slices(stratum.size, _POINTS.size * mu.shape[1]):
         yield stratum[some], left[some], right[some]
 
 
@@ -141,12 +137,10 @@ def p_best_paired(models: Paired) -> Floats:
     share[alone] = np.where(here[alone], 1.0, np.nan)
     many = np.flatnonzero((here.sum(axis=1) > 1) & (models.freedom > 0))
     number = _FEW if size <= EVEN else _MANY
-    block = max(1, _CELLS // (size * number))
     draws = normal_draws(size, number)
-    for rows in np.split(many, range(block, many.size, block)):
-        if rows.size:
-            shares = _share_of_draws(models.of(rows), draws)
-            share[rows] = np.where(here[rows], shares, np.nan)
+    for rows in batches(many, size * number):
+        shares = _share_of_draws(models.of(rows), draws)
+        share[rows] = np.where(here[rows], shares, np.nan)
     return share
 
 

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.batches import batches, slices
 from polars_scorio.kernels.scipy_lazily import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.roots import root
 
 _GROUPS = 32  # of other models with similar sigmas: more are not told apart
-_CELLS = 2**20  # of a temporary array
 _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 
 
@@ -96,8 +96,7 @@ def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floa
     kinds = np.digitize(_smallest_ratio(sigma, baseline, counted), _RATIOS)
     for kind, rule in enumerate(_RULES):
         wanted = np.flatnonzero((kinds == kind) & (counted.sum(axis=1) > 1))
-        size = max(1, _CELLS // (2 * rule.node.size))
-        for rows in np.split(wanted, range(size, wanted.size, size)):
+        for rows in batches(wanted, 2 * rule.node.size):
             part = sigma[rows], baseline[rows], counted[rows]
             critical[rows] = _critical(*part, confidence, rule)
     return critical
@@ -178,11 +177,10 @@ def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
     """
     critical = np.full(sigma.shape, np.nan)
     models = sigma.shape[1]
-    size = max(1, _CELLS // models**2)
-    for start in range(0, len(sigma), size):
-        block = sigma[start : start + size]
+    for rows in slices(len(sigma), models**2):
+        block = sigma[rows]
         others = np.repeat(block, models, axis=0)
         others.reshape(-1, models, models)[:, np.arange(models), np.arange(models)] = np.nan
         values = dunnett_critical(others, np.nan_to_num(block.ravel()), confidence)
-        critical[start : start + size] = values.reshape(block.shape)
+        critical[rows] = values.reshape(block.shape)
     return np.where(np.isfinite(sigma), critical, np.nan)

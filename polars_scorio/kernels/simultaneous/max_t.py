@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.batches import batches
 from polars_scorio.kernels.scipy_lazily import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 from polars_scorio.kernels.simultaneous.directions import EVEN, directions
 from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
@@ -17,7 +18,6 @@ from polars_scorio.kernels.simultaneous.roots import root
 
 Singles = NDArray[np.float32]  # the draws have no more digits to give
 
-_CELLS = 2**18  # of a temporary array: 1 MB, so that it stays in the cache
 _WORK = 2**28  # pairs times directions, both ways, at most
 _FEW, _FEWEST, _MOST = 256, 256, 4096  # directions: where they are even, and bounds elsewhere
 _TABLE = 4096
@@ -113,10 +113,11 @@ def _critical(
 
 def _blocks(models: Paired) -> Iterator[tuple[Ints, float]]:
     """Strata with the same degrees of freedom, as many at once as fit into the cache."""
-    size = max(1, _CELLS // (models.mean.shape[1] * _number_of_directions(models.mean.shape[1])))
+    size = models.mean.shape[1]
     for freedom in np.unique(models.freedom[models.freedom > 0]):
         rows = np.flatnonzero(models.freedom == freedom)
-        for block in np.split(rows, range(size, rows.size, size)):
+        # Twice as many as elsewhere: a quantile is a search in steps, which more strata share.
+        for block in batches(rows, size * _number_of_directions(size) // 2):
             yield block, float(freedom)
 
 

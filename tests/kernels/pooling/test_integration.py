@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.pooling import integration
+from polars_scorio.kernels import batches
 from polars_scorio.kernels.pooling.fit import Grid, fit_binary
 from polars_scorio.kernels.pooling.integration import blocks
 from polars_scorio.kernels.pooling.moments import Joint, metric_covariance, trial_variance
@@ -125,7 +125,7 @@ def test_blocks_change_only_the_rounding(monkeypatch):
     n = rng.integers(1, 9, 40)
     group = n, rng.integers(0, n + 1), rng.integers(1, 4, 40)
     whole, average = binary_posterior(group, pass_at(3)), average_variance(group)
-    monkeypatch.setattr(integration, "_CHUNK", 2**13)
+    monkeypatch.setattr(batches, "CELLS", 2**13)
     parts = binary_posterior(group, pass_at(3))
     # Averages of 40 states, taken in another order.
     np.testing.assert_allclose(astuple(whole)[:5], astuple(parts)[:5], rtol=1e-13)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polars_scorio.kernels import batches
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.pooling import likelihood
 from polars_scorio.kernels.pooling.likelihood import log_dirichlet_at_mean, log_likelihood, tally
@@ -101,7 +102,7 @@ def test_chunks_change_only_the_rounding(monkeypatch):
     data = tally(counts, np.array([1, 2, 3]))
     mean, rho = np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.3, 0.1])
     whole = log_likelihood(data, mean, rho)
-    monkeypatch.setattr(likelihood, "_CHUNK", 7)
+    monkeypatch.setattr(batches, "CELLS", 7)
     # A sum of some 50 terms, taken in another order.
     np.testing.assert_allclose(log_likelihood(data, mean, rho), whole, rtol=1e-14)
 
