@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import duckdb
 import numpy as np
 import polars as pl
 from scale import SHAPES, plan, write_log
-from scorio import eval as scorio
 from speed import DRAWS, own_peak, tell
 
 import polars_scorio as ps
@@ -113,6 +111,8 @@ def by_loop(log: pl.DataFrame) -> object:
 
 def by_duckdb(log: pl.DataFrame) -> object:
     """The macros of the package."""
+    import duckdb  # noqa: PLC0415 - what is imported here is nobody's peak
+
     draws = ", ".join(f"avg(pass_at_k(n, c, {k}))" for k in DRAWS)
     connection = duckdb.connect()
     connection.register("log", log)
@@ -126,6 +126,8 @@ def by_duckdb(log: pl.DataFrame) -> object:
 
 def by_scorio(log: pl.DataFrame) -> object:
     """A matrix for each model and temperature, which scorio takes."""
+    from scorio import eval as scorio  # noqa: PLC0415 - as above
+
     results = []
     for _, part in log.group_by(*KEYS[:2]):
         wide = part.pivot("trial", index="question", values="category").drop("question")
