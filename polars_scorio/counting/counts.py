@@ -158,7 +158,6 @@ def counted(
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
-    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     answered = classes.answers and trials.answer is not None
     found = trials.rows(ordered=sequences, answers=answered)
@@ -172,25 +171,10 @@ def counted(
     totals = [
         pl.col(MISSING, *others).sum(),
         *([] if stray is None else [pl.col(OUTSIDE).min()]),
+        *watched.questions(),
     ]
-    rewards = [_rewards(trials)] if classes.rewards else []
-    # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
-    if answered:
-        own, sums = [_rows(trials), *_bad(trials)], [*totals, *watched.questions()]
-        right = _successful(classes, first, others)
-        questions = by_answer(rows, keys, own, rewards, sums, right, trials)
-    elif in_blocks(trials) and not rewards and not sequences:
-        questions = _merged(rows, keys, trials, totals, watched)
-    else:
-        questions = rows.group_by(*keys).agg(
-            _rows(trials),
-            *totals,
-            *watched.questions(),
-            *rewards,
-            *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
-            *_bad(trials),
-            *identities(pl.col(TRIAL), trials),
-        )
+    right = _successful(classes, first, others) if answered else None
+    questions = _questions(rows, trials, classes, totals, right, sequences=sequences)
     least = [OUTSIDE] * (stray is not None) + [TWOFOLD] * answered
     lists = list_columns(classes, sequences=sequences)
     questions = in_one_cluster(questions, trials, lists, least)
@@ -199,6 +183,34 @@ def counted(
         questions.with_columns(
             pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
         ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+    )
+
+
+def _questions(
+    rows: pl.LazyFrame,
+    trials: Trials,
+    classes: Classes,
+    totals: list[pl.Expr],
+    right: pl.Expr | None,
+    *,
+    sequences: bool,
+) -> pl.LazyFrame:
+    """The aggregation over the trials of each question; `right` where answers are counted."""
+    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
+    rewards = [_rewards(trials)] if classes.rewards else []
+    if right is not None:
+        own = [_rows(trials), *_bad(trials)]
+        return by_answer(rows, keys, own, rewards, totals, right, trials)
+    # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
+    if in_blocks(trials) and not rewards and not sequences:
+        return _merged(rows, keys, trials, totals)
+    return rows.group_by(*keys).agg(
+        _rows(trials),
+        *totals,
+        *rewards,
+        *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
+        *_bad(trials),
+        *identities(pl.col(TRIAL), trials),
     )
 
 
@@ -212,7 +224,7 @@ def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
 
 
 def _merged(
-    rows: pl.LazyFrame, keys: list[str], trials: Trials, totals: list[pl.Expr], watched: Watch
+    rows: pl.LazyFrame, keys: list[str], trials: Trials, totals: list[pl.Expr]
 ) -> pl.LazyFrame:
     """One row per question, by way of the blocks of its trial ids."""
     far = may_be_far(trials)
@@ -220,10 +232,10 @@ def _merged(
     return (
         rows.with_columns(*(near_blocks(trials) if far else blocks()))
         .group_by(*keys, BLOCK)
-        .agg(pl.len().alias(ROWS), *totals, *watched.questions(), *sets)
+        .agg(pl.len().alias(ROWS), *totals, *sets)
         .with_columns(*block_identities(far=far))
         .group_by(*keys)
-        .agg(*totals, *watched.questions(), pl.col(ROWS, IDS, NO_ID).sum())
+        .agg(*totals, pl.col(ROWS, IDS, NO_ID).sum())
     )
 
 

@@ -39,7 +39,18 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
     refuse_repeats([*trials.keys, *shared, *numbers, STOPPING, "categories"])
-    strata = [*trials.strata]
+    return _of_models(questions, trials, clusters).select(
+        *trials.keys,
+        pl.col(shared).cast(pl.UInt32),
+        pl.col(numbers).cast(pl.Int64),
+        named(),
+        "categories",
+    )
+
+
+def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> pl.LazyFrame:
+    """One row per model: what its questions add up to, beside those of the stratum."""
+    strata, question = [*trials.strata], trials.question.name
     asked = pl.col(question).n_unique()
     groups = questions.with_columns((asked.over(strata) if strata else asked).alias(_ASKED))
     return (
@@ -62,13 +73,6 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)
-        .select(
-            *trials.keys,
-            pl.col(shared).cast(pl.UInt32),
-            pl.col(numbers).cast(pl.Int64),
-            named(),
-            "categories",
-        )
     )
 
 
