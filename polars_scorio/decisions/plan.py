@@ -150,8 +150,8 @@ def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> lis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Prospects:
-    """What all groups have in prospect, in units of the weights."""
+class _Expected:
+    """What is expected of all groups after further trials, in units of the weights."""
 
     mu: Floats  # these two of each group
     sigma: Floats
@@ -161,7 +161,7 @@ class _Prospects:
     group: Ints
 
     @classmethod
-    def of(cls, posterior: Questions, metric: Metric) -> _Prospects:
+    def of(cls, posterior: Questions, metric: Metric) -> _Expected:
         """Those of a posterior."""
         _, mu, sigma, _ = metric.summary(posterior, None)
         states, ahead = posterior.states, metric.expected_variance(posterior)
@@ -202,58 +202,58 @@ class _Need:
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
         cells = self.request.cells(groups[STATES])
-        prospects = _Prospects.of(self.request.posterior(cells), self.metric)
+        expected = _Expected.of(self.request.posterior(cells), self.metric)
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
             # A width has no chance in it: it is reached, or not.
-            extra = trials_with_assurance(width, *self._course(prospects, sides), _SURE, self.most)
-            return groups.drop(STATES).hstack(self._rows(prospects, sides, extra))
-        a, b = _neighbours(groups[STRATUM].to_numpy(), prospects.mu)
-        need = self._rows(prospects, [a, b], self._extra(prospects, a, b))
+            extra = trials_with_assurance(width, *self._course(expected, sides), _SURE, self.most)
+            return groups.drop(STATES).hstack(self._rows(expected, sides, extra))
+        a, b = _neighbours(groups[STRATUM].to_numpy(), expected.mu)
+        need = self._rows(expected, [a, b], self._extra(expected, a, b))
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _extra(self, prospects: _Prospects, a: Ints, b: Ints) -> Ints:
+    def _extra(self, expected: _Expected, a: Ints, b: Ints) -> Ints:
         """Further trials of each question of each pair."""
-        lead = prospects.mu[a] - prospects.mu[b]
-        sigma, z = self._course(prospects, [a, b])
+        lead = expected.mu[a] - expected.mu[b]
+        sigma, z = self._course(expected, [a, b])
         extra = trials_with_assurance(lead, sigma, z, self.assurance, self.most)
         mu, sigma_now = (
             self.metric.unit * np.column_stack([each[a], each[b]])
-            for each in (prospects.mu, prospects.sigma)
+            for each in (expected.mu, expected.sigma)
         )
         pairs = posteriors(mu, sigma_now, self.metric, self.request.inference.kind)
         today = pairs.differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
     def _course(
-        self, prospects: _Prospects, sides: list[Ints]
+        self, expected: _Expected, sides: list[Ints]
     ) -> tuple[Callable[[Ints], Floats], float]:
         """Sigma after further trials (of both sides the same), and how many of it tell apart."""
 
         def sigma(m: Ints) -> Floats:
             squares = []
             for side in sides:
-                further = np.zeros(prospects.mu.shape, np.int64)
+                further = np.zeros(expected.mu.shape, np.int64)
                 further[side] = m
-                squares.append(prospects.after(further)[side])
+                squares.append(expected.after(further)[side])
             return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
         return sigma, float(ndtri((1 + self.confidence) / 2))
 
-    def _rows(self, prospects: _Prospects, sides: list[Ints], extra: Ints) -> pl.DataFrame:
+    def _rows(self, expected: _Expected, sides: list[Ints], extra: Ints) -> pl.DataFrame:
         """What some groups, or pairs of them, have and need."""
-        fewest, most = prospects.ends()
-        sigma, _ = self._course(prospects, sides)
+        fewest, most = expected.ends()
+        sigma, _ = self._course(expected, sides)
         enough = pl.Series(extra <= self.most)
         need = pl.DataFrame(
             {
                 "trials_min": np.min([fewest[side] for side in sides], axis=0),
                 "trials_max": np.max([most[side] for side in sides], axis=0),
                 "extra": extra,
-                "total": extra * np.sum([prospects.sizes()[side] for side in sides], axis=0),
+                "total": extra * np.sum([expected.sizes()[side] for side in sides], axis=0),
                 "sigma": sigma(extra) * self.metric.unit,
             },
             schema_overrides=_NEEDED,

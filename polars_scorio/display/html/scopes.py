@@ -24,7 +24,7 @@ from polars_scorio.reporting.curves import in_one_column
 from polars_scorio.reporting.report import report
 from polars_scorio.reporting.request import on_levels
 
-ASSURANCE = 0.8  # the probability with which a plan settles a pair
+ASSURANCE = 0.8  # the probability with which a plan tells a pair apart
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
 
@@ -106,7 +106,7 @@ class Scope:
         return max(1, fewest), most if same else None
 
     def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-        """What would settle neighbours that are not told apart yet."""
+        """What would tell neighbours apart that are not yet."""
         metric = average(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
             self.counts.lazy(),

@@ -137,7 +137,7 @@ def _needed(scopes: Sequence[Scope]) -> Section:
         if scope.needed.height
     }
     lines = [_PLAN] if shown else ["All neighbours in the ranking are told apart, pair by pair."]
-    return Section("trials", "How many more trials would settle it?", lines, tables=shown)
+    return Section("trials", "How many more trials would tell them apart?", lines, tables=shown)
 
 
 def coverage_section(coverage: pl.DataFrame) -> Section:
