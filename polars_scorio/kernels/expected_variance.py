@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.states import distinct
 
 _NEWTON = 60  # steps at most; the start is below the root of a convex function
 
@@ -142,8 +143,8 @@ def allocation(ahead: ExpectedVariance, budget: int) -> Ints:
     >>> allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
     array([1, 3])
     """
-    distinct, number, place = _distinct(ahead)
-    m = distinct.worthwhile(_threshold(distinct, number, budget))[place]
+    kinds, number, place = _distinct(ahead)
+    m = kinds.worthwhile(_threshold(kinds, number, budget))[place]
     rest = budget - int(m.sum())
     m += rest // m.size  # only where nothing gains anything
     m[np.argsort(-ahead.gain(m), kind="stable")[: rest % m.size]] += 1
@@ -168,11 +169,6 @@ def _threshold(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
 
 def _distinct(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
     """The distinct questions, how many there are of each, and which one every question is."""
-    code = np.zeros(ahead.x.size, dtype=np.int64)
-    for column in (ahead.a, ahead.b, ahead.x):
-        values, digit = np.unique(column, return_inverse=True)
-        code = np.unique(code * values.size + digit, return_inverse=True)[1]
-    _, first, place, number = np.unique(
-        code, return_index=True, return_inverse=True, return_counts=True
-    )
-    return ahead.of(first), number, place
+    columns = (ahead.a, ahead.b, ahead.x)
+    first, place = distinct([np.unique(each, return_inverse=True)[1] for each in columns])
+    return ahead.of(first), np.bincount(place, minlength=first.size), place

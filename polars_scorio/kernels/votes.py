@@ -15,6 +15,7 @@ import numpy as np
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches
 from polars_scorio.kernels.scipy_lazily import betaln, xlog1py, xlogy
+from polars_scorio.kernels.states import distinct
 
 Ties: TypeAlias = Literal["split", "fail"]
 
@@ -167,9 +168,10 @@ def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
     signed = np.where(ballots.right, 1, -1) * (ballots.votes + ballots.right)
     signed = np.where(ballots.votes > 0, signed, 0)
     key = np.column_stack([np.sort(signed, axis=1)[:, ::-1], ballots.abstained])
-    rows, index = np.unique(key, axis=0, return_inverse=True)
+    first, index = distinct((key - key.min(initial=0)).T)
+    rows = key[first]
     answers, right = rows[:, :-1], rows[:, :-1] > 0
-    return Ballots(np.abs(answers) - right, right, rows[:, -1]), index.ravel()
+    return Ballots(np.abs(answers) - right, right, rows[:, -1]), index
 
 
 def _success(ballots: Ballots, k: int, ties: Ties) -> Floats:

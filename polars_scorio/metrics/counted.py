@@ -12,7 +12,7 @@ from polars_scorio.arguments import check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.arrays import Ints
 from polars_scorio.kernels.posteriors import Independent
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import States, distinct
 from polars_scorio.metrics.results import INFINITE, NUMBERS, Intervals
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Answer:
         ValueError
             If a number is infinite.
         """
-        rows, index = _distinct(counts)
+        first, index = distinct(counts.T)
+        rows = counts[first]
         some = rows.sum(axis=1) > 0
         states = _as_groups(rows[some])
         (k,) = self.metric.k
@@ -98,12 +99,6 @@ class Answer:
                 f"{self.metric.name}: a negative power of zero: a metric to which it is applied is "
                 "0 somewhere, or nearly so. Use powers that are not negative."
             )
-
-
-def _distinct(counts: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows, and which of them each row is."""
-    states = _as_groups(counts)
-    return states.counts, states.state
 
 
 def _as_groups(counts: Ints) -> States:
