@@ -2,14 +2,12 @@
 
 import subprocess
 import sys
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 
 import pytest
 from packaging.version import Version
 
 import polars_scorio as ps
-from polars_scorio.kernels import scipy_lazily
 
 
 def test_the_package_shows_public_names_only():
@@ -45,13 +43,3 @@ def test_importing_the_package_imports_nothing_that_waits():
     code = f"import polars_scorio, sys; print([name for name in {waiting} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
     assert done.stdout == "[]\n"
-
-
-def test_functions_of_scipy_are_those_of_scipy():
-    for name in scipy_lazily.__all__:
-        homes = (import_module(f"scipy.{home}") for home in ("linalg", "sparse", "special"))
-        assert sum(hasattr(home, name) for home in homes) == 1, name
-    assert scipy_lazily.xlogy(0.0, 0.0) == 0
-    assert scipy_lazily.csr_array([[1, 2]]).shape == (1, 2)
-    assert scipy_lazily.cho_factor([[4.0]])[0].tolist() == [[2.0]]
-    assert not hasattr(scipy_lazily, "__path__")

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.decisions.layout import Block, mirrored
@@ -17,7 +18,6 @@ from polars_scorio.kernels.calibrated.forecast import Range
 from polars_scorio.kernels.calibrated.interval import Reach, reach
 from polars_scorio.kernels.calibrated.price import Price
 from polars_scorio.kernels.intervals import beta_interval
-from polars_scorio.kernels.scipy_lazily import betainc, ndtr, ndtri
 from polars_scorio.kernels.simultaneous.best import p_best, shrinkage
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.verdicts import (
@@ -132,7 +132,7 @@ class Independent:
 
     def quantile(self, probability: float) -> Floats:
         """Of a standardized difference."""
-        return np.full(len(self.mu), ndtri(probability))
+        return np.full(len(self.mu), scipy.special.ndtri(probability))
 
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Between each model and the next."""
@@ -178,9 +178,11 @@ class Posteriors(Independent):
         if self.range is None:
             lo, hi = diff - c * sigma, diff + c * sigma
         else:
-            lo, hi = beta_interval(diff, sigma, 2 * ndtr(c) - 1, (-self.range, self.range))
+            lo, hi = beta_interval(
+                diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-self.range, self.range)
+            )
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
-        return Differences(diff, sigma, z, ndtr(np.abs(z)), lo, hi)
+        return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
 
     def _moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
         diff = self.mu[:, a] - self.mu[:, b]
@@ -207,7 +209,7 @@ def _beta_score(lead: Floats, sigma: Floats, z: Floats) -> Floats:
         total = (1 - lead**2) / sigma**2 - 1
     usable = (sigma > 0) & (total > 0) & ((1 - share) * total < _NARROW)
     a, b = (np.where(usable, part * total, 1.0) for part in (share, 1 - share))
-    return np.where(usable, -ndtri(betainc(a, b, 0.5)), z)
+    return np.where(usable, -scipy.special.ndtri(scipy.special.betainc(a, b, 0.5)), z)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,7 +261,7 @@ class Estimates(Independent, ABC):
             for range_, end in zip(ahead[1:], self.within(a, b, c), strict=True)
         )
         z = np.where(beyond, np.nan, standardized(diff, sigma))
-        return Differences(diff, sigma, z, ndtr(np.abs(z)), lo, hi)
+        return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,7 +280,7 @@ class Priced(Estimates):
         """At the confidence of a critical value."""
         models = self.mu.shape[1]
         rows = (strata[:, None] * models + np.arange(models)).ravel()
-        reached = reach(self.price.at(rows), np.repeat(2 * ndtr(c) - 1, models))
+        reached = reach(self.price.at(rows), np.repeat(2 * scipy.special.ndtr(c) - 1, models))
         return reached.down.reshape(-1, models), reached.up.reshape(-1, models)
 
     def within(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
@@ -294,7 +296,7 @@ class Priced(Estimates):
         levels, level = np.unique(c.ravel(), return_inverse=True)
         wanted = np.concatenate(sides) * levels.size + np.tile(level.ravel(), 2)
         own, place = np.unique(wanted, return_inverse=True)
-        confidence = 2 * ndtr(levels) - 1
+        confidence = 2 * scipy.special.ndtr(levels) - 1
         far = reach(self.price.at(own // levels.size), confidence[own % levels.size])
         halves = np.split(place.ravel(), 2)
         return [Reach(*(values[half] for values in far)) for half in halves]
@@ -348,7 +350,7 @@ def scores_of(
     if PRICE in rows.columns:
         return Priced(mu, sigma, limit, lo, hi, price_of(rows, metric).at(block.rows.ravel()))
     confidence = float(options.get("confidence", 0.95))
-    return Averaged(mu, sigma, limit, lo, hi, float(ndtri((1 + confidence) / 2)))
+    return Averaged(mu, sigma, limit, lo, hi, float(scipy.special.ndtri((1 + confidence) / 2)))
 
 
 def posteriors(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.arguments import (
     CHANCE,
@@ -31,7 +32,6 @@ from polars_scorio.kernels.expected_variance import (
     expected_squared_sigma,
 )
 from polars_scorio.kernels.posteriors import Questions
-from polars_scorio.kernels.scipy_lazily import ndtri
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.base import Metric
 from polars_scorio.metrics.weighted import bayes
@@ -241,7 +241,7 @@ class _Need:
                 squares.append(expected.after(further)[side])
             return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
-        return sigma, float(ndtri((1 + self.confidence) / 2))
+        return sigma, float(scipy.special.ndtri((1 + self.confidence) / 2))
 
     def _rows(self, expected: _Expected, sides: list[Ints], extra: Ints) -> pl.DataFrame:
         """What some groups, or pairs of them, have and need."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.counting.clusters import refuse_divided
 from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.decisions.differences import Differences, standardized
 from polars_scorio.decisions.layout import STRATUM, Block
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.scipy_lazily import stdtr, stdtrit
 from polars_scorio.kernels.simultaneous.adjusted import adjusted_means, connected_parts
 from polars_scorio.kernels.simultaneous.best import p_best_paired, shrinkage_paired
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
@@ -107,7 +107,9 @@ class Sampled:
     def quantile(self, probability: float) -> Floats:
         """Of a standardized difference."""
         freedom = self.models.freedom
-        return np.asarray(stdtrit(np.where(freedom > 0, freedom, np.nan), probability))
+        return np.asarray(
+            scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
+        )
 
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Between each model and the next."""
@@ -137,7 +139,7 @@ class Sampled:
         mean, freedom = self.models.mean, self.models.freedom[:, None]
         diff, sigma = mean[:, a] - mean[:, b], self._sigma()[:, a, b]
         z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
-        prob = stdtr(np.where(freedom > 0, freedom, np.nan), np.abs(z))
+        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), np.abs(z))
         limit = (self.ends[1] - self.ends[0]) / self.unit
         lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
         unit = self.unit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.scipy_lazily import betainccinv, betaincinv, ndtri, stdtrit
 
 # SciPy's inverse of the Beta integral errs by 1e-5 of a standard deviation from shapes of 1e10 on
 # and gives NaN from 1e15 on; the normal with a correction for skewness holds 1e-8 from 1e8 on.
@@ -40,7 +40,7 @@ def normal_interval(
     (array([0.408]), array([1.]))
 
     """
-    reach = -ndtri(_tail(confidence)) * sigma
+    reach = -scipy.special.ndtri(_tail(confidence)) * sigma
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     return np.clip(mu - reach, low, high), np.clip(mu + reach, low, high)
 
@@ -92,8 +92,12 @@ def beta_interval(
     moved = np.where(narrow, _third_moment_shift(u, kappa, confidence), 0.0)
     lo, hi = normal_interval(mu + width * moved, sigma, confidence, bounds)
     a, b = (np.where(beta & ~narrow, share * kappa, 1.0) for share in (u, 1 - u))
-    lo = np.where(beta & ~narrow, low + width * betaincinv(a, b, _tail(confidence)), lo)
-    hi = np.where(beta & ~narrow, low + width * betainccinv(a, b, _tail(confidence)), hi)
+    lo = np.where(
+        beta & ~narrow, low + width * scipy.special.betaincinv(a, b, _tail(confidence)), lo
+    )
+    hi = np.where(
+        beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail(confidence)), hi
+    )
     known = ~np.isnan(mu + sigma)
     return np.where(lowest & known, low, lo), np.where(highest & known, high, hi)
 
@@ -121,12 +125,14 @@ def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
     """
     freedom = np.maximum(questions - 1, 1)
     tail = _tail(confidence)
-    return np.where(questions > 1, stdtrit(freedom, tail) / ndtri(tail), np.nan)
+    return np.where(
+        questions > 1, scipy.special.stdtrit(freedom, tail) / scipy.special.ndtri(tail), np.nan
+    )
 
 
 def _third_moment_shift(u: Floats, kappa: Floats, confidence: Floats | float) -> Floats:
     """Cornish and Fisher's correction for skewness, the same at both ends."""
-    z = ndtri(_tail(confidence))
+    z = scipy.special.ndtri(_tail(confidence))
     return np.asarray((1 - 2 * u) * (z**2 - 1) / (3 * np.maximum(kappa, 1.0)))
 
 

@@ -1,13 +1,13 @@
 """The credit of a draw at known success rates."""
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.area import area_at
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.chances import binomial_chances
 from polars_scorio.kernels.credit import is_area, only_success
-from polars_scorio.kernels.scipy_lazily import betainc
 
 
 def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
@@ -51,7 +51,7 @@ def _at_least(success: int, k: int, p: Floats, q: Floats) -> Floats:
             return -np.expm1(k * _log(q, p))
         if success == k:
             return np.exp(k * _log(p, q))
-    tail: Floats = betainc(success, k - success + 1, p)
+    tail: Floats = scipy.special.betainc(success, k - success + 1, p)
     return tail
 
 

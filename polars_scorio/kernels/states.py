@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.scipy_lazily import csr_array
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
@@ -137,11 +137,13 @@ class States:
         return sums
 
     @cached_property
-    def _members(self) -> csr_array:
+    def _members(self) -> scipy.sparse.csr_array:
         """Questions of each group in each state, shape (G, S)."""
         ends = np.searchsorted(self.group, np.arange(self.groups + 1))
         shape = self.groups, len(self.counts)
-        return csr_array((self.questions.astype(np.float64), self.state, ends), shape=shape)
+        return scipy.sparse.csr_array(
+            (self.questions.astype(np.float64), self.state, ends), shape=shape
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,10 +11,10 @@ from functools import lru_cache
 from math import ceil, log
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.scipy_lazily import eigh_tridiagonal
 
 _BLOCK = 16  # points for a block of trials, each block twice as long as the one before
 _NEWTON = 2  # steps from the roots that LAPACK gives
@@ -105,7 +105,9 @@ def _recurrence(place: _Wide, mass: _Wide, size: int) -> tuple[_Wide, _Wide, np.
 
 def _gauss(diagonal: _Wide, off: _Wide, total: np.longdouble) -> tuple[_Wide, _Wide]:
     """Roots and weights of a Gauss rule from its Jacobi matrix."""
-    rough = eigh_tridiagonal(diagonal.astype(np.float64), off.astype(np.float64), eigvals_only=True)
+    rough = scipy.linalg.eigh_tridiagonal(
+        diagonal.astype(np.float64), off.astype(np.float64), eigvals_only=True
+    )
     root = rough.astype(np.longdouble)
     for _ in range(_NEWTON):
         value, slope, square = _polynomials(root, diagonal, off)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.scipy_lazily import betaln, xlog1py, xlogy
 from polars_scorio.kernels.states import distinct
 
 Ties: TypeAlias = Literal["split", "fail"]
@@ -239,5 +239,10 @@ def _nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
 def _binomial(n: Ints, m: Ints | int, p: Floats) -> Floats:
     """Chance of m out of n at the rate p; 0 where m exceeds n."""
     size = np.maximum(n, m)
-    log = xlogy(m, p) + xlog1py(size - m, -p) - np.log1p(size) - betaln(size - m + 1, m + 1)
+    log = (
+        scipy.special.xlogy(m, p)
+        + scipy.special.xlog1py(size - m, -p)
+        - np.log1p(size)
+        - scipy.special.betaln(size - m + 1, m + 1)
+    )
     return np.where(np.asarray(m) <= n, np.exp(log), 0.0)

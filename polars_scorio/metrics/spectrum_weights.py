@@ -15,6 +15,7 @@ import math
 import sys
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
@@ -27,7 +28,6 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.kernels import credit
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.scipy_lazily import betainc
 
 __all__ = [
     "beta",
@@ -207,7 +207,9 @@ def beta(k: int, theta: float, kappa: float) -> Floats:
     mean = check_number("theta", theta, CHANCE)
     total = check_number("kappa", kappa, POSITIVE)
     # Never below 0 by rounding.
-    return np.maximum(np.diff(betainc(mean * total, (1 - mean) * total, _edges(k))), 0.0)
+    return np.maximum(
+        np.diff(scipy.special.betainc(mean * total, (1 - mean) * total, _edges(k))), 0.0
+    )
 
 
 def maxent(k: int, mean: float) -> Floats:

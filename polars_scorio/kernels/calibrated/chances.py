@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.scipy_lazily import gammaln, xlogy
 
 _KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
 
@@ -25,7 +25,7 @@ def log_binomials(n: int) -> Floats:
     >>> np.exp(log_binomials(4)).round(9)
     array([1., 4., 6., 4., 1.])
     """
-    logs = gammaln(np.arange(1.0, n + 2))
+    logs = scipy.special.gammaln(np.arange(1.0, n + 2))
     binomials: Floats = logs[-1] - logs - logs[::-1]
     return binomials
 
@@ -107,6 +107,10 @@ def binomial_chances(n: int, p: Floats, q: Floats) -> Floats:
     """
     j = np.arange(n + 1.0)
     with np.errstate(divide="ignore"):  # xlogy(1, 0) is -inf, as it should be
-        logs = log_binomials(n) + xlogy(j, p[:, None]) + xlogy(n - j, q[:, None])
+        logs = (
+            log_binomials(n)
+            + scipy.special.xlogy(j, p[:, None])
+            + scipy.special.xlogy(n - j, q[:, None])
+        )
     chances: Floats = np.exp(logs)
     return chances

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.scipy_lazily import cho_factor, cho_solve
 
 _CLOSE = 1e-7  # to the largest mean
 _SHARPER = 20.0  # each barrier than the one before
@@ -168,7 +168,9 @@ class Region:
         core = (pull * flat) @ pull.T
         core[np.diag_indices_from(core)] += 1
         right = flat[:, None] * np.stack([of_z, both], axis=1)
-        solved = cho_solve(cho_factor(core), np.column_stack([pull @ right, steep]))
+        solved = scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(core), np.column_stack([pull @ right, steep])
+        )
         undo = right - flat[:, None] * (pull.T @ solved[:, :2])
         by_slope, by_scale, by_top = *undo.T, -flat * (pull.T @ solved[:, 2])
         curved = [

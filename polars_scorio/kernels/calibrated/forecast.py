@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.groups import Calibrated, Group
 from polars_scorio.kernels.rates import credit_at
-from polars_scorio.kernels.scipy_lazily import chdtri
 
 
 class Range(NamedTuple):
@@ -69,7 +69,7 @@ def _range(group: Group, values: Floats, confidence: float) -> tuple[float, floa
     """Mean and range of one group, from the credit at each rate."""
     free = group.free
     mean = float(group.questions @ (free.posterior @ values) / group.size)
-    room = float(chdtri(1, 1 - confidence)) / 2
+    room = float(scipy.special.chdtri(1, 1 - confidence)) / 2
     region = Region.around(free.likelihood, free.questions, free.best, room)
     low, high = max(float(values.min()), 0.0), min(float(values.max()), 1.0)
     lo, hi = np.clip((-region.largest(-values), region.largest(values)), low, high).tolist()

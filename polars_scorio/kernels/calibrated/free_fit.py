@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 from math import ceil
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.pooling.fit import Grid
-from polars_scorio.kernels.scipy_lazily import betainc, xlogy
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
@@ -104,7 +104,7 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
     size = min(max(_FEWEST, ceil(15 * np.sqrt(n.max())) + 1), _MOST)
     p, q = rates(size)
     with np.errstate(divide="ignore"):
-        logs = xlogy(c[:, None], p) + xlogy((n - c)[:, None], q)
+        logs = scipy.special.xlogy(c[:, None], p) + scipy.special.xlogy((n - c)[:, None], q)
     scale = logs.max(axis=1)
     likelihood = np.exp(logs - scale[:, None])
     base = _base(grid, size)
@@ -167,7 +167,7 @@ def _base(grid: Grid, size: int) -> Floats:
     mean, rho = grid.weight @ grid.mean, float(grid.weight @ grid.rho)
     failures, successes = (1 - rho) / rho * mean
     ends = np.sin((np.arange(size - 1) + 0.5) * (np.pi / (2 * (size - 1)))) ** 2
-    below = np.concatenate(([0.0], betainc(successes, failures, ends), [1.0]))
+    below = np.concatenate(([0.0], scipy.special.betainc(successes, failures, ends), [1.0]))
     mass = np.maximum(np.diff(below), _FLOOR)
     base: Floats = mass / mass.sum()
     return base

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.calibrated.price import Price
-from polars_scorio.kernels.scipy_lazily import betainccinv, betaincinv, ndtri
 
 _END = 1e-12  # from a bound: as good as on it
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
@@ -67,7 +67,7 @@ def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = 
     price, confidence, cap
         As for `interval`.
     """
-    noise = -ndtri((1 - confidence) / 2) * np.sqrt(price.variance * price.factor)
+    noise = -scipy.special.ndtri((1 - confidence) / 2) * np.sqrt(price.variance * price.factor)
     if not price.bounded:
         noise = price.width * noise
         return Reach(price.mu - noise, price.mu + noise, noise, noise)
@@ -119,9 +119,9 @@ def _quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Flo
     tiny = np.finfo(float).tiny
     a, b = np.maximum(a, tiny), np.maximum(b, tiny)
     narrow = np.minimum(a, b) > _NARROW
-    inverse = betainccinv if upper else betaincinv
+    inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
     exact = inverse(np.where(narrow, 1.0, a), np.where(narrow, 1.0, b), tail)
-    mean, z = a / (a + b), -ndtri(tail) if upper else ndtri(tail)
+    mean, z = a / (a + b), -scipy.special.ndtri(tail) if upper else scipy.special.ndtri(tail)
     sigma = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
     skew = (1 - 2 * mean) * (z**2 - 1) / (3 * (a + b))  # Cornish and Fisher's correction
     return np.where(narrow, mean + z * sigma + skew, exact)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.pooling.likelihood import (
@@ -17,7 +18,6 @@ from polars_scorio.kernels.pooling.likelihood import (
     log_likelihood,
     tally,
 )
-from polars_scorio.kernels.scipy_lazily import expit
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the best, are cut off
@@ -99,7 +99,7 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats) -> Grid:
     # The rule converges like exp(-pi^2 / step of the logit): 1e-9 and better with either step.
     steps = np.linspace(-_REACH, _REACH, 67 if scale.max() > _WIDE else 35)
     logit = np.log(pooled[:, 1] / pooled[:, 0])[:, None] + steps * scale[:, None]
-    mean = np.stack([expit(-logit), expit(logit)], axis=-1)
+    mean = np.stack([scipy.special.expit(-logit), scipy.special.expit(logit)], axis=-1)
     density = log_likelihood(data, mean, rho[:, None]) + np.log(mean).sum(axis=-1)
     log_weight = density + np.log(scale * width * (1 - rho))[:, None]
     nodes = np.repeat(rho, steps.size)

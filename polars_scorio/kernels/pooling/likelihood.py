@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.scipy_lazily import gammaln
 
 _EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
 _STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
@@ -192,7 +192,9 @@ def _stirling_rest(x: Floats) -> Floats:
     """``ln Gamma(x)`` less the leading terms of Stirling's series, for ``x > 0``."""
     large = np.maximum(x, _EXACT)
     small = np.minimum(x, _EXACT)
-    exact = gammaln(small) - ((small - 0.5) * np.log(small) - small + _HALF_LOG_TWO_PI)
+    exact = scipy.special.gammaln(small) - (
+        (small - 0.5) * np.log(small) - small + _HALF_LOG_TWO_PI
+    )
     return np.where(x < _EXACT, exact, _stirling_series(large))
 
 

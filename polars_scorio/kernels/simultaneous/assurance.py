@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.scipy_lazily import ndtr
 
 _COIN = 0.5
 
@@ -39,7 +39,9 @@ def assurance(diff: Floats, now: Floats, then: Floats, z: Floats | float) -> Flo
     lead, needed = np.abs(diff), z * then
     change = np.sqrt(np.maximum((now - then) * (now + then), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        chance = ndtr((lead - needed) / change) + ndtr((-lead - needed) / change)
+        chance = scipy.special.ndtr((lead - needed) / change) + scipy.special.ndtr(
+            (-lead - needed) / change
+        )
     unknown = np.isnan(lead) | np.isnan(needed) | np.isnan(change)
     apart = np.where((lead >= needed) & (lead > 0), 1.0, 0.0)
     return np.where(unknown, np.nan, np.where(change > 0, chance, apart))

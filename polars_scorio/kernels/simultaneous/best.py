@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches, slices
-from polars_scorio.kernels.scipy_lazily import chdtri, ndtr
 from polars_scorio.kernels.simultaneous.directions import EVEN, normal_draws
 from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
 
@@ -67,7 +67,9 @@ def _shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
     for stratum, left, right in _panels(mu, spread, moving, low, high):
         share += _integrals(mu, spread, moving, stratum, left, right)
     top = fixed & (mu == floor[:, None])
-    below = np.where(moving, ndtr((np.nan_to_num(floor, neginf=0)[:, None] - mu) / spread), 1.0)
+    below = np.where(
+        moving, scipy.special.ndtr((np.nan_to_num(floor, neginf=0)[:, None] - mu) / spread), 1.0
+    )
     left_over = np.where(np.isfinite(floor), below.prod(axis=1), 0.0)
     return share + np.where(top, (left_over / np.maximum(top.sum(axis=1), 1))[:, None], 0.0)
 
@@ -98,7 +100,7 @@ def _integrals(
     z = (x[:, None, :] - mu[stratum, :, None]) / spread[stratum, :, None]
     here = moving[stratum]
     z[~here] = np.inf
-    below = ndtr(z)
+    below = scipy.special.ndtr(z)
     # Of a model that is best: the rate of being at x, if it is not above x.
     rate = np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * below * spread[stratum, :, None])
     weight = below.prod(axis=1) * _WEIGHTS * half[:, None]
@@ -232,4 +234,4 @@ def _scale(freedom: float, dimensions: int, size: int) -> Floats:
     draws = normal_draws(dimensions, size)[-1]
     if np.isinf(freedom):
         return np.ones_like(draws)
-    return np.asarray(np.sqrt(freedom / chdtri(freedom, ndtr(draws))))
+    return np.asarray(np.sqrt(freedom / scipy.special.chdtri(freedom, scipy.special.ndtr(draws))))

@@ -3,9 +3,9 @@
 from functools import lru_cache
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.scipy_lazily import ndtri
 
 EVEN = 8  # dimensions in which a lattice is better than random points
 _SEED = 20240517
@@ -33,7 +33,7 @@ def normal_draws(dimensions: int, size: int) -> Floats:
     1.0
     """
     uniform = _lattice(dimensions, size) if dimensions <= EVEN else _random(dimensions, size)
-    draws = ndtri(uniform)
+    draws = scipy.special.ndtri(uniform)
     draws.flags.writeable = False
     return draws
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Mask
 from polars_scorio.kernels.batches import batches, slices
-from polars_scorio.kernels.scipy_lazily import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.roots import root
 
 _GROUPS = 32  # of other models with similar sigmas: more are not told apart
@@ -90,7 +90,7 @@ def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floa
     >>> dunnett_critical(np.ones((1, 3)), np.ones(1), 0.95).round(2)
     array([2.35])
     """
-    z = float(ndtri((1 + confidence) / 2))
+    z = float(scipy.special.ndtri((1 + confidence) / 2))
     critical = np.full(len(sigma), z)
     counted = np.isfinite(sigma) & (np.hypot(sigma, baseline[:, None]) > 0)
     kinds = np.digitize(_smallest_ratio(sigma, baseline, counted), _RATIOS)
@@ -116,9 +116,9 @@ def _critical(
     if not len(sigma):
         return baseline
     groups = list(_groups(sigma, counted))
-    low = np.full(len(sigma), ndtri((1 + confidence) / 2))
+    low = np.full(len(sigma), scipy.special.ndtri((1 + confidence) / 2))
     # Independent differences need the most (Sidak).
-    high = -ndtri(-np.expm1(np.log(confidence) / counted.sum(axis=1)) / 2)
+    high = -scipy.special.ndtri(-np.expm1(np.log(confidence) / counted.sum(axis=1)) / 2)
 
     def excess(c: Floats) -> Floats:
         # The log of the tail is nearly straight in c.
@@ -149,7 +149,9 @@ def _all_within(
     for sigma, number in groups:
         spread = np.where(number > 0, np.maximum(sigma, 1e-300), 1.0)[:, None]
         reach = column * np.hypot(spread, baseline[:, None])
-        within = ndtr((shift + reach) / spread) - ndtr((shift - reach) / spread)
+        within = scipy.special.ndtr((shift + reach) / spread) - scipy.special.ndtr(
+            (shift - reach) / spread
+        )
         within[number == 0] = 1.0
         chance *= within if number.max() <= 1 else within ** number[:, None]
     return np.asarray(chance.sum(axis=1))

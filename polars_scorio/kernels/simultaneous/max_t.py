@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.scipy_lazily import chdtr, chdtri, fdtr, fdtri, ndtri, stdtrit
 from polars_scorio.kernels.simultaneous.directions import EVEN, directions
 from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
 from polars_scorio.kernels.simultaneous.roots import root
@@ -187,9 +187,13 @@ def _quantile(
 ) -> Floats:
     """The c that `length * reach` stays below with the given confidence, for each row."""
     known = np.isinf(freedom)
-    single = ndtri((1 + confidence) / 2) if known else stdtrit(freedom, (1 + confidence) / 2)
+    single = (
+        scipy.special.ndtri((1 + confidence) / 2)
+        if known
+        else scipy.special.stdtrit(freedom, (1 + confidence) / 2)
+    )
     tail = (1 - confidence) / 2 / np.maximum(pairs, 1)
-    bonferroni = -ndtri(tail) if known else -stdtrit(freedom, tail)
+    bonferroni = -scipy.special.ndtri(tail) if known else -scipy.special.stdtrit(freedom, tail)
     log_length, chance = _lengths(dimensions, freedom)
     with np.errstate(divide="ignore"):
         alike = np.sort(reach, axis=1).reshape(len(reach), -1, _ALIKE)
@@ -212,11 +216,11 @@ def _lengths(dimensions: int, freedom: float) -> tuple[Floats, Floats]:
     """Logs of lengths, and the chance that a draw is shorter."""
     ends = np.array([1e-9, 1 - 1e-9])
     if np.isinf(freedom):
-        low, high = np.log(chdtri(dimensions, 1 - ends)) / 2
+        low, high = np.log(scipy.special.chdtri(dimensions, 1 - ends)) / 2
     else:
-        low, high = np.log(fdtri(dimensions, freedom, ends) * dimensions) / 2
+        low, high = np.log(scipy.special.fdtri(dimensions, freedom, ends) * dimensions) / 2
     log_length = np.linspace(low, high, _TABLE)
     square = np.exp(2 * log_length)
     if np.isinf(freedom):
-        return log_length, chdtr(dimensions, square)
-    return log_length, fdtr(dimensions, freedom, square / dimensions)
+        return log_length, scipy.special.chdtr(dimensions, square)
+    return log_length, scipy.special.fdtr(dimensions, freedom, square / dimensions)

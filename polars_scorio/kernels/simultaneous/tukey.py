@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.scipy_lazily import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.roots import root
 
 # The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.
@@ -44,7 +44,7 @@ def range_within(models: Ints, c: Floats) -> Floats:
 
 def _between(c: Floats) -> Floats:
     """Chance that another model is at most c above the lowest, for each lowest one."""
-    return np.asarray(ndtr(_LOWEST + np.sqrt(2) * c) - ndtr(_LOWEST))
+    return np.asarray(scipy.special.ndtr(_LOWEST + np.sqrt(2) * c) - scipy.special.ndtr(_LOWEST))
 
 
 def tukey_critical(models: Ints, confidence: float) -> Floats:
@@ -80,10 +80,10 @@ def tukey_critical(models: Ints, confidence: float) -> Floats:
 @lru_cache(maxsize=4096)
 def _critical(models: int, confidence: float) -> float:
     if models == 2:  # noqa: PLR2004 - one pair
-        return float(ndtri((1 + confidence) / 2))
-    low = ndtri(np.array([(1 + confidence) / 2]))
+        return float(scipy.special.ndtri((1 + confidence) / 2))
+    low = scipy.special.ndtri(np.array([(1 + confidence) / 2]))
     # Bonferroni's value is never too small.
-    high = -ndtri(np.array([(1 - confidence) / (models * (models - 1))]))
+    high = -scipy.special.ndtri(np.array([(1 - confidence) / (models * (models - 1))]))
     size = np.array([models])
     return float(root(lambda c: range_within(size, c) - confidence, low, high, 40)[0])
 
@@ -164,7 +164,7 @@ def equal_groups_critical(undecided: Mask, confidence: float) -> Floats:
     needed = table.c[low] + step * (table.c[high] - table.c[low])
     # Sidak's value holds for any pairs; unequal sigmas can leave a few that lie far apart.
     pairs = np.maximum(np.triu(undecided, 1).sum(axis=(1, 2)), 1)
-    sidak = -ndtri(-np.expm1(np.log(confidence) / pairs) / 2)
+    sidak = -scipy.special.ndtri(-np.expm1(np.log(confidence) / pairs) / 2)
     return np.asarray(np.minimum(needed, sidak))
 
 
