@@ -150,17 +150,16 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     Where few questions differ much, often none does among those that were asked, and Student's t
     without the second part may hold nothing at all. With it, it holds at least .90 for whatever
     chances of -1, 0 and 1, from 5 questions on (a sum over all outcomes; .88 for 15 questions of
-    which nearly all differ). Where many questions
-    differ, it adds little: 4 % to the width for 100 of them, 1 % for 500. Both are measured in
-    ``tests/benchmarks/differences.py``.
+    which nearly all differ). Where many questions differ, it adds little: 2.6 % to the width for
+    100 of them, .8 % for 500. Both are measured in ``tests/benchmarks/differences.py``.
 
     Examples
     --------
     Ten questions on which both agree: a standard error of 2 / 110, under the root.
 
     >>> variance = moments(np.zeros((10, 2)), 10, 1.0, np.ones(2, dtype=bool))[1]
-    >>> variance[0, 1].round(6)
-    np.float64(0.018182)
+    >>> round(float(variance[0, 1]), 6)
+    0.018182
     """
     squares = parts**2
     covariance = parts.T @ parts
