@@ -22,9 +22,6 @@ from polars_scorio.kernels.votes import (
 )
 
 _QUARTER = 4
-# Times the uncertainty of a price: 16 votes of 64 trials on 10 or 30 good questions hold .93 so,
-# and .92 without it (tests/benchmarks/votes.py); intervals are 4 to 10 % wider.
-_DOUBT = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +95,8 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     Notes
     -----
     The variance is the sum over the questions of what `noise` says, over M^2; the factor is how
-    uncertain that sum is, as in `price.Moments.factor`, and half as much again, for noise that
-    hardly any trial shows: where one question has all the noise, it is known no better than by that
-    question. The mean is the estimate, shrunk by half a question of
+    uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
+    known no better than by that question. The mean is the estimate, shrunk by half a question of
     each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
     never below what one trial can change, and near a bound, where agreement is all there is, the
     estimate is worth no more Bernoulli draws than there are trials.
@@ -113,7 +109,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     >>> votes, _ = Votes.tally(ballots, np.array([0, 0]), 1)
     >>> price = vote_price(votes, 1)
     >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
-    [0.75] [0.1768] [2.0607]
+    [0.75] [0.1768] [1.7071]
     """
     each, size = vote_success(votes.ballots, k, ties), votes.states.size
     estimate, rest = votes.states.mean(each), votes.states.mean(1 - each)
@@ -126,7 +122,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     square = votes.sum(known**2) + number * (mean * mean_rest) ** 2
     trials = votes.sum(votes.ballots.trials.astype(float))
     variance = _floored(total / size**2, estimate, rest, mean * mean_rest, trials)
-    factor = 1 + _DOUBT * np.sqrt(square) / (size**2 * variance)
+    factor = 1 + np.sqrt(square) / (size**2 * variance)
     return Price(estimate, rest, mean, mean_rest, variance, factor)
 
 
