@@ -84,11 +84,11 @@ def vote_at_k(
 
     No posterior of votes is published. `mu` is the estimate under every `inference`; sigma, lo and
     hi are calibrated: the noise that the trials of each question show, by the jackknife [2]_ up to
-    a quarter of the trials, beyond it an upper bound, and the interval of Clopper and Pearson with
-    an effective number of questions. Where k exceeds the trials of a question, all of them are
-    null: nobody knows how often answers that were not seen would be given. Expressions have no
-    votes: they count the categories of one column, and a vote needs the answers beside them. A
-    report with ``per="question"`` gives those of each question.
+    a quarter of the trials and the root of their number, beyond it an upper bound, and the interval
+    of Clopper and Pearson with an effective number of questions. Where k exceeds the trials of a
+    question, all of them are null: nobody knows how often answers that were not seen would be
+    given. Expressions have no votes: they count the categories of one column, and a vote needs the
+    answers beside them. A report with ``per="question"`` gives those of each question.
 
     References
     ----------

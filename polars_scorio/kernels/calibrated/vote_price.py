@@ -137,8 +137,9 @@ def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     Returns
     -------
     ndarray of float, shape (M,)
-        For draws of up to a quarter of the trials the jackknife, `vote_variance`. Beyond, where
-        hardly two draws have nothing in common, ``k / (n - j) U_j (1 - U_j)`` of the votes of
+        For draws of up to a quarter of the trials, and up to the root of their number [2]_, the
+        jackknife, `vote_variance`. Beyond, where hardly two draws have nothing in common or rare
+        failures of a vote leave no trace, ``k / (n - j) U_j (1 - U_j)`` of the votes of
         ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most
         ``k / n`` times what one draw does [1]_, and so does that of j. NaN for a single trial, and
         where k exceeds the trials.
@@ -147,6 +148,8 @@ def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     ----------
     .. [1] W. Hoeffding (1948), A class of statistics with asymptotically normal distribution, Ann.
        Math. Statist. 19, 293-325, eq. 5.22.
+    .. [2] L. Mentch, G. Hooker (2016), Quantifying Uncertainty in Random Forests, J. Mach. Learn.
+       Res. 17(26), theorem 1: means over draws are normal where k grows more slowly than that.
 
     Examples
     --------
@@ -158,7 +161,7 @@ def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     """
     n = ballots.trials
     found = np.full(n.size, np.nan)
-    few = k <= n // _QUARTER
+    few = (k <= n // _QUARTER) & (k * k <= n)
     if few.any():
         found[few] = vote_variance(ballots.of(few), k, ties)
     for trials in np.unique(n[~few & (n >= max(k, 2))]).tolist():

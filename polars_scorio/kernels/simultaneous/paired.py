@@ -148,7 +148,7 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     Notes
     -----
     Where few questions differ much, often none does among those that were asked, and Student's t
-    without the second part may hold nothing at all. With it, it holds at least .91 for whatever
+    without the second part may hold nothing at all. With it, it holds at least .90 for whatever
     chances of -1, 0 and 1, from 5 questions on (a sum over all outcomes; .88 for 15 questions of
     which nearly all differ). Where many questions differ, it adds little: 2.6 % to the width for
     100 of them, .8 % for 500. Both are measured in ``tests/benchmarks/differences.py``.
