@@ -53,10 +53,7 @@ def lines(
     models = len({*rows["model"]})
     banded = len(colours) <= BANDED
     rows = _drawn(rows, order, len(colours))
-    grey = models - len({*colours} & {*rows["model"]})
-    if grey:
-        subtitle = (*heading.subtitle, f"grey: {grey:,} other{'s' if grey > 1 else ''}")
-        heading = replace(heading, subtitle=subtitle)
+    heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
     low, high = _reach(rows, banded=banded)
     written = not heading.panels and models > 1
     if written:
@@ -83,6 +80,12 @@ def lines(
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
     return panelled(layers, rows, heading, words, height=_HEIGHT)
+
+
+def _with_grey(heading: Heading, grey: int) -> Heading:
+    """Say how many lines have no colour, if there are any."""
+    said = (f"grey: {grey:,} other{'s' if grey > 1 else ''}",) if grey else ()
+    return replace(heading, subtitle=(*heading.subtitle, *said))
 
 
 def _edges(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
