@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
 from tests.made_logs import drawn, law, long, ragged
 
 KINDS = {
@@ -32,27 +33,6 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 def log():
     """Three models with the same seven questions in each of two strata."""
     return drawn(3, range(7), most=4)
-
-
-def plot_of(log: pl.DataFrame | pl.LazyFrame, by: str | tuple[str, ...] = "domain"):
-    return log.scorio(by=by, success=[1, 2]).plot
-
-
-def data_of(chart) -> pl.DataFrame:
-    return pl.DataFrame(chart.data.values, infer_schema_length=None)
-
-
-def layers_of(chart) -> list[dict]:
-    drawn = chart.to_dict()
-    return drawn.get("spec", drawn)["layer"]
-
-
-def marks_of(chart) -> list[str]:
-    return [layer["mark"]["type"] for layer in layers_of(chart)]
-
-
-def subtitle_of(chart) -> str:
-    return "; ".join(chart.to_dict()["title"]["subtitle"])
 
 
 def models(number: int) -> pl.DataFrame:
