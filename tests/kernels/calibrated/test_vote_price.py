@@ -8,7 +8,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.interval import interval
 from polars_scorio.kernels.calibrated.vote_price import Votes, noise, vote_price
-from polars_scorio.kernels.votes import Ballots, vote_success
+from polars_scorio.kernels.votes import Ballots, vote_success, vote_variance
 
 
 def ballots(votes, abstained=0):
@@ -52,6 +52,16 @@ def test_of_more_votes_the_price_is_expected_not_to_be_too_low(rates, n, k):
         assert chance @ noise(outcomes, k) >= true * (1 - 1e-9)  # rounding
     else:  # what draws of half of the trials say of larger ones
         assert chance @ noise(outcomes, k) >= 0.9 * true
+
+
+def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated():
+    # 50 of 64 are right: 16 votes hardly ever fail, and single trials do not show that they may.
+    votes = ballots([[50, 14]])
+    share = vote_success(votes, 16)
+    bound = 16 / (64 - 16) * share * (1 - share)
+    assert noise(votes, 16) == pytest.approx(bound, rel=1e-12)  # the formula, in other words
+    assert (vote_variance(votes, 16) < bound / 2).all()
+    assert noise(votes, 8) == pytest.approx(vote_variance(votes, 8), rel=1e-12)  # 8 * 8 = 64
 
 
 def test_a_single_trial_has_no_price_of_its_own():
