@@ -34,7 +34,8 @@ def by_answer(
     keys : sequence of str
         What tells questions apart.
     own, lists : sequence of Expr
-        What is aggregated of the trials alone: `ROWS` and, where rows are counted, `BAD`; lists.
+        What is aggregated of the trials alone: `ROWS`, `MISSING` and, where rows are counted,
+        `BAD`; lists.
     totals : sequence of Expr
         Sums and minima, which are aggregated of the answers as of the trials.
     right : Expr
@@ -55,7 +56,7 @@ def by_answer(
     return answers.with_columns(_twofold(trials)).group_by(*keys).agg(
         pl.struct(VOTES, RIGHT).filter(given).alias(BALLOTS),
         pl.col(TWOFOLD).min(),
-        pl.col(ROWS, *([BAD] if trials.count else [])).sum(),
+        pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum(),
         *(pl.col(each.meta.output_name()).explode(**AS_ROWS).drop_nulls() for each in lists),
         *totals,
         *identities(pl.col(TRIAL).explode(**AS_ROWS), trials),

@@ -21,7 +21,7 @@ ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids
 # The answers of a question that have votes, and one that is both right and wrong.
 BALLOTS, TWOFOLD = ":ballots", ":twofold"
 # Which rule a question violates, its name if it does, and what was found there.
-PROBLEM, PLACE, FOUND, QUESTIONS = ":problem", ":place", ":found", ":questions"
+PROBLEM, PLACE, FOUND = ":problem", ":place", ":found"
 # A second cluster of a question, and whether it lacks one.
 ANOTHER, UNCLUSTERED = ":another", ":unclustered"
 
@@ -94,7 +94,7 @@ def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame]
 
     def check(questions: pl.DataFrame) -> pl.DataFrame:
         bad = questions.filter(pl.col(PROBLEM).is_not_null())
-        raise_first(bad.with_columns(pl.lit(1).alias(QUESTIONS)), trials, rules)
+        raise_first(bad, trials, rules)
         return questions
 
     return check
@@ -106,7 +106,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     Parameters
     ----------
     problems : DataFrame
-        A row for each bad question: the keys, `PROBLEM`, `PLACE`, `FOUND`, `QUESTIONS`.
+        A row for each bad question: the keys, `PROBLEM`, `PLACE`, `FOUND`.
     trials : Trials
         The log, for the names of its keys.
     rules : sequence of Rule
@@ -124,7 +124,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
     place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
-    number = same[QUESTIONS].sum()
+    number = same.height
     raise ValueError(
         f"{trials.owner}{number:,} question{'s have' if number != 1 else ' has'} {rule.what}, "
         f"the first at {where}{first[FOUND]}. {rule.way_out} See coverage() for what there is."

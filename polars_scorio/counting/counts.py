@@ -47,9 +47,11 @@ from polars_scorio.counting.roles import (
 )
 from polars_scorio.counting.seen import UNWATCHED, Watch
 from polars_scorio.counting.stopping import LATEST, in_order
-from polars_scorio.counting.values import literal
+from polars_scorio.counting.values import held, literal
 
-DROPPED, STATES, REWARDS, SEQUENCE = ":dropped", ":states", ":rewards", ":sequence"
+# The questions of a group, and what they hold beside their counts; the categories of a question.
+QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
+STATES = ":states"
 
 
 def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
@@ -143,7 +145,7 @@ def _count_name(trials: Trials) -> str:
 
 
 def list_columns(classes: Classes, *, sequences: bool) -> list[str]:
-    """The columns of lists that questions have, which then are states of their own."""
+    """The columns of lists that questions have."""
     return [REWARDS] * classes.rewards + [SEQUENCE] * sequences + [BALLOTS] * classes.answers
 
 
@@ -162,14 +164,13 @@ def counted(
     answered = classes.answers and trials.answer is not None
     found = trials.rows(ordered=sequences, answers=answered)
     rows = watched.noted(found, trials.category.dtype).with_columns(
-        _weighed(trials, pl.col(CATEGORY).is_null()).alias(MISSING),
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_class(members).alias(SEQUENCE)] if sequences else []),
         *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
     )
     totals = [
-        pl.col(MISSING, *others).sum(),
+        pl.col(others).sum(),
         *([] if stray is None else [pl.col(OUTSIDE).min()]),
         *watched.questions(),
     ]
@@ -199,13 +200,14 @@ def _questions(
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     rewards = [_rewards(trials)] if classes.rewards else []
     if right is not None:
-        own = [_rows(trials), *_bad(trials)]
+        own = [_rows(trials), _missing(trials), *_bad(trials)]
         return by_answer(rows, keys, own, rewards, totals, right, trials)
     # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
     if in_blocks(trials) and not rewards and not sequences:
         return _merged(rows, keys, trials, totals)
     return rows.group_by(*keys).agg(
         _rows(trials),
+        _missing(trials),
         *totals,
         *rewards,
         *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
@@ -232,10 +234,10 @@ def _merged(
     return (
         rows.with_columns(*(near_blocks(trials) if far else blocks()))
         .group_by(*keys, BLOCK)
-        .agg(pl.len().alias(ROWS), *totals, *sets)
+        .agg(_rows(trials), _missing(trials), *totals, *sets)
         .with_columns(*block_identities(far=far))
         .group_by(*keys)
-        .agg(*totals, pl.col(ROWS, IDS, NO_ID).sum())
+        .agg(*totals, pl.col(ROWS, MISSING, IDS, NO_ID).sum())
     )
 
 
@@ -244,7 +246,7 @@ def _stray(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr 
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if classes.known is not None:
         word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
-        return pl.when(~pl.any_horizontal(members)).then(word)
+        return pl.when(~_known(trials, classes.known, members)).then(word)
     if classes.rewards:
         return pl.when(category.is_infinite()).then(category)
     if dtype.is_float():
@@ -265,6 +267,16 @@ def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
     return [~success, success]
 
 
+def _known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr]) -> pl.Expr:
+    """Whether a category is one of those that are known; null where the outcome is missing."""
+    dtype = trials.category.dtype
+    if dtype.is_integer() and all(type(held(value, dtype)) is int for value in known):
+        first, last = int(known[0]), int(known[-1])
+        if last - first == len(known) - 1:  # two comparisons, however many they are
+            return pl.col(CATEGORY).is_between(first, last)
+    return pl.any_horizontal(members)
+
+
 def _is(trials: Trials, value: Category) -> pl.Expr:
     """Whether a trial has a category; null where its outcome is missing."""
     own = literal(value, trials.category.dtype)
@@ -282,6 +294,16 @@ def _class(members: list[pl.Expr]) -> pl.Expr:
 def _rows(trials: Trials) -> pl.Expr:
     """How many trials a question has."""
     return (pl.len() if trials.count is None else pl.col(COUNT).sum()).alias(ROWS)
+
+
+def _missing(trials: Trials) -> pl.Expr:
+    """How many trials of a question have no outcome."""
+    absent = pl.col(CATEGORY)
+    # Cheaper than the sum of a column of its own.
+    number = (
+        absent.null_count() if trials.count is None else _weighed(trials, absent.is_null()).sum()
+    )
+    return number.alias(MISSING)
 
 
 def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:

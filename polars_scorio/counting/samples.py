@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polars_scorio.counting.checks import QUESTIONS
-from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CLUSTER, Trials
 
@@ -32,9 +31,11 @@ def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFram
     """
 
     def check(groups: pl.DataFrame) -> pl.DataFrame:
-        states = groups.select(*trials.groups, STATES).explode(STATES, **AS_ROWS).unnest(STATES)
-        scored = states.filter(pl.sum_horizontal(counts) > 0)
-        sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.col(QUESTIONS).sum().alias(_SIZE))
+        rows = (
+            groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
+        )
+        scored = rows.filter(pl.sum_horizontal(counts) > 0)
+        sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.len().alias(_SIZE))
         size, number = pl.col(_SIZE), pl.col(_SIZE).cast(pl.Float64)
         largest = (
             sizes.sort(CLUSTER)

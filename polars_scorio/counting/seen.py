@@ -28,7 +28,7 @@ class SuccessWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """What the aggregations note of the labels, level by level: rows, questions, states, groups.
+    """What the aggregations note of the labels, level by level: rows, questions, groups.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Watch:
 
     @property
     def _own(self) -> tuple[str, ...]:
-        """The hits that are no count column of the states: a single success is one already."""
+        """The hits that are no count column: a single success is one already."""
         return self.hits if len(self.hits) > 1 else ()
 
     def noted(self, rows: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
@@ -71,14 +71,8 @@ class Watch:
         """Aggregations of the columns of the trials."""
         return [pl.col(self._own).sum()] if self._own else []
 
-    def states(self) -> list[pl.Expr]:
-        """Aggregations of the questions."""
-        return [(pl.col(self._own) > 0).any()] if self._own else []
-
     def groups(self) -> list[pl.Expr]:
-        """Aggregations of the states."""
-        if self._own:
-            return [pl.col(self._own).any()]
+        """Aggregations of the questions of a group."""
         return [(pl.col(self.hits) > 0).any()] if self.labels else []
 
     def warn_of_absent(self, groups: pl.DataFrame, trials: Trials) -> None:

@@ -1,4 +1,4 @@
-"""From the counts of questions to the states of groups: the rest of the one pass over the log."""
+"""From the counts of questions to those of groups: the rest of the one pass over the log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from polars_scorio.counting.checks import (
     MISSING,
     PLACE,
     PROBLEM,
-    QUESTIONS,
     Rule,
     checked,
     marked,
@@ -30,7 +29,13 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.counts import DROPPED, STATES, class_columns, counted, list_columns
+from polars_scorio.counting.counts import (
+    DROPPED,
+    QUESTIONS,
+    class_columns,
+    counted,
+    list_columns,
+)
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import STAND_IN, Trials
 from polars_scorio.counting.seen import Watch, watch
@@ -59,7 +64,7 @@ def states(
     prior : Trials, optional
         Prior trials of the same questions.
     per_question : bool
-        Whether each question stays a state of its own and keeps its name.
+        Whether each question keeps its name.
     questions : "any", "same" or "common"
         Whether the models of a stratum may have different questions, must have the same ones, or
         lose those that another one lacks.
@@ -70,10 +75,10 @@ def states(
     Returns
     -------
     LazyFrame
-        One row per group, ascending. `STATES` is a list of structs: the question (if
-        `per_question`), its `CLUSTER` (if the log has them), its counts, its prior counts, how many
-        `QUESTIONS` share them, how many missing outcomes were `DROPPED` there, and its `REWARDS` or
-        `BALLOTS` (if `classes` asks for them) or its `SEQUENCE` of classes.
+        One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
+        order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
+        prior counts, how many missing outcomes were `DROPPED`, and its `REWARDS` or `BALLOTS` (if
+        `classes` asks for them) or its `SEQUENCE` of classes.
     """
     broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _earlier(trials, classes, prior)
@@ -81,8 +86,8 @@ def states(
     lists = list_columns(classes, sequences=sequences)
     names = [trials.question.name] if per_question or lists else []
     names += cluster_keys(trials)
-    grouped = one.groups(one.merged(names, lists, sequences=sequences), names, lists)
-    return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, STATES)
+    grouped = one.groups(one.marked(sequences=sequences), [*names, *lists])
+    return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,57 +116,41 @@ class _OnePass:
 
     @property
     def columns(self) -> list[str]:
-        """The counts, and the prior counts, of a state."""
+        """The counts, and the prior counts, of a question."""
         prior = [] if self.prior is None else class_columns(self.classes, ":d")
         return [*class_columns(self.classes), *prior]
-
-    @property
-    def partial(self) -> list[str]:
-        """The column that tells whether a model lacks a question, if that matters."""
-        return [] if self.questions == "any" else [PARTIAL]
 
     @property
     def matched(self) -> list[pl.Expr]:
         """How many questions have prior trials."""
         return [] if self.prior is None else [pl.col(_MATCHED).sum()]
 
-    def merged(self, names: list[str], lists: list[str], *, sequences: bool) -> pl.LazyFrame:
-        """One row for each state of each group, and for each bad or partial question."""
+    def marked(self, *, sequences: bool) -> pl.LazyFrame:
+        """One row for each question, and what is wrong with it."""
         trials, prior = self.trials, self.prior
         rows = counted(trials, self.classes, self.watched, sequences=sequences)
         rows = marked(rows, trials.question.name, self.broken)
         if prior is not None and self.earlier is not None:
             rows = _joined(rows, self.earlier, _shared_keys(trials, prior), self.classes)
-        if self.partial:
-            rows = with_partial(rows, trials)
-        # PLACE is null unless something is wrong, PARTIAL unless a model lacks the question: each
-        # such question is a state of its own.
-        places = [PROBLEM, PLACE, FOUND, *self.partial]
-        return rows.group_by(*trials.groups, *names, *self.columns, *places).agg(
-            pl.len().alias(QUESTIONS),
-            pl.col(MISSING).sum().alias(DROPPED),
-            pl.col(lists).first(),
-            *self.watched.states(),
-            *_trials_of_all(trials, prior, self.columns),
-            *self.matched,
-        )
+        return rows if self.questions == "any" else with_partial(rows, trials)
 
-    def groups(self, merged: pl.LazyFrame, names: list[str], lists: list[str]) -> pl.LazyFrame:
-        """One row for each group, with its states, and what the check looks at."""
-        problems = pl.struct(PROBLEM, PLACE, FOUND, QUESTIONS).filter(pl.col(PROBLEM).is_not_null())
-        state = pl.struct(*names, *self.columns, QUESTIONS, DROPPED, *lists)
-        scored = kept = pl.sum_horizontal(class_columns(self.classes)) > 0
+    def groups(self, rows: pl.LazyFrame, kept: list[str]) -> pl.LazyFrame:
+        """One row for each group, with its questions, and what the check looks at."""
+        # No second aggregation of equal counts: sorting numbers later is several times cheaper.
+        question = pl.struct(*kept, *self.columns, pl.col(MISSING).alias(DROPPED))
+        scored = left = pl.sum_horizontal(class_columns(self.classes)) > 0
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
-            state, kept = state.filter(shared), scored & shared
-        grouped = merged.group_by(*self.trials.groups).agg(
-            state.alias(STATES),
-            problems.alias(_PROBLEMS),
+            question, left = question.filter(shared), scored & shared
+        problem = pl.struct(PROBLEM, PLACE, FOUND).filter(pl.col(PROBLEM).is_not_null())
+        grouped = rows.group_by(*self.trials.groups).agg(
+            question.alias(QUESTIONS),
+            problem.alias(_PROBLEMS),
             scored.any().alias(_SCORED),
-            kept.any().alias(_KEPT),
-            *(pl.col(name).drop_nulls() for name in self.partial),
+            left.any().alias(_KEPT),
+            *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
-            pl.col(_ALL).sum(),
+            _trials_of_all(self.trials, self.prior, self.columns).alias(_ALL),
             *self.matched,
         )
         if self.prior is None or self.earlier is None:
@@ -174,7 +163,7 @@ class _OnePass:
         trials, prior = self.trials, self.prior
         bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
         raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
-        seen = whole.filter(pl.col(STATES).is_not_null())
+        seen = whole.filter(pl.col(QUESTIONS).is_not_null())
         refuse_beyond(seen, trials, _ALL)
         refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
@@ -190,11 +179,11 @@ class _OnePass:
         return seen
 
 
-def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> list[pl.Expr]:
-    """How many trials the questions of a state have together, where rows stand for many."""
+def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> pl.Expr:
+    """How many trials the questions have together, where rows stand for many."""
     counted = trials.count is not None or (prior is not None and prior.count is not None)
     of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
-    return [(of_each.sum() if counted else pl.lit(0)).alias(_ALL)]
+    return of_each.sum() if counted else pl.lit(0)
 
 
 def _shared_keys(trials: Trials, prior: Trials) -> list[str]:

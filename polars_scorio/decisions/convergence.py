@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, InferenceKind, check_choice, check_count, check_flag
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.counts import SEQUENCE, STATES, class_columns
+from polars_scorio.counting.counts import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import rank_scores
@@ -119,7 +119,10 @@ def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     question, own = request.trials.question.name, request.inference.classes
     ((_, view),) = request.metrics
     states = (
-        groups.select(STATES).with_row_index(":group").explode(STATES, **AS_ROWS).unnest(STATES)
+        groups.select(QUESTIONS)
+        .with_row_index(":group")
+        .explode(QUESTIONS, **AS_ROWS)
+        .unnest(QUESTIONS)
     )
     scored = states.filter(pl.col(SEQUENCE).list.len() > 0)
     flat = scored.sort(":group", question)
@@ -158,7 +161,7 @@ class _Trajectory:
         else:
             posterior = inference.posterior(view, states)
             numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
-        frame = groups.drop(STATES)[group].with_columns(
+        frame = groups.drop(QUESTIONS)[group].with_columns(
             n=n, **{name: numbers[name] for name in _NUMBERS}
         )
         ranks = rank_scores("mu").over("n").alias("rank")

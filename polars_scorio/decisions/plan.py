@@ -20,7 +20,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
 from polars_scorio.decisions.differences import posteriors
 from polars_scorio.decisions.layout import STRATUM, in_all_strata
@@ -201,14 +201,14 @@ class _Need:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
-        cells = self.request.cells(groups[STATES])
+        cells = self.request.cells(groups[QUESTIONS])
         expected = _Expected.of(self.request.posterior(cells), self.metric)
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
             # A width has no chance in it: it is reached, or not.
             extra = trials_with_assurance(width, *self._course(expected, sides), _SURE, self.most)
-            return groups.drop(STATES).hstack(self._rows(expected, sides, extra))
+            return groups.drop(QUESTIONS).hstack(self._rows(expected, sides, extra))
         a, b = _neighbours(groups[STRATUM].to_numpy(), expected.mu)
         need = self._rows(expected, [a, b], self._extra(expected, a, b))
         (model,) = self.request.trials.models
@@ -293,9 +293,9 @@ class _Spending:
         self._refuse_unknown(groups)
         if groups.is_empty():
             return pl.DataFrame(schema=self.schema)
-        cells = self.request.cells(groups[STATES], per_question=True)
+        cells = self.request.cells(groups[QUESTIONS], per_question=True)
         trials, question = self.request.trials, self.request.trials.question.name
-        named = groups.drop(STATES)[cells.group].with_columns(cells.flat[question])
+        named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
         ahead = self.metric.expected_variance(self.request.posterior(cells)).of(order)

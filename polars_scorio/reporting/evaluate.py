@@ -11,8 +11,8 @@ import polars as pl
 
 from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import BALLOTS, QUESTIONS
-from polars_scorio.counting.counts import DROPPED, REWARDS, STATES, class_columns
+from polars_scorio.counting.checks import BALLOTS
+from polars_scorio.counting.counts import DROPPED, QUESTIONS, REWARDS, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.kernels.arrays import Ints
@@ -93,7 +93,7 @@ class Cells:
     Attributes
     ----------
     flat : DataFrame
-        A row for each state of each group.
+        A row for each question of each group.
     group : ndarray of int, shape (R,)
         The group of each row.
     states, fitted : States
@@ -116,27 +116,26 @@ class Cells:
     def read(
         cls, groups: pl.Series, classes: Classes, *, with_prior: bool, per_question: bool = False
     ) -> Cells:
-        """Read the list of states of each group."""
+        """Read the list of questions of each group."""
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = matrix(flat, class_columns(classes))
         empty = counts.sum(axis=1) == 0
-        unscored, lost = (
-            np.bincount(group[empty], flat[name].to_numpy()[empty], len(groups)).astype(np.int64)
-            for name in (QUESTIONS, DROPPED)
-        )
-        flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
+        unscored = np.bincount(group[empty], minlength=len(groups))
+        lost = np.bincount(group[empty], flat[DROPPED].to_numpy()[empty], len(groups))
+        if empty.any():
+            flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
         prior = matrix(flat, class_columns(classes, ":d")) if with_prior else np.zeros_like(counts)
-        questions = flat[QUESTIONS].to_numpy()
-        fitted = States.tally(counts, prior, group, questions, len(groups))
+        every = np.ones(len(flat), dtype=np.int64)
+        fitted = States.tally(counts, prior, group, every, len(groups))
         states = fitted
         if per_question:
-            states = States.tally(counts, prior, np.arange(len(flat)), questions, len(flat))
+            states = States.tally(counts, prior, np.arange(len(flat)), every, len(flat))
         clusters = None
         if CLUSTER in flat.columns:
             own = flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)
-            clusters = Clustered.tally(counts, prior, group, own, questions, len(groups))
-        return cls(flat, group, states, fitted, unscored, lost, clusters)
+            clusters = Clustered.tally(counts, prior, group, own, every, len(groups))
+        return cls(flat, group, states, fitted, unscored, lost.astype(np.int64), clusters)
 
     @property
     def single(self) -> bool:
@@ -212,7 +211,7 @@ class Evaluation:
             if name not in {*COLUMNS, *AROUND, PRICE, UNSCORED, CLUSTERS}
         ]
         cells = Cells.read(
-            groups[STATES],
+            groups[QUESTIONS],
             self.inference.classes,
             with_prior=self.with_prior,
             per_question=bool(question),
@@ -220,7 +219,7 @@ class Evaluation:
         facts = cells.facts().with_columns(cells.flat[name] for name in question)
         rows = self._rows(facts, [*self._numbers(cells)])
         lists = rows.group_by(_GROUP, maintain_order=True).agg(pl.struct(*self.schema))
-        return groups.drop(STATES).with_columns(lists.to_series(1).alias(RESULTS))
+        return groups.drop(QUESTIONS).with_columns(lists.to_series(1).alias(RESULTS))
 
     def _rows(self, facts: pl.DataFrame, found: Sequence[Found]) -> pl.DataFrame:
         """All rows of each cell, cell after cell."""

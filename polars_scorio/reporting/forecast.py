@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.calibrated.forecast import forecast as ranges
@@ -48,7 +48,7 @@ def forecast(
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
     ahead = _Ahead(request, credited(request))
     dtype = pl.List(pl.Struct(COLUMNS))
-    rows = pl.col(STATES).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
+    rows = pl.col(QUESTIONS).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
     groups = request.states().select(*trials.groups, rows.alias(RESULTS))
     return tidy(groups).select(*trials.keys, *COLUMNS)
 

@@ -9,7 +9,7 @@ from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import Overall, Per, View, check_choice
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.base import Metric
@@ -46,7 +46,7 @@ def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the states of all its strata."""
 
     def pooled(strata: pl.DataFrame) -> pl.DataFrame:
-        return _per_model(strata, trials).agg(pl.col(STATES).explode(**AS_ROWS))
+        return _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS))
 
     return _with_overall(groups, trials, pooled)
 

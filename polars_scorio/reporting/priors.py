@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import check_confidence
 from polars_scorio.counting.categories import Classes, classes
-from polars_scorio.counting.counts import STATES
+from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
 from polars_scorio.counting.states import states
 from polars_scorio.kernels.arrays import Floats
@@ -49,7 +49,9 @@ def priors(
     earlier = None if prior is None else bind_prior(prior, trials, counted)
     fit = _Fit(counted, weights(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
-    fitted = pl.col(STATES).map_batches(fit, return_dtype=pl.Struct(COLUMNS), is_elementwise=True)
+    fitted = pl.col(QUESTIONS).map_batches(
+        fit, return_dtype=pl.Struct(COLUMNS), is_elementwise=True
+    )
     return (
         states(trials, counted, earlier).select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
     )
