@@ -27,7 +27,7 @@ def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFram
     trials : Trials
         The log, which has clusters.
     counts : sequence of str
-        The count columns of its states: questions without any outcome are left out.
+        The count columns of its questions: those without any outcome are left out.
     """
 
     def check(groups: pl.DataFrame) -> pl.DataFrame:

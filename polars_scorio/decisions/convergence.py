@@ -55,8 +55,8 @@ def trajectory(
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
     questions = "any" if trials.model is None else aligned(options)["questions"]
-    states = request.states(questions=questions, sequences=True)
-    return per_stratum(states, trials, _Trajectory(request), schema)
+    groups = request.groups(questions=questions, sequences=True)
+    return per_stratum(groups, trials, _Trajectory(request), schema)
 
 
 def settling(
@@ -81,11 +81,11 @@ def settling(
     request = _request(bind(frame, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
-    states = request.states(
+    groups = request.groups(
         questions=aligned({"questions": questions})["questions"], sequences=True
     )
     settles = _Settling(request, replicates, scheme, seed, _bar() if progress else _no_bar)
-    return per_stratum(states, request.trials, settles, _SHARES)
+    return per_stratum(groups, request.trials, settles, _SHARES)
 
 
 def _request(
@@ -118,13 +118,8 @@ def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
     question, own = request.trials.question.name, request.inference.classes
     ((_, view),) = request.metrics
-    states = (
-        groups.select(QUESTIONS)
-        .with_row_index(":group")
-        .explode(QUESTIONS, **AS_ROWS)
-        .unnest(QUESTIONS)
-    )
-    scored = states.filter(pl.col(SEQUENCE).list.len() > 0)
+    rows = groups.select(QUESTIONS).with_row_index(":group").explode(QUESTIONS, **AS_ROWS)
+    scored = rows.unnest(QUESTIONS).filter(pl.col(SEQUENCE).list.len() > 0)
     flat = scored.sort(":group", question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
     codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(own, ":d")
@@ -147,7 +142,7 @@ def _inference(request: Request) -> Inference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trajectory:
-    """The function from the states of a stratum's models to what their first trials said."""
+    """The function from the questions of a stratum's models to what their first trials said."""
 
     request: Request
 
@@ -170,7 +165,7 @@ class _Trajectory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Settling:
-    """The function from the states of a stratum's models to when their ranking settles."""
+    """The function from the questions of a stratum's models to when their ranking settles."""
 
     request: Request
     replicates: int

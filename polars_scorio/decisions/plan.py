@@ -79,13 +79,13 @@ def trials_needed(
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
-        states = request.states(questions=aligned({"questions": questions})["questions"])
+        groups = request.groups(questions=aligned({"questions": questions})["questions"])
     else:
         schema = {**trials.models, **_NEEDED}
-        states = request.states()
+        groups = request.groups()
     refuse_repeats([*trials.strata, *schema])
     need = _Need(request, metric, half_width, float(confidence), assurance, max_trials)
-    return in_all_strata(states, trials, need, schema)
+    return in_all_strata(groups, trials, need, schema)
 
 
 def next_trials(
@@ -119,7 +119,7 @@ def next_trials(
     request = Request.of(trials, [metric], prior=prior, inference=_planning(inference))
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
-    return once_whole(request.states(per_question=True), spend, schema, filters=False)
+    return once_whole(request.groups(per_question=True), spend, schema, filters=False)
 
 
 def _planning(inference: InferenceKind | None) -> InferenceKind | None:
@@ -190,7 +190,7 @@ class _Expected:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Need:
-    """The function from the states of all groups to the trials that they need."""
+    """The function from the questions of all groups to the trials that they need."""
 
     request: Request
     metric: Metric

@@ -1,4 +1,4 @@
-"""From the states of groups to the rows of a report: what runs when a plan is collected."""
+"""From the questions of groups to the rows of a report: what runs when a plan is collected."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """The function from the states of each group to its rows of the report."""
+    """The function from the questions of each group to its rows of the report."""
 
     metrics: tuple[tuple[Metric, View], ...]
     inference: Inference

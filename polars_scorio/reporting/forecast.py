@@ -49,7 +49,7 @@ def forecast(
     ahead = _Ahead(request, credited(request))
     dtype = pl.List(pl.Struct(COLUMNS))
     rows = pl.col(QUESTIONS).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
-    groups = request.states().select(*trials.groups, rows.alias(RESULTS))
+    groups = request.groups().select(*trials.groups, rows.alias(RESULTS))
     return tidy(groups).select(*trials.keys, *COLUMNS)
 
 
@@ -107,7 +107,7 @@ def credited(request: Request) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ahead:
-    """The function from the states of each group to its rows of the forecast."""
+    """The function from the questions of each group to its rows of the forecast."""
 
     request: Request
     successes: tuple[int, ...]

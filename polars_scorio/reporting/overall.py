@@ -43,7 +43,7 @@ def check_overall(overall: Overall, trials: Trials, per: Per) -> None:
 
 
 def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
-    """Add a group for each model, without a stratum, that has the states of all its strata."""
+    """Add a group for each model, without a stratum, that has the questions of all its strata."""
 
     def pooled(strata: pl.DataFrame) -> pl.DataFrame:
         return _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS))

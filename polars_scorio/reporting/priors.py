@@ -10,8 +10,8 @@ import polars as pl
 from polars_scorio.arguments import check_confidence
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.counts import QUESTIONS
+from polars_scorio.counting.groups import groups
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
-from polars_scorio.counting.states import states
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.intervals import beta_interval
 from polars_scorio.kernels.pooling.fit import Grid
@@ -49,17 +49,15 @@ def priors(
     earlier = None if prior is None else bind_prior(prior, trials, counted)
     fit = _Fit(counted, weights(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
-    fitted = pl.col(QUESTIONS).map_batches(
-        fit, return_dtype=pl.Struct(COLUMNS), is_elementwise=True
-    )
-    return (
-        states(trials, counted, earlier).select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
-    )
+    dtype = pl.Struct(COLUMNS)
+    fitted = pl.col(QUESTIONS).map_batches(fit, return_dtype=dtype, is_elementwise=True)
+    listed = groups(trials, counted, earlier)
+    return listed.select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """The function from the states of each group to the prior that is fitted to them."""
+    """The function from the questions of each group to the prior that is fitted to them."""
 
     classes: Classes
     w: Floats

@@ -98,7 +98,7 @@ def results(
     per, overall, **options
         As in `Scorio.report`.
     questions : "any", "same" or "common"
-        Whether the models of a stratum may have different questions; see `counts.states`.
+        Whether the models of a stratum may have different questions; see `counting.groups`.
     priced : bool
         Whether rows have `PRICE` too, for comparisons of calibrated numbers.
     clustered : bool
@@ -121,7 +121,7 @@ def results(
     sampled = clustered or request.inference.intervals.target == "population"
     if clustered and trials.cluster is not None:
         schema |= {CLUSTER: cluster_dtype(trials.cluster)}
-    groups = request.states(per_question=per == "question", questions=questions)
+    groups = request.groups(per_question=per == "question", questions=questions)
     if trials.cluster is not None and sampled:
         check = check_sample(trials, class_columns(request.inference.classes))
         groups = checked(groups, check)

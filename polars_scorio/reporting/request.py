@@ -10,8 +10,8 @@ import polars as pl
 from polars_scorio.arguments import InferenceKind, Per, View, check_choice, check_confidence
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.groups import groups
 from polars_scorio.counting.roles import Trials, as_categories, bind
-from polars_scorio.counting.states import states
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.base import Metric
@@ -81,15 +81,15 @@ class Request:
         earlier = None if prior is None else bind_prior(prior, trials, own)
         return cls(trials, tuple(zip(metrics, views, strict=True)), found, earlier)
 
-    def states(
+    def groups(
         self,
         *,
         per_question: bool = False,
         questions: Alignment = "any",
         sequences: bool = False,
     ) -> pl.LazyFrame:
-        """The states of every group; see `counts.states`."""
-        return states(
+        """The questions of every group; see `counting.groups`."""
+        return groups(
             self.trials,
             self.inference.classes,
             self.prior,
@@ -99,7 +99,7 @@ class Request:
         )
 
     def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
-        """What has results of its own in the lists of states of some groups."""
+        """What has results of its own in the lists of questions of some groups."""
         with_prior = self.prior is not None
         return Cells.read(groups, self.inference.classes, with_prior=with_prior,
                           per_question=per_question)  # fmt: skip

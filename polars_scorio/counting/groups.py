@@ -44,7 +44,7 @@ _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 _SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
 
 
-def states(
+def groups(
     trials: Trials,
     classes: Classes,
     prior: Trials | None = None,
@@ -53,7 +53,7 @@ def states(
     questions: Alignment = "any",
     sequences: bool = False,
 ) -> pl.LazyFrame:
-    """The states of every group, in one plan over one scan of the trials.
+    """The questions of every group, in one plan over one scan of the trials.
 
     Parameters
     ----------
@@ -86,18 +86,18 @@ def states(
     lists = list_columns(classes, sequences=sequences)
     names = [trials.question.name] if per_question or lists else []
     names += cluster_keys(trials)
-    grouped = one.groups(one.marked(sequences=sequences), [*names, *lists])
+    grouped = one.grouped(one.marked(sequences=sequences), [*names, *lists])
     return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OnePass:
-    """From rows to questions, to states, to groups, and one check at the end of it.
+    """From rows to questions, to groups, and one check at the end of it.
 
     Attributes
     ----------
     trials, classes, prior, questions
-        As in `states`.
+        As in `groups`.
     earlier : LazyFrame or None
         The counts of the questions that have prior trials.
     broken : list of Rule
@@ -134,7 +134,7 @@ class _OnePass:
             rows = _joined(rows, self.earlier, _shared_keys(trials, prior), self.classes)
         return rows if self.questions == "any" else with_partial(rows, trials)
 
-    def groups(self, rows: pl.LazyFrame, kept: list[str]) -> pl.LazyFrame:
+    def grouped(self, rows: pl.LazyFrame, kept: list[str]) -> pl.LazyFrame:
         """One row for each group, with its questions, and what the check looks at."""
         # No second aggregation of equal counts: sorting numbers later is several times cheaper.
         question = pl.struct(*kept, *self.columns, pl.col(MISSING).alias(DROPPED))
@@ -155,8 +155,8 @@ class _OnePass:
         )
         if self.prior is None or self.earlier is None:
             return grouped
-        groups = _earlier_groups(self.trials, self.prior, self.earlier)
-        return pl.concat([grouped, groups], how="diagonal")
+        earlier = _earlier_groups(self.trials, self.prior, self.earlier)
+        return pl.concat([grouped, earlier], how="diagonal")
 
     def check(self, whole: pl.DataFrame) -> pl.DataFrame:
         """Refuse what is wrong anywhere in the log; for `checked`."""
