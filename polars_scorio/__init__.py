@@ -12,7 +12,6 @@ from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.counting.samples import ClusterWarning
 from polars_scorio.counting.seen import SuccessWarning
 from polars_scorio.counting.totals import from_successes
-from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.metrics import (
     Metric,
     auc_at_k,
@@ -80,17 +79,19 @@ __all__ = [
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
     from polars_scorio.counting.engines import count_trials
+    from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
 
     __version__: str
 else:
-    # What reads files, grades, writes tables; the metadata, which take time.
+    # What reads files, grades, decides, writes tables; the metadata, which take time.
     _LATER = {
         "__version__": "version",
         "count_trials": "counting.engines",
         "from_array": "logs.arrays",
         "logs": "logs",
+        "rank_scores": "decisions.rank",
         "rubrics": "rubrics",
         "sql": "sql",
         "to_great_table": "display.tables",

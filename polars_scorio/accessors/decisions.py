@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import RankMethod, RankTies
 from polars_scorio.counting.roles import Category
-from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.rank import rank
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.signatures import takes
@@ -131,6 +129,8 @@ class DecisionMethods(Accessor[FrameT]):
         >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
         ('ada', 'bob', 0.267, 0.993, 'ada')
         """
+        from polars_scorio.decisions.compare import compare  # noqa: PLC0415 - not every program's
+
         options = self._with(options)
         plan = compare(
             self._lazy(),
@@ -236,6 +236,8 @@ class DecisionMethods(Accessor[FrameT]):
         >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("p_best").round(2)).rows()
         [(1, 1, 2, 'ada', 0.63), (2, 1, 2, 'bob', 0.37)]
         """
+        from polars_scorio.decisions.rank import rank  # noqa: PLC0415 - not every program's
+
         options = self._with(options)
         plan = rank(
             self._lazy(),

@@ -10,7 +10,6 @@ import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
 from polars_scorio.arguments import InferenceKind, Overall
-from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.base import Metric
@@ -110,6 +109,8 @@ class ReaderMethods(Accessor[FrameT]):
         [(1, 2, 'ada', 0.778, 1.0), (2, 2, 'bob', 0.222, 0.0)]
         """
         options = self._shown_with(options)
+        from polars_scorio.display.leaderboard import leaderboard  # noqa: PLC0415 - it decides
+
         return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
 
     @takes()

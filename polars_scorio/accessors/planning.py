@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Compared, Per
 from polars_scorio.counting.roles import Category
-from polars_scorio.decisions.convergence import settling, trajectory
-from polars_scorio.decisions.plan import next_trials, trials_needed
 from polars_scorio.metrics.base import Metric
 from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, PlanOptions
 from polars_scorio.signatures import takes
@@ -110,6 +108,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
+        from polars_scorio.decisions.plan import trials_needed  # noqa: PLC0415 - not every program's
+
         plan = trials_needed(
             self._lazy(),
             self._roles,
@@ -186,6 +186,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
+        from polars_scorio.decisions.plan import next_trials  # noqa: PLC0415 - not every program's
+
         plan = next_trials(
             self._lazy(),
             self._roles,
@@ -234,6 +236,8 @@ class PlanMethods(Accessor[FrameT]):
         [(1, 0.667), (2, 0.5), (3, 0.4)]
         """
         options = self._with(options)
+        from polars_scorio.decisions.convergence import trajectory  # noqa: PLC0415 - as above
+
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
     @takes(ConvergenceOptions)
@@ -291,4 +295,6 @@ class PlanMethods(Accessor[FrameT]):
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
         """
         options = self._planning(options)
+        from polars_scorio.decisions.convergence import settling  # noqa: PLC0415 - as above
+
         return self._returned(settling(self._lazy(), self._roles, metric, **options))
