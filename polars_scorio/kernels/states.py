@@ -199,13 +199,17 @@ def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     >>> first.tolist(), row.tolist()
     ([1, 0], [1, 0, 1])
     """
-    code, size = np.zeros(1, dtype=np.int64), 1
+    columns = [*columns]
+    code, size = np.zeros(columns[0].size, dtype=np.int64), 1
     for column in columns:
         digit, top = column, int(column.max(initial=0)) + 1
         if size * top >= 2**63:
             code, size = _ordinal(code)
             digit, top = _ordinal(digit)
-        code, size = code * top + digit, size * top
+        if top > 1:
+            code *= top
+            code += digit
+            size *= top
     bits = code.size.bit_length()
     if size >= 2 ** (63 - bits):
         code, size = _ordinal(code)

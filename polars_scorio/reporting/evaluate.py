@@ -125,8 +125,9 @@ class Cells:
         lost = np.bincount(group[empty], flat[DROPPED].to_numpy()[empty], len(groups))
         if empty.any():
             flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
-        prior = matrix(flat, class_columns(classes, ":d")) if with_prior else np.zeros_like(counts)
-        every = np.ones(len(flat), dtype=np.int64)
+        nothing, every = (np.broadcast_to(np.int64(i), counts.shape) for i in range(2))
+        prior = matrix(flat, class_columns(classes, ":d")) if with_prior else nothing
+        every = every[:, 0]
         fitted = States.tally(counts, prior, group, every, len(groups))
         states = fitted
         if per_question:
@@ -264,5 +265,5 @@ class Evaluation:
 
 
 def matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
-    """Columns of integers as a matrix with a row for each row."""
-    return np.column_stack([flat[column].to_numpy() for column in columns]).astype(np.int64)
+    """Columns of integers as a matrix with a row for each row, which lies column after column."""
+    return np.stack([flat[column].to_numpy() for column in columns], dtype=np.int64).T
