@@ -135,34 +135,35 @@ def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSucc
     if last - first > _STEPS * c.size:
         flat = no_success(np.add.outer(c, a).ravel(), np.add.outer(n - c, b).ravel(), k)
         return NoSuccess(*(part.reshape(c.size, a.size) for part in flat))
-    parts = np.empty((3, last - first + 1, a.size))
-    parts[:, 0] = no_success(a + first, b + (n - first), k)
-    _climb(parts, b + (n - last), k)
+    start = no_success(a + first, b + (n - first), k)
     # Most often all of them: then without a copy.
-    return NoSuccess(*(parts if (np.diff(c) == 1).all() else parts[:, c - first]))
+    rows = slice(None) if (np.diff(c) == 1).all() else c - first
+    return NoSuccess(*(part[rows] for part in _climbed(start, b + (n - last), last - first, k)))
 
 
-def _climb(parts: Floats, fewest: Floats, k: int) -> None:
-    """Fill the rows after the first: each has one failure less and one success more.
+def _climbed(start: NoSuccess, fewest: Floats, steps: int, k: int) -> NoSuccess:
+    """The states after the first, row by row: each has one failure less and one success more.
 
     `fewest` are the failures (and what the population adds to them) in the last row.
     """
-    chance, rest, variance = parts
-    left, term = np.empty((2, fewest.size))
-    for row in range(1, len(chance)):
-        np.add(fewest, len(chance) - 1 - row, out=left)
-        np.add(left, k, out=term)
-        np.divide(chance[row - 1], term, out=term)
-        np.multiply(term, left, out=chance[row])
-        term *= k
-        np.add(rest[row - 1], term, out=rest[row])
-        # By the law of total variance: what one trial tells apart, and what it leaves.
-        term *= term
-        term += variance[row - 1]
-        term *= left
-        left += 2 * k
-        np.divide(term, left, out=variance[row])
-    np.minimum(rest, 1.0, out=rest)
+    chance, rest, variance, share = np.empty((4, steps + 1, fewest.size))
+    chance[0], rest[0], variance[0], share[0] = *start, np.ones_like(fewest)
+    left = np.arange(steps - 1.0, -1.0, -1.0)[:, None] + fewest
+    np.divide(left, left + 2 * k, out=share[1:])
+    more = left + k
+    np.divide(left, more, out=chance[1:])
+    for table in (chance, share):
+        np.multiply.accumulate(table, axis=0, out=table)
+    # By the law of total variance: what one trial tells apart, and a share of it that is left. The
+    # shares are taken out of the sum; a product of them that is lost exceeds the variance.
+    apart = np.multiply(k, chance[:-1], out=left)
+    np.divide(apart, more, out=rest[1:])
+    np.maximum(share[:-1], np.finfo(float).tiny, out=more)
+    np.divide(np.square(rest[1:], out=left), more, out=variance[1:])
+    for table in (rest, variance):
+        np.add.accumulate(table, axis=0, out=table)
+    variance *= share
+    return NoSuccess(chance, np.minimum(rest, 1.0, out=rest), variance)
 
 
 def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
