@@ -68,7 +68,9 @@ class Group:
         population, and pooled metrics of several trials are unreliable.
         """
         data = tally(np.stack([self.n - self.c, self.c], axis=1), self.questions)
-        smooth = log_likelihood(data, self.grid.mean, self.grid.rho).max()
+        # Of so many nodes that one is close to the best.
+        grid = fit_binary(self.n, self.c, self.questions, few=False)
+        smooth = log_likelihood(data, grid.mean, grid.rho).max()
         return float(2 * (self.free.log_likelihood - smooth))
 
 

@@ -152,7 +152,7 @@ def test_credits_are_asked_for_in_bounded_arrays(k):
         sizes.append(2 * a.size)
         return pass_at(k)(a, b)
 
-    n, c = (part.ravel() for part in np.meshgrid(np.arange(1, 41), np.arange(41)))
+    n, c = (part.ravel() for part in np.meshgrid(np.arange(1, 81), np.arange(81)))
     binary_posterior((n[c <= n], c[c <= n], n[c <= n]), noting)
     assert max(sizes) <= 131_072
     assert len(sizes) > 4
