@@ -159,9 +159,10 @@ class Pooled:
         """Mean and standard deviation of a metric in each group; `alpha` is what is fitted."""
         del alpha
         counts, n = self.states.counts + self.states.prior, self.states.n
+        population = self.target == "population"
         return self._chosen(
             lambda grid, state, questions: metric_posterior(
-                grid, counts[state], n[state], questions, moments
+                grid, counts[state], n[state], questions, moments, population=population
             )
         )
 
@@ -169,9 +170,10 @@ class Pooled:
         """The same of the credit of a draw."""
         del alpha
         counts, n = self.states.counts + self.states.prior, self.states.n
+        population = self.target == "population"
         return self._chosen(
             lambda grid, state, questions: draw_posterior(
-                grid, counts[state], n[state], questions, draws
+                grid, counts[state], n[state], questions, draws, population=population
             )
         )
 

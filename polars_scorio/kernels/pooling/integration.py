@@ -97,7 +97,14 @@ class _Sums:
 Evaluate = Callable[[Ints], Credits]
 
 
-def posterior(grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate) -> Posterior:
+def posterior(
+    grid: Grid,
+    states: Ints,
+    questions: Ints,
+    evaluate: Evaluate,
+    *,
+    population: bool = True,
+) -> Posterior:
     """Posterior moments of any metric; the other functions are cases of it.
 
     Parameters
@@ -111,6 +118,8 @@ def posterior(grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate) -> 
         How many questions share the state, at least 1.
     evaluate : callable
         ``evaluate(states[part])``: credits of some of the states under all nodes, shape (J, B).
+    population : bool
+        Whether that target is asked for; else its numbers are NaN.
 
     Returns
     -------
@@ -133,7 +142,9 @@ def posterior(grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate) -> 
     """
     sums, question = _integrate(grid, states, questions, evaluate)
     mu, variance = _benchmark(grid.weight, sums)
-    star, known, between = _population(grid.weight, sums, _pseudo_questions(evaluate, states))
+    star, known, between = np.nan, np.nan, np.nan
+    if population:
+        star, known, between = _population(grid.weight, sums, _pseudo_questions(evaluate, states))
     sigma, star_sigma = float(np.sqrt(variance)), float(np.sqrt(known + between))
     return Posterior(mu, sigma, star, star_sigma, between, question[0], np.sqrt(question[1]))
 

@@ -37,7 +37,13 @@ JointMoments = Callable[[Floats, Ints], Joint]
 
 
 def metric_posterior(
-    grid: Grid, counts: Ints, n: Ints, questions: Ints, moments: Moments
+    grid: Grid,
+    counts: Ints,
+    n: Ints,
+    questions: Ints,
+    moments: Moments,
+    *,
+    population: bool = True,
 ) -> Posterior:
     """Posterior moments of any metric of the category probabilities of a question.
 
@@ -54,6 +60,8 @@ def metric_posterior(
     moments : callable
         ``moments(nu, n)``: mean and variance of the metric for questions whose category
         probabilities are Dirichlet(nu). ``R K`` is at most 131,072.
+    population : bool
+        As for `posterior`.
 
     Returns
     -------
@@ -79,15 +87,24 @@ def metric_posterior(
         mean, variance = (part.reshape(shape) for part in moments(nu, trials))
         return Credits(mean, mean, variance)
 
-    return posterior(grid, np.column_stack([counts, n]), questions, evaluate)
+    states = np.column_stack([counts, n])
+    return posterior(grid, states, questions, evaluate, population=population)
 
 
-def draw_posterior(grid: Grid, counts: Ints, n: Ints, questions: Ints, draws: DrawsOf) -> Posterior:
+def draw_posterior(
+    grid: Grid,
+    counts: Ints,
+    n: Ints,
+    questions: Ints,
+    draws: DrawsOf,
+    *,
+    population: bool = True,
+) -> Posterior:
     """Posterior moments of the credit of a draw.
 
     Parameters
     ----------
-    grid, counts, n, questions
+    grid, counts, n, questions, population
         As in `metric_posterior`, with failure and success for categories.
     draws : callable
         The draws from questions with n trials.
@@ -113,7 +130,8 @@ def draw_posterior(grid: Grid, counts: Ints, n: Ints, questions: Ints, draws: Dr
         mean, variance = _drawn(successes, failures, rows[:, :2], [*draws(rows[:, -1])])
         return Credits(mean.T, mean.T, variance.T)
 
-    return posterior(grid, np.column_stack([counts, n]), questions, evaluate)
+    states = np.column_stack([counts, n])
+    return posterior(grid, states, questions, evaluate, population=population)
 
 
 def _drawn(
