@@ -204,12 +204,12 @@ def group_moments(group: Group, polynomials: Sequence[PolynomialsOf]) -> Moments
     smooth, free, free_spread = _sums(group, stacked, 3 * metrics)
     weight, size = group.grid.weight, group.size
     mean = weight @ smooth
-    spread = np.sqrt(weight @ (smooth - mean) ** 2)
+    spread = np.sqrt(weight @ (smooth[:, 2::3] - mean[2::3]) ** 2)
     scale = np.array([size, size, size**2])
     (g, rest, v), (free_g, free_rest, free_v) = (
         (values.reshape(metrics, 3) / scale).T for values in (mean, free)
     )
-    return Moments(g, rest, v, spread[2::3], free_g, free_rest, free_v, free_spread[2::3])
+    return Moments(g, rest, v, spread, free_g, free_rest, free_v, free_spread)
 
 
 def _polynomials(gains: GainsOf, n: int) -> tuple[Floats, Floats, Floats]:
@@ -248,12 +248,12 @@ def _sums(
 ) -> tuple[Floats, Floats, Floats]:
     """Sums over the questions of the means of polynomials: for each node, under the free fit.
 
-    The third is the standard deviation of the sum under the free fit, where the rates of the
-    questions are independent.
+    The third is the standard deviation of the sum of the variances, every third polynomial, under
+    the free fit, where the rates of the questions are independent.
     """
     failures, successes = group.grid.shape.T
     smooth = np.zeros((failures.size, columns))
-    free, square = np.zeros((2, columns))
+    free, square = np.zeros(columns), np.zeros(columns // 3)
     for level in group.levels:
         stack = stacked(level.n)
         expected = further_successes(
@@ -264,7 +264,7 @@ def _sums(
         posterior = group.free.posterior[level.rows]
         means = posterior @ values
         free += level.questions @ means
-        apart = (values[:, None] - means) ** 2
+        apart = (values[:, None, 2::3] - means[:, 2::3]) ** 2
         square += level.questions @ np.einsum("si,isp->sp", posterior, apart)
     return np.maximum(smooth, 0.0), np.maximum(free, 0.0), np.sqrt(square)
 
