@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
+from rollouts import write_parts
 from scale import SHAPES, plan, write_log
 from speed import DRAWS, own_peak, tell
 
@@ -174,6 +176,39 @@ def fixed_costs(repeats: int, share: float) -> None:
     row(f"next_trials of {n.size:,} questions", spent, "(<= 3 s)", "")
 
 
+def fits(folder: Path, repeats: int, share: float) -> None:
+    """Reports with a population fitted to each of 200 strata, beside the published one."""
+    rng, steps = np.random.default_rng(0), max(int(200 * share), 2)
+    ease = rng.random(1_000)
+    question, trial = np.indices((ease.size, 100)).reshape(2, -1)
+
+    def step(number: int) -> pl.DataFrame:
+        category = rng.binomial(1, ease[question] ** (1.5 - number / steps))
+        columns = {"question": question, "trial": trial, "category": category}
+        return pl.DataFrame({"step": np.full(trial.size, number), **columns})
+
+    (folder / "steps").mkdir()
+    write_parts(folder / "steps", map(step, range(steps)), rows_of_part=10 * trial.size)
+    log = pl.scan_parquet(folder / "steps" / "*.parquet")
+    half = log.filter(pl.col("step") < steps // 2).group_by("step", "question")
+    totals = half.agg(pl.len().alias("n"), c=pl.col("category").sum()).collect()
+    counts, roles = ps.from_successes(totals), {"by": "step", "model": None}
+    logs = {
+        f"log of {steps} strata": (4, ps.scorio(log, **roles, validate=False)),
+        f"ready counts of {steps // 2} strata": (40, ps.scorio(counts, **roles, count="count")),
+    }
+
+    def report(accessor: ps.Scorio, inference: str) -> pl.DataFrame:
+        return accessor.pass_at_k([1, 4, 16, 64], inference=inference).lazy().collect()
+
+    for name, (limit, accessor) in logs.items():
+        kinds = ("published", "pooled", "calibrated")
+        seconds = least({kind: partial(report, accessor, kind) for kind in kinds}, repeats)
+        for kind, cpu in seconds.items():
+            wish = "" if kind == "published" else f" (<= {limit})"
+            row(f"{name}: {kind}", cpu, f"{cpu / seconds['published']:.2f}{wish}", "")
+
+
 def row(name: str, seconds: float, ratio: str, memory: str) -> None:
     """Print a row of the table."""
     print(f"| {name} | {seconds:.3f} | {ratio} | {memory} |", flush=True)
@@ -205,6 +240,7 @@ def main() -> None:
         with_other_ids(Path(temporary))
         aggregations(Path(temporary), arguments.repeats)
         peers(Path(temporary), arguments.repeats)
+        fits(Path(temporary), arguments.repeats, arguments.share)
     fixed_costs(arguments.repeats, arguments.share)
 
 
