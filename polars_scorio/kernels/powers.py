@@ -1,22 +1,20 @@
-"""Draws without any success: Pass@k and Pass^k in closed form, at a cost that k hardly changes.
+"""Draws without any success: Pass@k and Pass^k in closed form, at a cost that k does not change.
 
 Short products are multiplied out, and sums of positive terms carry what is left of 1; long ones are
-sums of logs over the few points of `sums.sum_points`.
+the sums of logs in `sums`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.sums import sum_points
+from polars_scorio.kernels.sums import sum_of_gaps, sum_of_logs
 
-_SHORT = 24  # trials up to which products cost less than logs at the points
+_SHORT = 24  # trials up to which products cost less than sums of logs
 _ALIVE = 12  # arrays in use at a time
 _STEPS = 8  # from state to state that cost less than a state by itself
 
@@ -95,7 +93,7 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
     [5.] [10.] [4.]
     """
     if k > _SHORT:
-        logs, log_ratio = log_none(a, b, k), _log_ratio(a, b, k, k)
+        logs, log_ratio = log_none(a, b, k), sum_of_gaps(a, b, k, k)
         growth = np.exp(logs + log_ratio) * -np.expm1(-log_ratio)
         return np.exp(logs), -np.expm1(logs), growth
     chance, rest, growth = np.ones(a.size), *np.zeros((2, a.size))
@@ -205,26 +203,8 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
     >>> round(float(np.exp(log_none(np.array([1.0]), np.array([1.0]), 999))[0]), 12)
     0.001
     """
-    logs = np.empty_like(a)
     with np.errstate(divide="ignore"):  # Where no trial ever fails, the log is -inf.
-        for block in slices(a.size, _ALIVE):
-            x, y = a[block], b[block]
-            logs[block] = -_sum_of_logs(k, lambda i: x / (y + i), x)  # noqa: B023 - called at once
-    return logs
-
-
-def _sum_of_logs(k: int, odds: Callable[[float], Floats], like: Floats) -> Floats:
-    """Sum of ``log1p(odds(i))``, i < k, for each state.
-
-    Term by term: the order of a sum over an axis depends on how many states come together.
-    """
-    total = np.zeros_like(like)
-    for point, weight in zip(*(each.tolist() for each in sum_points(k)), strict=True):
-        term = odds(point)
-        np.log1p(term, out=term)
-        term *= weight
-        total += term
-    return total
+        return -sum_of_logs(a, b, k)
 
 
 def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
@@ -244,24 +224,14 @@ def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     """
     first = log_none(a, b, k)
     second = log_none(b, a, m) if mixed else log_none(a, b, m)
-    log_ratio = _log_ratio(a, b, k, m, mixed=mixed)
-    both = first + second + (0.0 if mixed else log_ratio)
+    if mixed:
+        log_ratio = sum_of_logs(np.full_like(a, m), a + b, k)
+        both = first + second
+    else:
+        log_ratio = sum_of_gaps(a, b, k, m)
+        both = first + second + log_ratio
     product: Floats = np.exp(both) * -np.expm1(-log_ratio)
     return product
-
-
-def _log_ratio(a: Floats, b: Floats, k: int, m: int, *, mixed: bool = False) -> Floats:
-    """Log of the products in `covariance`."""
-    logs = np.empty_like(a)
-    for block in slices(a.size, _ALIVE):
-        x, y = a[block], b[block]
-        logs[block] = _sum_of_logs(k, partial(_apart, x, y, m, mixed=mixed), x)
-    return logs
-
-
-def _apart(a: Floats, b: Floats, m: int, i: float, *, mixed: bool) -> Floats:
-    """What a factor of these products adds to 1."""
-    return m / (a + b + i) if mixed else m * a / ((a + b + m + i) * (b + i))
 
 
 def _multiply(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats) -> None:

@@ -1,128 +1,142 @@
-"""Sums over very many trials of a draw, by a few points that stand for all of them.
+"""Sums of logs over the trials of a draw, in closed form: one cost for every number of trials.
 
-The terms are smooth in the logarithm of the place of a trial, so that a Gauss rule for the sum
-itself, not for an integral beside it, needs 17 points for 64 terms and 39 for a million. Its
-weights are positive: a sum of positive terms stays one.
+Each sum is a difference of logs of the gamma function, which Stirling's formula takes apart: into a
+difference of ``t log t``, written as a few logs of which none exceeds a few times the sum, and into
+one of a series. Nothing large cancels, neither for few trials nor for very many.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import ceil, log
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
 
 from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.batches import batches, slices
 
-_BLOCK = 16  # points for a block of trials, each block twice as long as the one before
-_NEWTON = 2  # steps from the roots that LAPACK gives
+_ALIVE = 12  # arrays in use at a time
+_FAR = 16  # from here on the series has all digits; as many trials before it are multiplied out
+_GROUP = 8  # factors of a product, which overflows beyond odds of 1e38
+_SERIES = (-1 / 24, 7 / 2880, -31 / 40320, 127 / 215040, -511 / 608256)
 
-# More digits where the platform has them: a weight that is off by 4e-15 is so for every state.
-_Wide = NDArray[np.longdouble]
 
-
-@lru_cache(maxsize=256)
-def sum_points(k: int) -> tuple[Floats, Floats]:
-    """Points and weights of ``sum_{i < k} f(i)``, for f with singularities below 0 alone [1]_.
+def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
+    """Sum of ``log1p(a / (b + i))``, i < k, for each state [1]_.
 
     Parameters
     ----------
+    a, b : ndarray of float, shape (S,)
+        Not negative; `a` below 1e38.
     k : int
-        Number of terms, at least 2.
+        Number of terms, at least 1.
 
     Returns
     -------
-    points, weights : ndarray of float, shape (N,)
-        ``f(points) @ weights`` is the sum, to 1e-15 or so where ``x f(x)`` is a combination of
-        ``log(1 + c / (x + d))`` with ``c, d > 0``. Not to be written to.
+    ndarray of float, shape (S,)
+        To 1e-15 or so; infinite where `b` is 0.
 
     References
     ----------
-    .. [1] W. Gautschi (2004), Orthogonal Polynomials: Computation and Approximation, section 2.2:
-       Gauss rules of discrete measures. Here the measure has the mass ``1 / i`` at ``log i``.
+    .. [1] NIST Digital Library of Mathematical Functions, 5.11.8: Stirling's formula of
+       ``log gamma(t + 1/2)``.
 
     Examples
     --------
-    The million terms of a harmonic number:
+    ``(1 + 1/1) (1 + 1/2) ... (1 + 1/k)`` is ``k + 1``.
 
-    >>> points, weights = sum_points(1_000_000)
-    >>> points.size, round(float(weights @ (1 / (1 + points))), 9)
-    (39, 14.392726723)
+    >>> np.exp(sum_of_logs(np.array([1.0]), np.array([1.0]), 999_999)).round(6)
+    array([1000000.])
     """
-    size = ceil(2.3 * log(k)) + 6
-    if k - 1 <= size:
-        return np.arange(float(k)), np.ones(k)
-    place, mass = _blocks(k)
-    logs = np.log(place)
-    middle = (logs[0] + logs[-1]) / 2
-    root, weight = _gauss(*_recurrence(logs - middle, mass / place, size))
-    point = np.exp(root + middle)
-    # The first trial has no logarithm.
-    first = np.array([0.0, 1.0])[:, None]
-    points, weights = np.concatenate([first, [point, weight * point]], axis=1).astype(np.float64)
-    return points, weights
+    return _summed(a, b, k, _odds, _logs)
 
 
-def _blocks(k: int) -> tuple[_Wide, _Wide]:
-    """The trials 1..k - 1, in each block as many as can stand for it, and for how many each does.
+def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
+    """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, to its own last digits.
 
-    A Gauss rule for equal masses at equal distances: Gram's polynomials.
+    It is the sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
+
+    Examples
+    --------
+    ``(2/1 3/2 4/3) / (5/4 6/5 7/6)`` is ``4 / (7/4)``.
+
+    >>> np.exp(sum_of_gaps(np.array([1.0]), np.array([1.0]), 3, 3)).round(12)
+    array([2.28571429])
     """
-    places, masses = [], []
-    start = 1
-    while start < k:
-        length = min(start, k - start)
-        place, mass = np.arange(length, dtype=np.longdouble), np.ones(length, dtype=np.longdouble)
-        if length > _BLOCK:
-            n = np.arange(1, _BLOCK, dtype=np.longdouble)
-            off = n * np.sqrt((np.longdouble(length) ** 2 - n**2) / (4 * n**2 - 1)) / 2
-            root, mass = _gauss(np.zeros(_BLOCK, dtype=np.longdouble), off, mass.sum())
-            place = root + np.longdouble(length - 1) / 2
-        places.append(start + place)
-        masses.append(mass)
-        start += length
-    return np.concatenate(places), np.concatenate(masses)
+    return _summed(a, b, k, partial(_odds_of_gaps, m=m), partial(_gaps, m=m))
 
 
-def _recurrence(place: _Wide, mass: _Wide, size: int) -> tuple[_Wide, _Wide, np.longdouble]:
-    """Jacobi matrix of the measure, by the method of Lanczos, and its total mass."""
-    basis = np.zeros((size, place.size), dtype=np.longdouble)
-    diagonal, off = np.zeros((2, size), dtype=np.longdouble)
-    total = mass.sum()
-    vector = np.sqrt(mass / total)
-    for row in range(size):
-        basis[row] = vector
-        vector = place * vector
-        diagonal[row] = basis[row] @ vector
-        for _ in range(2):  # twice is enough to stay orthogonal
-            vector = vector - (basis[: row + 1] @ vector) @ basis[: row + 1]
-        off[row] = np.sqrt(vector @ vector)
-        vector = vector / off[row]
-    return diagonal, off[:-1], total
+def _summed(
+    a: Floats, b: Floats, k: int, odds: Callable[..., Floats], rest: Callable[..., Floats]
+) -> Floats:
+    """The sum of ``log1p(odds(a, b + i))``: term by term where b + i is small, then `rest`."""
+    total, few = np.empty_like(a), min(k, _FAR)
+    for block in slices(a.size, _ALIVE):
+        first = np.where(b[block] < _FAR, float(few), 0.0)
+        total[block] = rest(a[block], b[block] + (first - 0.5), k - first)
+    for near in batches(np.flatnonzero(b < _FAR), _ALIVE):
+        x, y = a[near], b[near]
+        for start in range(0, few, _GROUP):
+            # A product less 1, of factors above 1: to its own last digits.
+            product = odds(x, y + start)
+            for i in range(start + 1, min(start + _GROUP, few)):
+                term = odds(x, y + i)
+                term += term * product
+                product += term
+            total[near] += np.log1p(product)
+    return total
 
 
-def _gauss(diagonal: _Wide, off: _Wide, total: np.longdouble) -> tuple[_Wide, _Wide]:
-    """Roots and weights of a Gauss rule from its Jacobi matrix."""
-    rough = scipy.linalg.eigh_tridiagonal(
-        diagonal.astype(np.float64), off.astype(np.float64), eigvals_only=True
-    )
-    root = rough.astype(np.longdouble)
-    for _ in range(_NEWTON):
-        value, slope, square = _polynomials(root, diagonal, off)
-        root = root - value / slope
-    return root, total / square
+def _odds(a: Floats, b: Floats) -> Floats:
+    return a / b
 
 
-def _polynomials(x: _Wide, diagonal: _Wide, off: _Wide) -> tuple[_Wide, _Wide, _Wide]:
-    """The polynomial after the last one, its slope, and the sum of squares of those before it."""
-    before, value, square = np.zeros_like(x), np.ones_like(x), np.zeros_like(x)
-    slope_before, slope, back = np.zeros_like(x), np.zeros_like(x), np.longdouble(0)
-    for centre, ahead in zip(diagonal, np.append(off, np.longdouble(1)), strict=True):
-        square = square + value**2
-        following = ((x - centre) * value - back * before) / ahead
-        slope_following = (value + (x - centre) * slope - back * slope_before) / ahead
-        before, value, slope_before, slope = value, following, slope, slope_following
-        back = ahead
-    return value, slope, square
+def _odds_of_gaps(a: Floats, b: Floats, m: int) -> Floats:
+    return m / (a + b + m) * (a / b)
+
+
+def _logs(a: Floats, t: Floats, k: Floats) -> Floats:
+    """`sum_of_logs` at ``b = t + 1/2``, where that is large."""
+    t_k = t + k
+    total = k * np.log1p(a / t_k)
+    total += a * np.log1p(k / (t + a))
+    total -= t * np.log1p(a / t * (k / (t_k + a)))
+    total += _series_of_gap(t, a)
+    total -= _series_of_gap(t_k, a)
+    return total
+
+
+def _gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
+    """`sum_of_gaps` at ``b = t + 1/2``, where that is large: a, k and m play one part."""
+    t_a, t_k, t_m = t + a, t + k, t + m
+    t_ak, t_am, t_km = t_a + k, t_a + m, t_k + m
+    end = t_am + k
+    total = a * np.log1p(k / t_a * (m / end))
+    total += k * np.log1p(a / t_k * (m / end))
+    total += m * np.log1p(a / t_m * (k / end))
+    total -= t * np.log1p(a / t_ak * (k / t_km) * (m / t_am) * ((t + end) / t))
+    total += _series_of_gap(t, a)
+    total -= _series_of_gap(t_k, a)
+    total -= _series_of_gap(t_m, a)
+    total += _series_of_gap(t_km, a)
+    return total
+
+
+def _series_of_gap(t: Floats, a: Floats) -> Floats:
+    """Stirling's series at t less that at ``t + a``, in odd powers of ``u = 1/t`` and ``v``.
+
+    ``u p(u^2) - v p(v^2)`` is ``(u - v) (p(u^2) + v (u + v) slope)``, with the slope of p between
+    both squares, and ``u - v = a u v``: no difference is taken.
+    """
+    u, v = 1 / t, 1 / (t + a)
+    square, other = u * u, v * v
+    value, slope = np.full_like(t, _SERIES[-1]), np.zeros_like(t)
+    for factor in _SERIES[-2::-1]:
+        slope *= other
+        slope += value
+        value *= square
+        value += factor
+    slope *= v * (u + v)
+    value += slope
+    value *= a * u * v
+    return value

@@ -1,35 +1,52 @@
-"""Sums over very many trials by few points, against closed forms in 50 digits."""
+"""Sums of logs over very many trials, against closed forms in 80 digits."""
+
+from itertools import product
 
 import mpmath as mp
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.sums import sum_points
+from polars_scorio.kernels.sums import sum_of_gaps, sum_of_logs
+
+# Tiny, huge, and on both sides of where the series begins.
+CORNERS = [
+    *product([1e-9, 1e-3, 0.5, 1.0, 17.0, 300.0, 1e6, 1e9], repeat=2),
+    *product([1e-9, 1.0, 1e6], [15.999, 16.0, 20.0]),
+]
+SIZES = [1, 2, 15, 16, 17, 64, 1_000, 1_000_000]
 
 
-@pytest.mark.parametrize("k", [2, 15, 16, 17, 64, 1_000, 4_097, 1_000_000])
-@pytest.mark.parametrize("a", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("b", [1e-3, 0.5, 1.0, 700.0, 1e6])
-def test_sums_logs_of_ratios(k, a, b):
-    points, weights = sum_points(k)
-    found = weights @ np.log1p(a / (b + points))
-    with mp.workdps(50):
-        x, y = mp.mpf(a), mp.mpf(b)
-        up = mp.loggamma(x + y + k) - mp.loggamma(x + y)
-        exact = float(up - (mp.loggamma(y + k) - mp.loggamma(y)))
-    # 3e-16 with numbers wider than a double, 4e-15 on platforms that have none.
-    assert found == pytest.approx(exact, rel=5e-15)
+def exact(a, b, k):
+    """``sum_{i < k} log1p(a / (b + i))``."""
+    up = mp.loggamma(a + b + k) - mp.loggamma(a + b)
+    return up - (mp.loggamma(b + k) - mp.loggamma(b))
 
 
-@pytest.mark.parametrize("k", [2, 18, 64, 10_000, 999_999])
-def test_points_are_trials_in_between_and_weights_are_their_number(k):
-    points, weights = sum_points(k)
-    assert 0 <= points.min() <= points.max() <= k - 1
-    assert weights.min() > 0
-    # A constant is none of the functions that the rule is for.
-    assert weights.sum() == pytest.approx(k, rel=1e-8)
+@pytest.mark.parametrize("k", SIZES)
+def test_sums_logs_of_ratios(k):
+    with mp.workdps(80):
+        oracle = [float(exact(*map(mp.mpf, corner), k)) for corner in CORNERS]
+    found = sum_of_logs(*np.array(CORNERS).T, k)
+    # Of three logs: a few roundings.
+    np.testing.assert_allclose(found, oracle, rtol=2e-15)
 
 
-def test_points_grow_with_the_logarithm_alone():
-    sizes = [sum_points(10**digits)[0].size for digits in range(1, 7)]
-    assert sizes == [10, 18, 23, 29, 34, 39]
+@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("m", [1, 15, 64, 1_000_000])
+def test_sums_gaps_without_taking_a_difference(k, m):
+    with mp.workdps(80):
+        ends = [tuple(map(mp.mpf, corner)) for corner in CORNERS]
+        oracle = [float(exact(a, b, k) - exact(a, b + m, k)) for a, b in ends]
+    found = sum_of_gaps(*np.array(CORNERS).T, k, m)
+    # Of four logs, of which the largest is up to three times the sum; and what the series leaves
+    # off is more of a difference of differences, for k, m << 16.
+    np.testing.assert_allclose(found, oracle, rtol=1e-14)
+
+
+def test_no_digit_depends_on_which_states_come_together():
+    a, b = np.array(CORNERS * 200).T
+    whole = sum_of_logs(a, b, 64), sum_of_gaps(a, b, 64, 9)
+    for row in range(len(CORNERS)):
+        alone = sum_of_logs(a[[row]], b[[row]], 64), sum_of_gaps(a[[row]], b[[row]], 64, 9)
+        for found, each in zip(whole, alone, strict=True):
+            assert (found[row :: len(CORNERS)] == each).all()
