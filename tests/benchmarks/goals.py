@@ -209,6 +209,18 @@ def fits(folder: Path, repeats: int, share: float) -> None:
             row(f"{name}: {kind}", cpu, f"{cpu / seconds['published']:.2f}{wish}", "")
 
 
+def long_draws(repeats: int) -> None:
+    """Draws of a million trials beside those of 64, each from as many states."""
+    from kernels import draws_of  # noqa: PLC0415 - what is imported here is nobody's peak
+
+    short, long = 64, 1_000_000
+    work = {f"{name}, k = {k:,}": run for k in (short, long) for name, run in draws_of(k).items()}
+    seconds = least(work, 3 * repeats)
+    for name in draws_of(short):
+        spent, base = (seconds[f"{name}, k = {k:,}"] for k in (long, short))
+        row(f"{name}: k = {long:,} / k = {short}", spent, f"{spent / base:.2f} (<= 2)", "")
+
+
 def row(name: str, seconds: float, ratio: str, memory: str) -> None:
     """Print a row of the table."""
     print(f"| {name} | {seconds:.3f} | {ratio} | {memory} |", flush=True)
@@ -242,6 +254,7 @@ def main() -> None:
         peers(Path(temporary), arguments.repeats)
         fits(Path(temporary), arguments.repeats, arguments.share)
     fixed_costs(arguments.repeats, arguments.share)
+    long_draws(arguments.repeats)
 
 
 if __name__ == "__main__":
