@@ -7,25 +7,24 @@ each other by their logits.
 
 from __future__ import annotations
 
-from math import factorial
+from math import ceil, factorial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.powers import no_success_drawn
 
-_STEP = 0.24  # of the logit: the rule errs by exp(-pi^2 / step), 1e-17
-_NARROW = 0.68  # of the standard deviation, where that is less: exp(-2 (pi / .68)^2)
-_DEPTH = (
-    45.0  # rates less likely than exp(-45) are left out, but where a power of k makes up for it
-)
-_NEWTON = 16  # steps to where they begin
-_FEWEST, _MORE = (
-    32,
-    1.25,
-)  # rates, in classes so that no digit depends on which states come together
-_ALIVE = 24  # arrays in use at a time
+_STEP = 0.25  # of the logit, where its density is broad: the rule errs by exp(-pi^2 / step), 7e-18
+_NARROW = 0.7  # of the standard deviation, where it is narrow: exp(-2 (pi / .7)^2)
+_FINER = 1.25  # from one step to the next
+_WIDE = 0.04  # steps from which on logs of the density are sums of logs that states share
+# Rates less likely than exp(-40) are left out, but where a power of k makes up for it.
+_DEPTH = 40.0
+_MORE = 1.15  # from one number of rates to the next
+_ALIVE = 6  # arrays in use at a time
 _TERMS = 18  # of power series of arguments up to 1
 
 
@@ -95,17 +94,20 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     (array([0.889306]), 0.889306)
     """
     low, high = _range(a, b, k)
-    step = np.minimum(_STEP, _NARROW * np.sqrt(1 / a + 1 / b))
-    needed = (high - low) / step / _FEWEST
-    sizes = np.ceil(np.log(np.maximum(needed, 1.0)) / np.log(_MORE)).astype(np.int64)
+    # Steps, first rates and numbers of rates that a few states share, but none owes to the others.
+    needed = 1 / np.sqrt(1 / _STEP**2 + 1 / (_NARROW**2 * (1 / a + 1 / b)))
+    step = _STEP / _FINER ** np.ceil(np.log(_STEP / needed) / np.log(_FINER))
+    first = np.floor(low / step)
+    sizes = np.ceil(np.log(high / step - first + 1) / np.log(_MORE))
     mean, variance = np.empty((2, a.size))
-    for size in np.unique(sizes).tolist():
-        rows, rates = np.flatnonzero(sizes == size), int(_FEWEST * _MORE**size) + 1
-        for block in slices(rows.size, _ALIVE * rates):
+    order = np.lexsort((first, sizes, step))
+    edges = np.flatnonzero((np.diff(step[order]) != 0) | (np.diff(sizes[order]) != 0)) + 1
+    for rows in np.split(order, edges) if a.size else []:
+        apart, size = float(step[rows[0]]), ceil(_MORE ** sizes[rows[0]]) + 1
+        for block in slices(rows.size, _ALIVE * size):
             own = rows[block]
-            start, between = low[own, None], (high - low)[own, None] / (rates - 1)
-            logits = start + between * np.arange(rates)
-            mean[own], variance[own] = _moments(a[own, None], b[own, None], logits, k)
+            rates = _rates_from(first[own], size, apart, k)
+            mean[own], variance[own] = _moments(a[own, None], b[own, None], rates, apart)
     return mean, variance
 
 
@@ -143,15 +145,16 @@ def _range(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def _reach(a: Floats, b: Floats, depth: float) -> Floats:
-    """How far below its mode the log density of the logit falls by `depth`."""
+    """How far below its mode the log density of the logit falls by `depth`, to a tenth of that."""
     share, other, total = a / (a + b), b / (a + b), a + b
-    # From beyond: Newton's method for a concave function stays there.
-    far = (depth + total * np.log1p(a / b)) / a
-    for _ in range(_NEWTON):
-        shrunk = _log_shrunk(share, other, far)
-        slope = a - a * np.exp(-far - shrunk)
-        far = far - (a * far + total * shrunk - depth) / slope
-    return np.asarray(far)
+    # Both are beyond: the tangent far away, and where the power of p falls by as much, then of q.
+    tangent = depth + total * np.log1p(a / b)
+    powers = depth / a + np.sqrt(2 * depth / a) + np.log1p(depth / b + np.sqrt(2 * depth / b))
+    far = np.minimum(tangent / a, powers)
+    # Newton's method for the root of the fall, which is nearly linear.
+    fall = a * far + total * _log_shrunk(share, other, far)
+    slope = a * other * -np.expm1(-far) / (other + share * np.exp(-far))
+    return np.asarray(far - 2 * (fall - np.sqrt(depth * fall)) / slope)
 
 
 def _log_shrunk(share: Floats, other: Floats, far: Floats) -> Floats:
@@ -160,29 +163,64 @@ def _log_shrunk(share: Floats, other: Floats, far: Floats) -> Floats:
     return np.where(less > -0.5, np.log1p(less), np.log(other + share * np.exp(-far)))  # noqa: PLR2004
 
 
-def _moments(a: Floats, b: Floats, logits: Floats, k: int) -> tuple[Floats, Floats]:
-    """Mean and variance by the trapezoid rule, for each row of logits."""
-    weight = _weights(a, b, logits)
-    area, left = _areas(logits, k)
-    mean, rest = (weight * area).sum(axis=1), (weight * left).sum(axis=1)
+class _Rates(NamedTuple):
+    """So many success rates for each of some states, each of shape (S, R).
+
+    Attributes
+    ----------
+    logits, log_p, log_q : ndarray of float
+        Of the rates, and logs of themselves and of ``q = 1 - p``.
+    area, left : ndarray of float
+        AUC@k, and its complement.
+    """
+
+    logits: Floats
+    log_p: Floats
+    log_q: Floats
+    area: Floats
+    left: Floats
+
+
+def _rates(logits: Floats, k: int) -> _Rates:
+    log_p, log_q = -np.log1p(np.exp(-logits)), -np.log1p(np.exp(logits))
+    return _Rates(logits, log_p, log_q, *_areas(logits, k))
+
+
+def _rates_from(first: Floats, size: int, step: float, k: int) -> _Rates:
+    """As many rates from each of the first ones, which ascend: computed once for all states."""
+    places = int(first[-1] - first[0]) + size
+    if places > first.size * size:  # too far from each other
+        return _rates((first[:, None] + np.arange(size)) * step, k)
+    table = np.array(_rates((first[0] + np.arange(places)) * step, k))
+    return _Rates(*sliding_window_view(table, size, axis=1)[:, (first - first[0]).astype(int)])
+
+
+def _moments(a: Floats, b: Floats, rates: _Rates, step: float) -> tuple[Floats, Floats]:
+    """Mean and variance by the trapezoid rule, for each row of rates."""
+    weight = _weights(a, b, rates, step)
+    mean, rest = (weight * rates.area).sum(axis=1), (weight * rates.left).sum(axis=1)
     # From the nearer bound: nothing large cancels.
     low = (mean <= rest)[:, None]
-    square = np.where(low, area - mean[:, None], left - rest[:, None]) ** 2
+    square = np.where(low, rates.area - mean[:, None], rates.left - rest[:, None]) ** 2
     return mean, (weight * square).sum(axis=1)
 
 
-def _weights(a: Floats, b: Floats, logits: Floats) -> Floats:
+def _weights(a: Floats, b: Floats, rates: _Rates, step: float) -> Floats:
     """Weight of each rate; those beyond the first and the last are added to these."""
-    away = logits - (np.log(a) - np.log(b))
-    less, total = np.minimum(a, b), a + b
-    # From the mode, and by the lesser of both: large logs are never subtracted.
-    towards = np.where(a <= b, away, -away)
-    weight = np.exp(less * towards - total * np.log1p(less / total * np.expm1(towards)))
-    step = logits[:, 1:2] - logits[:, :1]
+    if step > _WIDE:
+        weight = a * rates.log_p
+        weight += b * rates.log_q
+        weight -= weight.max(axis=1, keepdims=True)
+    else:
+        # From the mode, and by the lesser of both: large logs are never subtracted.
+        away, less, total = rates.logits - (np.log(a) - np.log(b)), np.minimum(a, b), a + b
+        towards = np.where(a <= b, away, -away)
+        weight = less * towards - total * np.log1p(less / total * np.expm1(towards))
+    np.exp(weight, out=weight)
     weight[:, :1] /= -np.expm1(-a * step)
     weight[:, -1:] /= -np.expm1(-b * step)
     weight /= weight.sum(axis=1, keepdims=True)
-    return np.asarray(weight)
+    return weight
 
 
 def _areas(logits: Floats, k: int) -> tuple[Floats, Floats]:
