@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polars_scorio.kernels import area, powers
 from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import CELLS, slices
 from polars_scorio.kernels.credit import is_area, only_success
 
 # The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
@@ -263,11 +263,10 @@ def _joint(pooled: Floats, k: int, gains: Floats) -> Floats:
     S and R are the successes in k - 1 and m - 1 of k + m - 2 trials, ``pooled`` the chances of
     S + R.
     """
-    joint = np.zeros((pooled.shape[0], k))
-    for part in slices(gains.size, k):
-        paid = part.start + np.flatnonzero(gains[part])
-        if paid.size:
-            first, last = int(paid[0]), int(paid[-1])
+    joint, paid = np.zeros((pooled.shape[0], k)), np.flatnonzero(gains)
+    for part in np.split(paid, np.flatnonzero(np.diff(paid // max(CELLS // k, 1))) + 1):
+        if part.size:
+            first, last = int(part[0]), int(part[-1])
             sums = sliding_window_view(pooled[:, first : last + k], last - first + 1, axis=1)
             share = _share(k, gains.size, first, last) * gains[first : last + 1]
             joint += np.einsum("isr,sr->is", sums, share)
