@@ -14,7 +14,7 @@ from polars_scorio.kernels.arrays import Floats, Ints
 from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.sums import sum_of_gaps, sum_of_logs
 
-_SHORT = 24  # trials up to which products cost less than sums of logs
+_SHORT = 32  # trials up to which products cost less than sums of logs
 _ALIVE = 12  # arrays in use at a time
 _STEPS = 8  # from state to state that cost less than a state by itself
 

@@ -15,7 +15,7 @@ import numpy as np
 from polars_scorio.kernels.arrays import Floats
 from polars_scorio.kernels.batches import batches, slices
 
-_ALIVE = 12  # arrays in use at a time
+_ALIVE = 24  # arrays in use at a time
 _FAR = 16  # from here on the series has all digits; as many trials before it are multiplied out
 _GROUP = 8  # factors of a product, which overflows beyond odds of 1e38
 _SERIES = (-1 / 24, 7 / 2880, -31 / 40320, 127 / 215040, -511 / 608256)
