@@ -19,11 +19,11 @@ from polars_scorio.kernels.powers import no_success_drawn
 
 _STEP = 0.25  # of the logit, where its density is broad: the rule errs by exp(-pi^2 / step), 7e-18
 _NARROW = 0.7  # of the standard deviation, where it is narrow: exp(-2 (pi / .7)^2)
-_FINER = 1.25  # from one step to the next
+_FINER = 1.5  # from one step to the next: few of them, for logs with few states
 _WIDE = 0.04  # steps from which on logs of the density are sums of logs that states share
 # Rates less likely than exp(-40) are left out, but where a power of k makes up for it.
 _DEPTH = 40.0
-_MORE = 1.15  # from one number of rates to the next
+_MORE = 1.4  # from one number of rates to the next
 _ALIVE = 6  # arrays in use at a time
 _TERMS = 18  # of power series of arguments up to 1
 
