@@ -101,8 +101,8 @@ def _logs(a: Floats, t: Floats, k: Floats) -> Floats:
     total = k * np.log1p(a / t_k)
     total += a * np.log1p(k / (t + a))
     total -= t * np.log1p(a / t * (k / (t_k + a)))
-    total += _series_of_gap(t, a)
-    total -= _series_of_gap(t_k, a)
+    start, end = _series_of_gap(np.array([t, t_k]), a)
+    total += start - end
     return total
 
 
@@ -115,10 +115,8 @@ def _gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
     total += k * np.log1p(a / t_k * (m / end))
     total += m * np.log1p(a / t_m * (k / end))
     total -= t * np.log1p(a / t_ak * (k / t_km) * (m / t_am) * ((t + end) / t))
-    total += _series_of_gap(t, a)
-    total -= _series_of_gap(t_k, a)
-    total -= _series_of_gap(t_m, a)
-    total += _series_of_gap(t_km, a)
+    series = _series_of_gap(np.array([t, t_k, t_m, t_km]), a)
+    total += series[0] - series[1] - series[2] + series[3]
     return total
 
 
