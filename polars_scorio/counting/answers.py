@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.counting.checks import BAD, BALLOTS, MISSING, ROWS, TWOFOLD
-from polars_scorio.counting.duplicates import identities
+from polars_scorio.counting.duplicates import compared, identities
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import ANSWER, TRIAL, Trials
 from polars_scorio.counting.values import is_label
@@ -43,7 +43,7 @@ def by_answer(
     trials : Trials
         The log.
     """
-    ids = [pl.col(TRIAL)] if trials.identified else []
+    ids = compared(trials)
     answers = (
         rows.group_by(*keys, ANSWER)
         .agg(*own, *lists, *totals, *ids)
@@ -59,7 +59,7 @@ def by_answer(
         pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum(),
         *(pl.col(each.meta.output_name()).explode(**AS_ROWS).drop_nulls() for each in lists),
         *totals,
-        *identities(pl.col(TRIAL).explode(**AS_ROWS), trials),
+        *(identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []),
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from polars_scorio.counting.duplicates import (
     FAR,
     block_identities,
     blocks,
+    compared,
     identities,
     in_blocks,
     may_be_far,
@@ -102,9 +103,9 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
             .agg(pl.col(STATES).explode(**AS_ROWS), totals, pl.col(IDS, NO_ID).sum())
         )
         return in_one_cluster(questions, trials, [STATES])
-    ids = [pl.col(TRIAL)] if trials.identified else []
+    ids = compared(trials)
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids, *last)
-    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials)
+    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []
     questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
     return in_one_cluster(questions, trials, [STATES])
@@ -212,7 +213,7 @@ def _questions(
         *rewards,
         *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
         *_bad(trials),
-        *identities(pl.col(TRIAL), trials),
+        *(found for ids in compared(trials) for found in identities(ids, trials)),
     )
 
 

@@ -129,11 +129,14 @@ def test_counts_join_the_categories_of_all_blocks(engine):
     assert plan.collect(engine=engine).rows() == [("m", 0, 0, 40), ("m", 0, 1, 40), ("m", 1, 0, 1)]
 
 
-def test_integer_ids_do_not_make_the_engine_fall_back():
+@pytest.mark.parametrize("ids", [[0, 1], ["a", "b"], [0.0, 0.5]], ids=["int", "word", "float"])
+def test_ids_do_not_make_the_engine_fall_back(ids):
     def fallbacks(plan: pl.LazyFrame) -> int:
         """How many steps need all their rows in memory."""
         graph = plan.show_graph(engine="streaming", plan_stage="physical", raw_output=True)
         return graph.count('label="in-memory-map')
 
-    scorio = log([[0, 1], [0, 1]]).scorio
+    if not isinstance(ids[0], int) and pl.__version__.startswith("1.35."):
+        pytest.skip("has all rows in memory where distinct values are counted")
+    scorio = log([ids, ids]).scorio
     assert fallbacks(scorio.bayes()) == fallbacks(scorio(trial=None).bayes())
