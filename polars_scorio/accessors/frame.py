@@ -127,8 +127,9 @@ class Scorio(
             NaN): it has no vote. No other metric looks at it.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
-            The check is exact; where ids are integers close together its memory grows with the
-            questions, else with the trials.
+            The check is exact (words are compared by 64 bits of hash, which hides no repetition);
+            where ids are integers close together its memory grows with the questions, else with
+            the trials.
         unscored : "error" or "drop"
             What a question without any outcome means, where ``missing="drop"`` leaves none of its
             trials (or `count` says that it has none): an error; or nothing, but counted in a column

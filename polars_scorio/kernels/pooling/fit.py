@@ -7,6 +7,7 @@ with its posterior weight, stands for the posterior of the population's mean and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy
@@ -20,7 +21,7 @@ from polars_scorio.kernels.pooling.likelihood import (
     tally,
 )
 
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+_RHOS = 32  # correlations, by a rule of Gauss and Legendre
 _DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the best, are cut off
 _ENOUGH = 12  # nodes that must be left for the interval of correlations to fit
 _REACH = 9.9  # half width of the grid of means, in approximate standard deviations
@@ -86,7 +87,8 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
 
     Few nodes are Gauss rules of the posterior on all nodes: of rho, and of the logit of q given
     rho, whose density is interpolated between the correlations. Moments of metrics differ by 1e-8
-    of themselves at most, mostly by 1e-12.
+    of themselves at most, mostly by 1e-12; a sigma below 1e-13, which is nothing but the rounding
+    of either, by more.
 
     References
     ----------
@@ -113,10 +115,10 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
     weight = _relative(density + np.log(scale * ((1 - rho) * width)[:, None]))
     marginal = weight.sum(axis=1)
     if few and _is_narrow(rho, marginal, float(scale.max())):
-        place, share = gauss_rules(_POINTS, marginal[None], _FEW_RHOS)
+        place, share = gauss_rules(_legendre()[0], marginal[None], _FEW_RHOS)
         # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
         away = density - density[:, [steps.size // 2]]
-        given = _relative(interpolation(place[0], _POINTS.size) @ away)
+        given = _relative(interpolation(place[0], _RHOS) @ away)
         steps, weight = gauss_rules(steps, given / given.max(axis=1, keepdims=True), _FEW_MEANS)
         weight, rho = weight * share.T, _stretched(place[0], rho)
         centre, scale = _logit(_pooled(*levels, rho))
@@ -160,7 +162,7 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     rho, width = _correlations(data, *levels)
     weight = _relative(_log_marginal(data, rho, _pooled(*levels, rho))) * width
     if _is_narrow(rho, weight):
-        place, share = gauss_rules(_POINTS, weight[None], _FEW_RHOS)
+        place, share = gauss_rules(_legendre()[0], weight[None], _FEW_RHOS)
         rho, weight = _stretched(place[0], rho), share[0]
     pooled = _pooled(*levels, rho)
     total = pooled.sum(axis=1, keepdims=True)
@@ -196,9 +198,10 @@ def _is_narrow(rho: Floats, weight: Floats, scale: float = 0.0) -> bool:
 
 
 def _stretched(place: Floats, rho: Floats) -> Floats:
-    """Correlations at other places than `_POINTS`."""
-    slope = (rho[-1] - rho[0]) / (_POINTS[-1] - _POINTS[0])
-    return np.asarray(rho[0] + (place - _POINTS[0]) * slope)
+    """Correlations at other places than those of the rule."""
+    points, _ = _legendre()
+    slope = (rho[-1] - rho[0]) / (points[-1] - points[0])
+    return np.asarray(rho[0] + (place - points[0]) * slope)
 
 
 def _logit(pooled: Floats) -> tuple[Floats, Floats]:
@@ -225,7 +228,15 @@ def _correlations(data: Tally, levels: Ints, sums: Floats) -> tuple[Floats, Floa
 
 
 def _between(low: float, high: float) -> tuple[Floats, Floats]:
-    return low + (high - low) * (_POINTS + 1) / 2, (high - low) / 2 * _WEIGHTS
+    points, weights = _legendre()
+    return low + (high - low) * (points + 1) / 2, (high - low) / 2 * weights
+
+
+@cache
+def _legendre() -> tuple[Floats, Floats]:
+    # When it is first asked for: NumPy's polynomials take time to import.
+    points, weights = np.polynomial.legendre.leggauss(_RHOS)
+    return points, weights
 
 
 def _trials_by_level(counts: Ints, questions: Ints | Floats) -> tuple[Ints, Floats]:
