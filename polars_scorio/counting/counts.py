@@ -31,7 +31,6 @@ from polars_scorio.counting.duplicates import (
     block_identities,
     blocks,
     compared,
-    distinct,
     identities,
     in_blocks,
     may_be_far,
@@ -106,8 +105,8 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
         return in_one_cluster(questions, trials, [STATES])
     ids = compared(trials)
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids, *last)
-    found = identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []
-    questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *found)
+    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []
+    questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
     return in_one_cluster(questions, trials, [STATES])
 
@@ -232,7 +231,7 @@ def _merged(
 ) -> pl.LazyFrame:
     """One row per question, by way of the blocks of its trial ids."""
     far = may_be_far(trials)
-    sets = [pl.col(BITS).bitwise_or(), *([distinct(pl.col(FAR))] if far else [])]
+    sets = [pl.col(BITS).bitwise_or(), *([pl.col(FAR).n_unique()] if far else [])]
     return (
         rows.with_columns(*(near_blocks(trials) if far else blocks()))
         .group_by(*keys, BLOCK)

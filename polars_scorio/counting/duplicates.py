@@ -87,13 +87,10 @@ def compared(trials: Trials) -> list[pl.Expr]:
     return [hashed.alias(TRIAL) if words else pl.col(TRIAL)]
 
 
-def distinct(ids: pl.Expr) -> pl.Expr:
-    """How many distinct values a group has, of which null is one."""
-    return ids.implode(maintain_order=False).list.n_unique() if _LISTED else ids.n_unique()
-
-
 def identities(ids: pl.Expr, trials: Trials) -> list[pl.Expr]:
     """How many distinct trial ids, as `compared`, a question has, and how many are null."""
-    # Integers come here with other lists, in memory: there sets are faster.
-    number = ids.n_unique() if in_blocks(trials) else distinct(ids)
-    return [number.alias(IDS), ids.null_count().alias(NO_ID)]
+    if in_blocks(trials) or not _LISTED:  # an engine in memory counts numbers faster than lists
+        distinct = ids.n_unique()
+    else:
+        distinct = ids.implode(maintain_order=False).list.n_unique()
+    return [distinct.alias(IDS), ids.null_count().alias(NO_ID)]
