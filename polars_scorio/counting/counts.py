@@ -299,12 +299,9 @@ def _rows(trials: Trials) -> pl.Expr:
 
 def _missing(trials: Trials) -> pl.Expr:
     """How many trials of a question have no outcome."""
-    absent = pl.col(CATEGORY)
-    # Cheaper than the sum of a column of its own.
-    number = (
-        absent.null_count() if trials.count is None else _weighed(trials, absent.is_null()).sum()
-    )
-    return number.alias(MISSING)
+    if trials.count is None:  # cheaper than the sum of a column of its own
+        return pl.col(CATEGORY).null_count().alias(MISSING)
+    return _weighed(trials, pl.col(CATEGORY).is_null()).sum().alias(MISSING)
 
 
 def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
