@@ -125,9 +125,9 @@ class Cells:
         lost = np.bincount(group[empty], flat[DROPPED].to_numpy()[empty], len(groups))
         if empty.any():
             flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
-        nothing, every = (np.broadcast_to(np.int64(i), counts.shape) for i in range(2))
+        nothing = np.broadcast_to(np.int64(0), counts.shape)
         prior = matrix(flat, class_columns(classes, ":d")) if with_prior else nothing
-        every = every[:, 0]
+        every = np.broadcast_to(np.int64(1), len(flat))
         fitted = States.tally(counts, prior, group, every, len(groups))
         states = fitted
         if per_question:
