@@ -5,36 +5,47 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 `lf.group_by("question").agg(pl.col("category").scorio.pass_at_k(4))`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from polars_scorio.accessors.expr import ScorioExpr
-from polars_scorio.accessors.frame import Scorio, scorio
-from polars_scorio.counting.samples import ClusterWarning
-from polars_scorio.counting.seen import SuccessWarning
-from polars_scorio.counting.totals import from_successes
-from polars_scorio.metrics import (
-    Metric,
-    auc_at_k,
-    avg,
-    bayes,
-    g_pass_at_k,
-    g_pass_at_k_tau,
-    geo_spectrum_at_k,
-    geo_spectrum_star_at_k,
-    geom_at_k,
-    geom_ds_at_k,
-    maj_at_k,
-    max_at_k,
-    mg_pass_at_k,
-    pass_at_k,
-    pass_hat_k,
-    spectrum_weights,
-    tail_pass,
-    threshold_spectrum_at_k,
-    unanimous_at_k,
-    vote_at_k,
-)
-from polars_scorio.reporting.prior_warning import PriorWarning
+from polars_scorio.accessors import register
+
+if TYPE_CHECKING:
+    from polars_scorio import logs, rubrics, sql
+    from polars_scorio.accessors.expr import ScorioExpr
+    from polars_scorio.accessors.frame import Scorio, scorio
+    from polars_scorio.counting.engines import count_trials
+    from polars_scorio.counting.samples import ClusterWarning
+    from polars_scorio.counting.seen import SuccessWarning
+    from polars_scorio.counting.totals import from_successes
+    from polars_scorio.decisions.rank import rank_scores
+    from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
+    from polars_scorio.logs.arrays import from_array
+    from polars_scorio.metrics import (
+        Metric,
+        auc_at_k,
+        avg,
+        bayes,
+        g_pass_at_k,
+        g_pass_at_k_tau,
+        geo_spectrum_at_k,
+        geo_spectrum_star_at_k,
+        geom_at_k,
+        geom_ds_at_k,
+        maj_at_k,
+        max_at_k,
+        mg_pass_at_k,
+        pass_at_k,
+        pass_hat_k,
+        spectrum_weights,
+        tail_pass,
+        threshold_spectrum_at_k,
+        unanimous_at_k,
+        vote_at_k,
+    )
+    from polars_scorio.reporting.prior_warning import PriorWarning
+
+    __version__: str
 
 __all__ = [
     "ClusterWarning",
@@ -75,40 +86,39 @@ __all__ = [
     "vote_at_k",
 ]
 
+# Where the names are that are no metrics.
+_HOMES = {
+    "ClusterWarning": "counting.samples",
+    "PriorWarning": "reporting.prior_warning",
+    "Scorio": "accessors.frame",
+    "ScorioExpr": "accessors.expr",
+    "SuccessWarning": "counting.seen",
+    "count_trials": "counting.engines",
+    "from_array": "logs.arrays",
+    "from_successes": "counting.totals",
+    "logs": "logs",
+    "rank_scores": "decisions.rank",
+    "rubrics": "rubrics",
+    "scorio": "accessors.frame",
+    "spectrum_weights": "metrics.spectrum_weights",
+    "sql": "sql",
+    "to_great_table": "display.tables",
+    "to_latex": "display.tables",
+    "to_markdown": "display.tables",
+}
 
-if TYPE_CHECKING:
-    from polars_scorio import logs, rubrics, sql
-    from polars_scorio.counting.engines import count_trials
-    from polars_scorio.decisions.rank import rank_scores
-    from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
-    from polars_scorio.logs.arrays import from_array
+register()
 
-    __version__: str
-else:
-    # What reads files, grades, decides, writes tables; the metadata, which take time.
-    _LATER = {
-        "__version__": "version",
-        "count_trials": "counting.engines",
-        "from_array": "logs.arrays",
-        "logs": "logs",
-        "rank_scores": "decisions.rank",
-        "rubrics": "rubrics",
-        "sql": "sql",
-        "to_great_table": "display.tables",
-        "to_latex": "display.tables",
-        "to_markdown": "display.tables",
-    }
 
-    def __getattr__(name: str) -> object:
-        """Import what most programs do not need when it is asked for."""
-        from importlib import import_module  # noqa: PLC0415 - not a name of the package
-
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        home = import_module(f"{__name__}.{_LATER[name]}")
-        if name == "__version__":
-            return home.installed_version()
-        return home if name == _LATER[name] else getattr(home, name)
+def __getattr__(name: str) -> object:
+    """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
+    if name == "__version__":
+        return import_module(f"{__name__}.version").installed_version()
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place = _HOMES.get(name, "metrics")
+    home = import_module(f"{__name__}.{place}")
+    return home if place.endswith(name) else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 
+import polars as pl
 import pytest
 from packaging.version import Version
 
@@ -38,9 +39,27 @@ def test_the_metadata_is_read_only_when_it_is_asked_for():
     assert "__version__" not in vars(ps)
 
 
-def test_importing_the_package_imports_nothing_that_waits():
-    waiting = ["scipy.special", "scipy.linalg", "scipy.sparse", "altair"]
+def test_importing_the_package_imports_polars_alone():
+    loaded = "sorted(sys.modules.keys() - before)"
+    code = f"import sys, polars; before = {{*sys.modules}}; import polars_scorio; print({loaded})"
+    assert _printed(code) == "['polars_scorio', 'polars_scorio.accessors']\n"
+
+
+def test_a_report_imports_nothing_that_waits():
+    waiting = ["scipy.linalg", "scipy.optimize", "altair"]
     waiting += [f"polars_scorio.{name}" for name in ("logs", "decisions", "kernels.simultaneous")]
-    code = f"import polars_scorio, sys; print([name for name in {waiting} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
-    assert done.stdout == "[]\n"
+    code = f"""import polars as pl, polars_scorio as ps, sys
+ps.scorio(pl.DataFrame({{"model": "m", "question": [1], "category": [1]}}), trial=None).avg()
+print([name for name in {waiting} if name in sys.modules])"""
+    assert _printed(code) == "[]\n"
+
+
+def test_a_class_of_polars_shows_the_accessor_itself():
+    assert pl.DataFrame.scorio is pl.LazyFrame.scorio is ps.Scorio
+    assert pl.Expr.scorio is ps.ScorioExpr
+
+
+def _printed(code: str) -> str:
+    """What a fresh interpreter prints."""
+    run = [sys.executable, "-c", code]
+    return subprocess.run(run, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own code

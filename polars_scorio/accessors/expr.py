@@ -181,7 +181,6 @@ class ScorioExpr(MetricEstimates):
         )
 
 
-pl.api.register_expr_namespace("scorio")(ScorioExpr)
 pl.Expr.__annotations__["scorio"] = ScorioExpr  # for completion, as that of frames
 
 

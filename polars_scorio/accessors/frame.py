@@ -264,8 +264,6 @@ class Scorio(
         return Scorio(self._frame, roles, self._chosen)
 
 
-pl.api.register_dataframe_namespace("scorio")(Scorio)
-pl.api.register_lazyframe_namespace("scorio")(Scorio)
 # Completion in notebooks evaluates no attributes of frames; it does read annotations.
 pl.DataFrame.__annotations__["scorio"] = pl.LazyFrame.__annotations__["scorio"] = Scorio
 

@@ -1,5 +1,9 @@
 """Completion in a notebook, without jedi: what follows ``df.scorio.`` is there before it is run."""
 
+import re
+import subprocess
+import sys
+
 import polars as pl
 import pytest
 
@@ -39,3 +43,10 @@ def test_an_expression_offers_its_metrics(complete):
 def test_a_method_offers_its_keywords(complete, call):
     assert "confidence=" in complete(f"log.{call}conf")
     assert "inference=" in complete(f"log.{call}inf")
+
+
+def test_a_notebook_has_it_before_anything_is_used():
+    code = """import IPython, polars as pl, polars_scorio
+print(pl.LazyFrame.__annotations__["scorio"], pl.Expr.__annotations__["scorio"])"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
+    assert re.fullmatch(r"<class '\S+\.Scorio'> <class '\S+\.ScorioExpr'>\n", done.stdout)

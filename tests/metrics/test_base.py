@@ -227,7 +227,8 @@ def test_a_name_shows_the_arguments_that_differ_from_the_default(metric, name):
 )
 def test_a_metric_is_shown_as_one_would_type_it(metric, typed):
     assert repr(metric) == typed
-    assert eval(typed, vars(ps)) == metric  # noqa: S307 - what is written above
+    names = {name: getattr(ps, name) for name in ps.__all__}
+    assert eval(typed, names) == metric  # noqa: S307 - what is written above
 
 
 @metrics_with("bounds")
