@@ -59,7 +59,7 @@ def by_answer(
         pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum(),
         *(pl.col(each.meta.output_name()).explode(**AS_ROWS).drop_nulls() for each in lists),
         *totals,
-        *(identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []),
+        *(identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []),
     )  # fmt: skip
 
 

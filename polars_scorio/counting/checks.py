@@ -30,24 +30,29 @@ MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One way in which a question is bad: the condition, the finding, and the message."""
+    """One way in which a question is bad: the condition, the finding, and the message.
+
+    Where the condition is but a doubt, `look` is what looks at the questions again, and raises.
+    """
 
     violated: pl.Expr
     found: pl.Expr
     what: str
     way_out: str
+    look: Callable[[pl.DataFrame], None] | None = None
 
 
 def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
-    The first rule that a question violates is the one that is reported.
+    The first rule that a question violates is the one that is reported. With `classes`, integers as
+    trial ids are left to the rule of doubts.
     """
     return [
         *_keys(trials),
         *_multiplicities(trials),
         *_clusters(trials),
-        *_identities(trials),
+        *([] if classes and integer_ids(trials) else identity_rules(trials)),
         *_sizes(trials),
         *([] if classes is None else _categories(trials, classes)),
         *([] if classes is None else _answers(trials, classes)),
@@ -121,6 +126,9 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
         return
     rule = rules[problems[PROBLEM].min()]  # type: ignore[index]  # of an integer column
     same = problems.filter(pl.col(PROBLEM) == problems[PROBLEM].min())
+    if rule.look is not None:
+        rule.look(same)
+        return
     first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
     place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
@@ -232,7 +240,13 @@ def _clusters(trials: Trials) -> list[Rule]:
     ]
 
 
-def _identities(trials: Trials) -> list[Rule]:
+def integer_ids(trials: Trials) -> bool:
+    """Whether trial ids are checked, and integers."""
+    return trials.trial is not None and trials.identified and trials.trial.dtype.is_integer()
+
+
+def identity_rules(trials: Trials) -> list[Rule]:
+    """What is checked of `IDS` and `NO_ID`."""
     if trials.trial is None or not trials.identified:
         return []
     trial = trials.trial.name

@@ -19,6 +19,7 @@ from polars_scorio.counting.checks import (
     ROWS,
     TWOFOLD,
     checked,
+    integer_ids,
     marked,
     refuse_bad,
     rules,
@@ -27,14 +28,10 @@ from polars_scorio.counting.clusters import cluster_keys, in_one_cluster
 from polars_scorio.counting.duplicates import (
     BITS,
     BLOCK,
-    FAR,
     block_identities,
     blocks,
     compared,
     identities,
-    in_blocks,
-    may_be_far,
-    near_blocks,
 )
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import (
@@ -46,6 +43,7 @@ from polars_scorio.counting.roles import (
     Trials,
     refuse_repeats,
 )
+from polars_scorio.counting.second_look import DIGEST, digest
 from polars_scorio.counting.seen import UNWATCHED, Watch
 from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.values import held, literal
@@ -91,7 +89,7 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     kept = [LATEST] if last else []
     states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *kept).alias(STATES)
     totals = pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum()
-    if in_blocks(trials):
+    if integer_ids(trials):
         bits = pl.col(BITS).bitwise_or()
         cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
         parts = cells.agg(_rows(trials), bits, *last).with_columns(missing)
@@ -105,7 +103,7 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
         return in_one_cluster(questions, trials, [STATES])
     ids = compared(trials)
     parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids, *last)
-    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS), trials) if ids else []
+    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []
     questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
     return in_one_cluster(questions, trials, [STATES])
@@ -117,7 +115,7 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     keys = [*trials.groups, question, *cluster_keys(trials)]
     kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND)
     cells = checked(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
-    if in_blocks(trials):
+    if integer_ids(trials):
         cells = cells.group_by(*keys, CATEGORY).agg(pl.col(COUNT).sum())
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
@@ -168,11 +166,13 @@ def counted(
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_class(members).alias(SEQUENCE)] if sequences else []),
+        *digest(trials),
         *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
     )
     totals = [
         pl.col(others).sum(),
         *([] if stray is None else [pl.col(OUTSIDE).min()]),
+        *([pl.col(DIGEST).sum()] if integer_ids(trials) else []),
         *watched.questions(),
     ]
     right = _successful(classes, first, others) if answered else None
@@ -203,9 +203,6 @@ def _questions(
     if right is not None:
         own = [_rows(trials), _missing(trials), *_bad(trials)]
         return by_answer(rows, keys, own, rewards, totals, right, trials)
-    # Rewards and sequences are lists anyhow: one more of ids costs less than lists of lists.
-    if in_blocks(trials) and not rewards and not sequences:
-        return _merged(rows, keys, trials, totals)
     return rows.group_by(*keys).agg(
         _rows(trials),
         _missing(trials),
@@ -213,7 +210,7 @@ def _questions(
         *rewards,
         *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
         *_bad(trials),
-        *(found for ids in compared(trials) for found in identities(ids, trials)),
+        *(found for ids in compared(trials) for found in identities(ids)),
     )
 
 
@@ -223,22 +220,6 @@ def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
     rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
     return pl.sum_horizontal(
         rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
-    )
-
-
-def _merged(
-    rows: pl.LazyFrame, keys: list[str], trials: Trials, totals: list[pl.Expr]
-) -> pl.LazyFrame:
-    """One row per question, by way of the blocks of its trial ids."""
-    far = may_be_far(trials)
-    sets = [pl.col(BITS).bitwise_or(), *([pl.col(FAR).n_unique()] if far else [])]
-    return (
-        rows.with_columns(*(near_blocks(trials) if far else blocks()))
-        .group_by(*keys, BLOCK)
-        .agg(_rows(trials), _missing(trials), *totals, *sets)
-        .with_columns(*block_identities(far=far))
-        .group_by(*keys)
-        .agg(*totals, pl.col(ROWS, MISSING, IDS, NO_ID).sum())
     )
 
 

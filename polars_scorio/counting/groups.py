@@ -38,6 +38,7 @@ from polars_scorio.counting.counts import (
 )
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import STAND_IN, Trials
+from polars_scorio.counting.second_look import doubts
 from polars_scorio.counting.seen import Watch, watch
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
@@ -80,7 +81,8 @@ def groups(
         prior counts, how many missing outcomes were `DROPPED`, and its `REWARDS` or `BALLOTS` (if
         `classes` asks for them) or its `SEQUENCE` of classes.
     """
-    broken, watched = rules(trials, classes), watch(trials, classes, class_columns(classes)[-1])
+    broken = [*rules(trials, classes), *doubts(trials)]
+    watched = watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _earlier(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     lists = list_columns(classes, sequences=sequences)
@@ -193,7 +195,7 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
 
 def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     """The counts of the questions that have prior trials."""
-    broken = rules(prior, classes)[:-1]  # a question may have no prior trial
+    broken = [*rules(prior, classes)[:-1], *doubts(prior)]  # a question may have no prior trial
     table = marked(counted(prior, classes), prior.question.name, broken)
     names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
     renamed = [pl.col(c).alias(d) for c, d in names]

@@ -10,13 +10,13 @@ from polars_scorio.counting.checks import (
     IDS,
     NO_ID,
     ROWS,
+    integer_ids,
     marked,
     refuse_bad,
     rules,
 )
 from polars_scorio.counting.counts import STATES, tallies
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.duplicates import in_blocks
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CATEGORY, CLUSTER, COUNT, Roles, Trials, bind
 from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
@@ -130,7 +130,7 @@ def _repeated(trials: Trials) -> pl.Expr:
     if not trials.identified:
         return pl.lit(None, pl.Int64).alias("duplicates")
     # Of ids in a set null is one, of ids in blocks it is none.
-    distinct = pl.col(IDS) - (0 if in_blocks(trials) else (pl.col(NO_ID) > 0).cast(pl.Int64))
+    distinct = pl.col(IDS) - (0 if integer_ids(trials) else (pl.col(NO_ID) > 0).cast(pl.Int64))
     repeated = pl.col(ROWS).cast(pl.Int64) - pl.col(NO_ID).fill_null(0) - distinct.fill_null(0)
     return repeated.cast(pl.Int64).alias("duplicates")
 
