@@ -33,6 +33,7 @@ from polars_scorio.counting.roles import TRIAL, Trials
 DIGEST = ":digest"
 
 _MOST = 2**12  # trials of a question whose sum is known: a table of 32 kB costs .2 ms
+_FEW = 10_000  # values of a key that are looked up anew for every block of rows
 
 
 def digest(trials: Trials) -> list[pl.Expr]:
@@ -67,7 +68,8 @@ def _look_again(trials: Trials) -> Callable[[pl.DataFrame], None]:
     def look(doubted: pl.DataFrame) -> None:
         asked = doubted.select(*trials.groups, pl.col(PLACE).alias(question))
         # Values of each key pass down to a reader of files, which a join on all of them does not.
-        near = [pl.col(key).is_in(asked[key].unique().implode()) for key in keys]
+        values = {key: asked[key].unique() for key in keys}
+        near = [pl.col(key).is_in(v.implode()) for key, v in values.items() if v.len() <= _FEW]
         ids = trials.rows().filter(*near).group_by(keys)
         found = ids.agg(pl.len().alias(ROWS), *identities(pl.col(TRIAL)))
         seen = found.collect(engine="streaming").join(asked, on=keys, how="semi")
