@@ -2,6 +2,9 @@
 
 import datetime as dt
 import itertools
+import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -138,3 +141,15 @@ def test_trials_of_the_prior_are_looked_at_again_too(engine):
     with pytest.raises(ValueError, match=r"^prior: 1 question has the same trial twice"):
         rows.scorio.bayes(prior=prior).collect(engine=engine)
     rows.scorio.bayes(prior=prior.unique(["question", "trial"])).collect(engine=engine)
+
+
+def test_a_second_look_needs_no_second_thread():
+    code = """import polars as pl, polars_scorio
+rows = pl.DataFrame({"model": "m", "question": [0, 0, 1], "trial": [5, 7, 9], "category": 1})
+plan = rows.lazy().scorio.avg()
+print(pl.thread_pool_size(), len(pl.collect_all([plan, plan.filter(model="m")])))
+print(plan.collect().height, plan.collect(engine="streaming").height)"""
+    run = [sys.executable, "-c", code]
+    env = {**os.environ, "POLARS_MAX_THREADS": "1"}
+    done = subprocess.run(run, check=True, capture_output=True, text=True, env=env, timeout=60)  # noqa: S603 - our own code
+    assert done.stdout == "1 2\n1 1\n"
