@@ -29,8 +29,10 @@ def read_often(frame: pl.LazyFrame, reads: list[int]) -> pl.LazyFrame:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(("ids", "looks"), [*((i, 1) for i in COUNTED), *((i, 2) for i in DOUBTED)])
-def test_a_log_is_read_twice_only_where_ids_do_not_count_trials(ids, looks, engine):
+@pytest.mark.parametrize(
+    ("ids", "looks"), [*((i, 1) for i in COUNTED), *((i, 2) for i in DOUBTED), ([1, 2**32 + 1], 3)]
+)
+def test_a_log_is_read_again_only_where_ids_do_not_count_trials(ids, looks, engine):
     reads: list[int] = []
     rows = log([[*range(4)], [*ids]], pl.Int64)
     plan = read_often(rows, reads).scorio.report(ps.avg(), ps.bayes())
