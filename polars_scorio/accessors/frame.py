@@ -128,7 +128,7 @@ class Scorio(
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
             Integers 0, 1, ..., n - 1 or 1, 2, ..., n are known by the sum of their hashes (others
-            have that sum with probability 2^-64), so that nothing is kept. Questions with other
+            have one of these with probability 2^-63), so that none is kept. Questions with other
             integers, gaps or seeds, are read a second time and compared exactly; words, in the one
             pass, by 64 bits of hash, which hides no repetition. Memory for these grows with trials.
         unscored : "error" or "drop"

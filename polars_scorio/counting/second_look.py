@@ -1,8 +1,8 @@
 """Whether trial ids repeat, which the one pass over the log tells of most questions without them.
 
 Ids 0, 1, ..., n-1 and 1, 2, ..., n are known by the sum of their hashes [1]_, a number of 64 bits:
-other ids, repeated ones among them, have that sum with probability 2^-64. Ids with gaps, seeds and
-others that no sum tells are looked at once more, those of the questions in doubt alone.
+other ids, repeated ones among them, have one of the two with probability 2^-63. Ids with gaps,
+seeds and others that no sum tells are looked at once more, those of the questions in doubt alone.
 
 References
 ----------
