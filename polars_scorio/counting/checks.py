@@ -122,13 +122,16 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     ValueError
         With the number of questions that violate the first rule, and the first of them.
     """
+    for number, rule in enumerate(rules):
+        if rule.look is not None:  # first of all: what is there twice may be why others lack it
+            doubted = pl.col(PROBLEM) == number
+            if (asked := problems.filter(doubted)).height:
+                rule.look(asked)
+            problems = problems.filter(~doubted)
     if problems.is_empty():
         return
     rule = rules[problems[PROBLEM].min()]  # type: ignore[index]  # of an integer column
     same = problems.filter(pl.col(PROBLEM) == problems[PROBLEM].min())
-    if rule.look is not None:
-        rule.look(same)
-        return
     first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
     place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())

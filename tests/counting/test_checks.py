@@ -216,7 +216,7 @@ def test_of_several_kinds_of_problems_one_is_reported(log, engine):
     )
     for seed in (1, 2, 3):
         said = complaint(shuffled(bad, seed).lazy().scorio.report(*METRICS), engine)
-        assert said.startswith(f"3 questions have {MISSING}, the first at model='b', question=3: ")
+        assert said.startswith(f"1 question has {TWICE}, the first at model='c', question=9: ")
 
 
 def test_the_place_has_the_names_and_values_of_the_log(log):

@@ -115,12 +115,17 @@ def test_null_ids_are_named_before_repeated_ones():
         rows.scorio.avg().collect()
 
 
-def test_other_faults_are_named_first():
-    rows = log([[0, 0], [0, 1]], pl.Int64).with_columns(
-        category=pl.when(pl.col("question") == 0).then("category")
-    )
+def test_what_is_there_twice_is_named_first():
+    rows = log([[0, 0], [0, 1]], pl.Int64)
+    lacking = rows.with_columns(category=pl.when(pl.col("question") == 0).then("category"))
+    assert complaint(lacking.scorio.avg()) == (1, 0, 2, 1)
+
+
+def test_of_one_question_another_fault_is_named_first():
+    rows = log([[0, 0], [0, 1]], pl.Int64)
+    lacking = rows.with_columns(category=pl.when(pl.col("question") != 0).then("category"))
     with pytest.raises(ValueError, match=r"^1 question has a missing category"):
-        rows.scorio.avg().collect()
+        lacking.scorio.avg().collect()
 
 
 def test_a_log_that_can_be_read_once_only_is_refused():
