@@ -109,16 +109,17 @@ _HOMES = {
 
 register()
 
+if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
-    if name == "__version__":
-        return import_module(f"{__name__}.version").installed_version()
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place = _HOMES.get(name, "metrics")
-    home = import_module(f"{__name__}.{place}")
-    return home if place.endswith(name) else getattr(home, name)
+    def __getattr__(name: str) -> object:
+        """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
+        if name == "__version__":
+            return import_module(f"{__name__}.version").installed_version()
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        place = _HOMES.get(name, "metrics")
+        home = import_module(f"{__name__}.{place}")
+        return home if place.endswith(name) else getattr(home, name)
 
 
 def __dir__() -> list[str]:

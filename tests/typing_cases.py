@@ -191,3 +191,4 @@ def expressions(df: pl.DataFrame) -> None:
     ps.scorio(pl.col("category"), model="llm")  # type: ignore[call-overload]
     ps.pass_at_k(4).expr("n", "c")  # type: ignore[call-arg]
     df.select(pl.col("category").scorio.bayes())  # type: ignore[attr-defined]
+    ps.bayess()  # type: ignore[attr-defined]

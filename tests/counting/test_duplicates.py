@@ -1,4 +1,4 @@
-"""The check for duplicate trials: exact whatever the ids are, and without memory for each row."""
+"""The check for duplicate trials: it finds repeated ids and nothing else, whatever they are."""
 
 import datetime as dt
 import re
