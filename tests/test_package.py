@@ -46,7 +46,7 @@ def test_importing_the_package_imports_polars_alone():
 
 
 def test_a_report_imports_nothing_that_waits():
-    waiting = ["scipy.linalg", "scipy.optimize", "altair"]
+    waiting = ["scipy.optimize", "altair"]
     waiting += [f"polars_scorio.{name}" for name in ("logs", "decisions", "kernels.simultaneous")]
     code = f"""import polars as pl, polars_scorio as ps, sys
 ps.scorio(pl.DataFrame({{"model": "m", "question": [1], "category": [1]}}), trial=None).avg()
