@@ -46,7 +46,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
     The first rule that a question violates is the one that is reported. With `classes`, integers as
-    trial ids are left to the rule of doubts.
+    trial ids are left to `second_look.doubts`.
     """
     return [
         *_keys(trials),
@@ -120,10 +120,11 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     Raises
     ------
     ValueError
-        With the number of questions that violate the first rule, and the first of them.
+        With the number of questions that violate the first rule, and the first of them; or what
+        a second look raises, which comes before.
     """
     for number, rule in enumerate(rules):
-        if rule.look is not None:  # first of all: what is there twice may be why others lack it
+        if rule.look is not None:  # first of all: what is read twice brings other faults with it
             doubted = pl.col(PROBLEM) == number
             if (asked := problems.filter(doubted)).height:
                 rule.look(asked)

@@ -56,6 +56,8 @@ def groups(
 ) -> pl.LazyFrame:
     """The questions of every group, in one plan over one scan of the trials.
 
+    Questions whose trial ids are in doubt are read once more while it is checked.
+
     Parameters
     ----------
     trials : Trials

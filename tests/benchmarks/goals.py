@@ -33,6 +33,7 @@ GOALS = [
     ("training", REPORT, 1.3, 1.2),
     ("equal", CHECKED, 1.5, 1.2),
     ("ragged", CHECKED, 1.5, 1.2),
+    ("training", CHECKED, 1.5, 1.2),
     ("seeds", CHECKED, 2.5, 2.0),
     ("words", CHECKED, 2.5, 2.0),
 ]
