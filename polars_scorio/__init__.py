@@ -12,11 +12,11 @@ from polars_scorio.accessors import register
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
-    from polars_scorio.accessors.expr import ScorioExpr
+    from polars_scorio.accessors.expressions import ScorioExpr
     from polars_scorio.accessors.frame import Scorio, scorio
+    from polars_scorio.counting.cluster_samples import ClusterWarning
     from polars_scorio.counting.engines import count_trials
-    from polars_scorio.counting.samples import ClusterWarning
-    from polars_scorio.counting.seen import SuccessWarning
+    from polars_scorio.counting.success_labels import SuccessWarning
     from polars_scorio.counting.totals import from_successes
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
@@ -88,11 +88,11 @@ __all__ = [
 
 # Where the names are that are no metrics.
 _HOMES = {
-    "ClusterWarning": "counting.samples",
+    "ClusterWarning": "counting.cluster_samples",
     "PriorWarning": "reporting.prior_warning",
     "Scorio": "accessors.frame",
-    "ScorioExpr": "accessors.expr",
-    "SuccessWarning": "counting.seen",
+    "ScorioExpr": "accessors.expressions",
+    "SuccessWarning": "counting.success_labels",
     "count_trials": "counting.engines",
     "from_array": "logs.arrays",
     "from_successes": "counting.totals",
@@ -114,7 +114,7 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
     def __getattr__(name: str) -> object:
         """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
         if name == "__version__":
-            return import_module(f"{__name__}.version").installed_version()
+            return import_module(f"{__name__}.installed_version").installed_version()
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         place = _HOMES.get(name, "metrics")

@@ -2,7 +2,7 @@
 
 import sys
 
-from polars_scorio.command_line import main
+from polars_scorio.command_line.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.command_line import command_parser
+from polars_scorio.command_line.main import command_parser
 from tests.documents import ROOT, check_prints, code_blocks
 
 GUIDE = ROOT / "examples" / "guide"

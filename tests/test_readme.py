@@ -4,7 +4,7 @@ import shlex
 import pytest
 
 from polars_scorio import metrics
-from polars_scorio.command_line import main
+from polars_scorio.command_line.main import main
 from tests.documents import ROOT, check_prints, code_blocks
 
 README = ROOT / "README.md"

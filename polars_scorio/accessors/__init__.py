@@ -24,7 +24,10 @@ class _Namespace:
 
 def register() -> None:
     """Give frames and expressions their `.scorio`."""
-    of_frames, of_expressions = _Namespace("frame", "Scorio"), _Namespace("expr", "ScorioExpr")
+    of_frames, of_expressions = (
+        _Namespace("frame", "Scorio"),
+        _Namespace("expressions", "ScorioExpr"),
+    )
     pl.DataFrame.scorio = pl.LazyFrame.scorio = of_frames  # type: ignore[attr-defined]
     pl.Expr.scorio = of_expressions  # type: ignore[attr-defined]
     if "IPython" in sys.modules:  # whose completion reads annotations, which need the classes

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import polars as pl
 
-from polars_scorio.accessors.shown import as_html, as_text, rows_of
+from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
 from polars_scorio.arguments import Per
-from polars_scorio.counting.counts import counts
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles, bind
-from polars_scorio.metrics.base import DrawSizes, Metric, Weights
+from polars_scorio.counting.tally import counts
+from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.forecast import Drawn, forecast
 from polars_scorio.reporting.options import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import RankMethod, RankTies
 from polars_scorio.counting.roles import Category
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.signatures import takes
 

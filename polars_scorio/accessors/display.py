@@ -12,7 +12,7 @@ from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
 from polars_scorio.arguments import InferenceKind, Overall
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.signatures import takes
 
@@ -165,8 +165,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.html.order import Order  # noqa: PLC0415 - needs an extra
-        from polars_scorio.display.html.write import write  # noqa: PLC0415 - as above
+        from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
+        from polars_scorio.display.html.write_page import write  # noqa: PLC0415 - as above
 
         path = Path(path)
         said = {"inference": inference, "target": target, "confidence": confidence}

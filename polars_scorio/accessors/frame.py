@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.accessors.base import FrameT
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
-from polars_scorio.accessors.expr import ScorioExpr
+from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_scorio import metrics
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import ReportOptions
 from polars_scorio.signatures import answering, described, keywords
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from typing_extensions import Unpack
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.metrics.base import Bounds, DrawSizes, Metric, Weights
+from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, Weights
 from polars_scorio.reporting.options import ReportOptions
 
 class MetricMethods(Accessor[FrameT]):

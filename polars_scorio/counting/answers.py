@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.checks import BAD, BALLOTS, MISSING, ROWS, TWOFOLD
-from polars_scorio.counting.duplicates import compared, identities
+from polars_scorio.counting.duplicates.distinct_ids import compared, identities
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import ANSWER, TRIAL, Trials
-from polars_scorio.counting.values import is_label
 
 # The trials of an answer that have an outcome, and how many of them are right.
 VOTES, RIGHT = ":votes", ":right"

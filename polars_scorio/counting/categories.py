@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.roles import Category, Part, Trials, as_categories
-from polars_scorio.counting.values import is_label
 
 
 @dataclass(frozen=True, slots=True)

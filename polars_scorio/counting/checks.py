@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.roles import CLUSTER, Trials
-from polars_scorio.counting.values import is_label
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"

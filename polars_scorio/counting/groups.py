@@ -21,7 +21,7 @@ from polars_scorio.counting.checks import (
     refuse_unscored,
     rules,
 )
-from polars_scorio.counting.clusters import cluster_keys
+from polars_scorio.counting.cluster_membership import cluster_keys
 from polars_scorio.counting.common_questions import (
     PARTIAL,
     Alignment,
@@ -29,17 +29,17 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.counts import (
+from polars_scorio.counting.duplicates.second_look import doubts
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.roles import STAND_IN, Trials
+from polars_scorio.counting.success_labels import Watch, watch
+from polars_scorio.counting.tally import (
     DROPPED,
     QUESTIONS,
     class_columns,
     counted,
     list_columns,
 )
-from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import STAND_IN, Trials
-from polars_scorio.counting.second_look import doubts
-from polars_scorio.counting.seen import Watch, watch
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 _SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"

@@ -24,7 +24,7 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
-from polars_scorio.counting.values import (
+from polars_scorio.counting.category_values import (
     NOISE,
     check_dtype,
     held,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from polars_scorio.counting.category_values import is_label, literal
 from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Trials
-from polars_scorio.counting.values import is_label, literal
-from polars_scorio.kernels.calibrated.stopping import stopping
+from polars_scorio.kernels.calibrated.stopping_test import stopping
 
 STOPPING = "stopping"
 OUTCOMES = (TRIALS, _C, _LAST) = (":n", ":c", ":last")

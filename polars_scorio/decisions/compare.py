@@ -11,17 +11,17 @@ import polars as pl
 from polars_scorio.arguments import check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles, bind, refuse_repeats
-from polars_scorio.decisions.differences import Differences, Scores, told_apart
-from polars_scorio.decisions.layout import STRATUM, Block, blocks, in_all_strata
-from polars_scorio.decisions.models import Models, Rows, metric_of
-from polars_scorio.decisions.outweighed import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
+from polars_scorio.decisions.model_difference import Differences, Scores, told_apart
+from polars_scorio.decisions.model_scores import Models, Rows, metric_of
+from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
-from polars_scorio.metrics.base import Metric
-from polars_scorio.reporting.curves import curve_columns, with_curves
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

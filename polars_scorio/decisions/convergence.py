@@ -12,20 +12,20 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, InferenceKind, check_choice, check_count, check_flag
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.counts import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
-from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.convergence import Convergence, Scheme, convergence
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
 from polars_scorio.kernels.states import Outcomes, States, prefixes
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
-from polars_scorio.reporting.calibrated import calibrated_numbers
 from polars_scorio.reporting.evaluate import matrix
-from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.inference.calibrated import calibrated_numbers
+from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.reporting.request import Request
 

@@ -20,12 +20,12 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.differences import posteriors
-from polars_scorio.decisions.layout import STRATUM, in_all_strata
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.decisions.model_difference import posteriors
 from polars_scorio.decisions.strata import aligned, check_models, named_model
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import (
     ExpectedVariance,
     allocation,
@@ -33,7 +33,7 @@ from polars_scorio.kernels.expected_variance import (
 )
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame

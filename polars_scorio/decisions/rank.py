@@ -19,15 +19,15 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
-from polars_scorio.decisions.differences import Scores, told_apart
-from polars_scorio.decisions.layout import STRATUM, Block, blocks, in_all_strata
-from polars_scorio.decisions.models import Models, Rows, metric_of
-from polars_scorio.decisions.outweighed import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
-from polars_scorio.decisions.population import Sampled
+from polars_scorio.decisions.model_difference import Scores, told_apart
+from polars_scorio.decisions.model_scores import Models, Rows, metric_of
+from polars_scorio.decisions.paired_population import Sampled
+from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels

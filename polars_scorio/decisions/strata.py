@@ -15,11 +15,11 @@ from polars_scorio.arguments import (
     several,
     shown,
 )
+from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.roles import Category, Trials
-from polars_scorio.counting.values import is_label
-from polars_scorio.decisions.layout import STRATUM, in_all_strata
-from polars_scorio.metrics.base import Metric
+from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.reporting.request import check_metrics, view_of
 

@@ -10,10 +10,10 @@ import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag
 from polars_scorio.display.leaderboard import FACTS, SEPARATOR
+from polars_scorio.display.metric_titles import spoken, spoken_column
 from polars_scorio.display.notes import each_trials, note
-from polars_scorio.display.scale import MISSING, Scale, chance, spreads
-from polars_scorio.display.words import spoken, spoken_column
-from polars_scorio.reporting.curves import in_one_column
+from polars_scorio.display.number_format import MISSING, Scale, chance, spreads
+from polars_scorio.reporting.threshold_curves import in_one_column
 
 _DIGITS = 6  # decimals of a number that a user joined, at most
 # Tables with a single number in each row: what it is called, where the name of its metric is not.

@@ -9,8 +9,8 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
-from polars_scorio.display.words import spoken
-from polars_scorio.metrics.base import DrawSizes, Metric, draw_sizes
+from polars_scorio.display.metric_titles import spoken
+from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "

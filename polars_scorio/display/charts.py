@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from polars_scorio.display.look import GREY, Look
+from polars_scorio.display.theme import GREY, Look
 
 try:
     import altair as alt

@@ -10,7 +10,8 @@ from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import settling, trajectory
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.strata import single_k
-from polars_scorio.display import charts, grids
+from polars_scorio.display import charts
+from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import (
     both_ways,
     labels,
@@ -21,10 +22,10 @@ from polars_scorio.display.chart_data import (
     thinned,
 )
 from polars_scorio.display.charts import Picture
-from polars_scorio.display.lines import lines
-from polars_scorio.display.look import ConvergencePlotOptions, DecisionPlotOptions
+from polars_scorio.display.line_charts import lines
 from polars_scorio.display.plot_base import PlotBase
-from polars_scorio.metrics.base import Metric
+from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import ConvergenceOptions
 from polars_scorio.signatures import takes
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
-from polars_scorio.decisions.layout import STRATUM
-from polars_scorio.decisions.models import Models
+from polars_scorio.decisions.model_scores import Models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
-from polars_scorio.display.words import inference_words
-from polars_scorio.metrics.base import Metric
+from polars_scorio.decisions.strata_arrays import STRATUM
+from polars_scorio.display.metric_titles import inference_words
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results

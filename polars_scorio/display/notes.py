@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_scorio.display.words import interval_words
+from polars_scorio.display.metric_titles import interval_words
 
 _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
 

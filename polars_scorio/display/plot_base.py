@@ -12,11 +12,11 @@ from polars_scorio.arguments import Overall, Per, check_column, check_columns
 from polars_scorio.counting.roles import Column, Roles, Trials, bind
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import labels, marked, named, panels
-from polars_scorio.display.lines import BANDED
-from polars_scorio.display.look import Look
+from polars_scorio.display.line_charts import BANDED
+from polars_scorio.display.metric_titles import inference_words, interval_words
 from polars_scorio.display.notes import counted, each_trials
-from polars_scorio.display.words import inference_words, interval_words
-from polars_scorio.metrics.base import Metric
+from polars_scorio.display.theme import Look
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import InferenceOptions

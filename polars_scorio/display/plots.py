@@ -10,7 +10,8 @@ import polars as pl
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import bind
 from polars_scorio.decisions.strata import single_k
-from polars_scorio.display import charts, grids
+from polars_scorio.display import charts
+from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import (
     by_difficulty,
     inert,
@@ -24,10 +25,10 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.lines import draw_sizes_axis, lines, stratum_axis, thresholds_axis
-from polars_scorio.display.look import LookOptions, PlotOptions
-from polars_scorio.display.words import inference_words
-from polars_scorio.metrics.base import DrawSizes, Metric
+from polars_scorio.display.line_charts import draw_sizes_axis, lines, stratum_axis, thresholds_axis
+from polars_scorio.display.metric_titles import inference_words
+from polars_scorio.display.theme import LookOptions, PlotOptions
+from polars_scorio.metrics.metric import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, credited, drawn_by

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.display.cells import Column, Table
-from polars_scorio.display.scale import MISSING
+from polars_scorio.display.number_format import MISSING
 
 if TYPE_CHECKING:
     from great_tables import GT

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 
 Mass = TypeVar("Mass", Floats, Ints)
 

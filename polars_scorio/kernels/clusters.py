@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.calibrated.population import clustered_variance, effective_number
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.population_mean import clustered_variance, effective_number
 from polars_scorio.kernels.states import States, distinct
 
 

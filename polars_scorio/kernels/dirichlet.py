@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import require_weight_per_category, slices, weight_range
 
 

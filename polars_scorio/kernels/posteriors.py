@@ -9,13 +9,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.dirichlet import weighted_moments
-from polars_scorio.kernels.draws import DrawsOf, credit_moments
+from polars_scorio.kernels.draws.expected_credit import DrawsOf, credit_moments
 from polars_scorio.kernels.expected_variance import ExpectedVariance
-from polars_scorio.kernels.pooling.fit import Grid, fit_binary, fit_categories
 from polars_scorio.kernels.pooling.integration import Posterior
-from polars_scorio.kernels.pooling.moments import (
+from polars_scorio.kernels.pooling.pooled_moments import (
     Joint,
     JointMoments,
     Moments,
@@ -25,6 +24,7 @@ from polars_scorio.kernels.pooling.moments import (
     trial_variance,
     weighted_posterior,
 )
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_categories
 from polars_scorio.kernels.states import States
 
 Target = Literal["benchmark", "population"]

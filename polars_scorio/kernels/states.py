@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known

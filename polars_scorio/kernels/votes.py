@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches
 from polars_scorio.kernels.states import distinct
 

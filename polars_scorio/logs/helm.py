@@ -10,8 +10,8 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
-from polars_scorio.logs.options import LogOptions, read, reader, scored
 from polars_scorio.logs.paths import Paths, names
+from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

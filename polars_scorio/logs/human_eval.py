@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.ndjson import first_line, scan
-from polars_scorio.logs.options import LogOptions, read, reader
+from polars_scorio.logs.json_lines import first_line, scan
 from polars_scorio.logs.paths import Paths, find, names
+from polars_scorio.logs.reader_options import LogOptions, read, reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,8 +13,8 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE, Archive
 from polars_scorio.logs.json_files import Row, json_file, kind, parsed, shaped, unlike
-from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, find, told
+from polars_scorio.logs.reader_options import LogOptions, read, reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -10,9 +10,9 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unlike
-from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.parquet import columns
 from polars_scorio.logs.paths import Paths, find, names
+from polars_scorio.logs.reader_options import LogOptions, read, reader
 from polars_scorio.logs.repeats import trials_of_means
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_rows, table, unlike
-from polars_scorio.logs.options import LogOptions, read, reader
 from polars_scorio.logs.paths import Paths, names
+from polars_scorio.logs.reader_options import LogOptions, read, reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.ndjson import Schema, first_line, number, scan
-from polars_scorio.logs.options import LogOptions, read, reader
+from polars_scorio.logs.json_lines import Schema, first_line, number, scan
 from polars_scorio.logs.paths import Paths, find, told
+from polars_scorio.logs.reader_options import LogOptions, read, reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -10,9 +10,9 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import Row, json_file, json_lines, shaped, table, unlike
-from polars_scorio.logs.ndjson import first_line, scan
-from polars_scorio.logs.options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_lines import first_line, scan
 from polars_scorio.logs.paths import Paths, find, names
+from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

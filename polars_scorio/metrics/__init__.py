@@ -1,12 +1,13 @@
 """The metrics: values that know their arguments and their formula."""
 
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.answer_votes import vote_at_k
 from polars_scorio.metrics.blends import (
     geo_spectrum_at_k,
     geo_spectrum_star_at_k,
     geom_at_k,
     geom_ds_at_k,
 )
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
 from polars_scorio.metrics.thresholds import (
@@ -17,7 +18,6 @@ from polars_scorio.metrics.thresholds import (
     tail_pass,
     threshold_spectrum_at_k,
 )
-from polars_scorio.metrics.votes import vote_at_k
 from polars_scorio.metrics.weighted import avg, bayes
 
 __all__ = [

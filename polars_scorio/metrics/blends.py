@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
-from polars_scorio.kernels import credit
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.blends import blend, blend_moments
-from polars_scorio.kernels.calibrated.blend import blend_price
-from polars_scorio.kernels.calibrated.groups import Calibrated
-from polars_scorio.kernels.calibrated.price import Price
-from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
-from polars_scorio.kernels.pooling.moments import Joint
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.blend_price import blend_price
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.draws import credit
+from polars_scorio.kernels.draws.expected_credit import (
+    credit_covariance,
+    credit_moments,
+    expected_credit,
+)
+from polars_scorio.kernels.geometric_blends import blend, blend_moments
+from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import Questions
-from polars_scorio.metrics.base import Bounds, DrawSizes, Metric, Summary
-from polars_scorio.metrics.draws import UNIT, Gains, drawing, trials_and_successes
-from polars_scorio.metrics.parameters import documented
+from polars_scorio.metrics.draw_metric import UNIT, Gains, drawing, trials_and_successes
+from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, Summary
+from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.thresholds import check_spectrum
 
 

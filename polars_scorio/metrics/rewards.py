@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.calibrated.best import best_prices
-from polars_scorio.kernels.calibrated.price import GainsOf, Price, fixed
-from polars_scorio.kernels.credit import any_success
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.max_price import best_prices
+from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
+from polars_scorio.kernels.draws.credit import any_success
+from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.posteriors import Questions
-from polars_scorio.kernels.rewards import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.states import Rewards, States
-from polars_scorio.metrics.base import (
+from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
     Metric,
@@ -28,7 +28,7 @@ from polars_scorio.metrics.base import (
     weight_pairs,
     weights,
 )
-from polars_scorio.metrics.parameters import documented
+from polars_scorio.metrics.parameter_help import documented
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -26,8 +26,8 @@ from polars_scorio.arguments import (
     flat_numbers,
     shown,
 )
-from polars_scorio.kernels import credit
-from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.draws import credit
 
 __all__ = [
     "beta",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from polars_scorio.kernels import credit
-from polars_scorio.metrics.base import Bounds, DrawSizes
-from polars_scorio.metrics.draws import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.parameters import documented
+from polars_scorio.kernels.draws import credit
+from polars_scorio.metrics.draw_metric import UNIT, DrawMetric, draw_metric
+from polars_scorio.metrics.metric import Bounds, DrawSizes
+from polars_scorio.metrics.parameter_help import documented
 
 
 @documented

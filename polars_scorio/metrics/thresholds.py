@@ -5,10 +5,16 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_count, check_number, flat_numbers, several, shown
-from polars_scorio.kernels import credit
-from polars_scorio.metrics.base import Bounds, DrawSizes, draw_sizes
-from polars_scorio.metrics.draws import ALL_TRIALS, UNIT, DrawMetric, draw_metric, threshold_curve
-from polars_scorio.metrics.parameters import documented
+from polars_scorio.kernels.draws import credit
+from polars_scorio.metrics.draw_metric import (
+    ALL_TRIALS,
+    UNIT,
+    DrawMetric,
+    draw_metric,
+    threshold_curve,
+)
+from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes
+from polars_scorio.metrics.parameter_help import documented
 
 
 @documented

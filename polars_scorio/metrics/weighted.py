@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polars_scorio.kernels.calibrated.average import average_price
-from polars_scorio.kernels.calibrated.price import GainsOf, Price, fixed
+from polars_scorio.kernels.calibrated.average_price import average_price
+from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.base import (
+from polars_scorio.metrics.metric import (
     Bounds,
     Metric,
     Summary,
@@ -23,7 +23,7 @@ from polars_scorio.metrics.base import (
     label,
     weight_pairs,
 )
-from polars_scorio.metrics.parameters import documented
+from polars_scorio.metrics.parameter_help import documented
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -12,20 +12,20 @@ import polars as pl
 from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import BALLOTS
-from polars_scorio.counting.counts import DROPPED, QUESTIONS, REWARDS, class_columns
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import CLUSTER, Trials
-from polars_scorio.kernels.arrays import Ints
+from polars_scorio.counting.tally import DROPPED, QUESTIONS, REWARDS, class_columns
+from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
-from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import CENTER, NUMBERS, REACH
-from polars_scorio.reporting.calibrated import PRICE, calibrated_numbers
-from polars_scorio.reporting.clustered import sample_of
-from polars_scorio.reporting.inference import Inference
-from polars_scorio.reporting.votes import read_ballots, vote_numbers
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.result_columns import CENTER, NUMBERS, REACH
+from polars_scorio.reporting.inference.calibrated import PRICE, calibrated_numbers
+from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.cluster_noise import sample_of
+from polars_scorio.reporting.inference.vote_numbers import read_ballots, vote_numbers
 
 COLUMNS: dict[str, pl.DataType] = {
     "metric": pl.String(),

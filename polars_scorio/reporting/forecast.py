@@ -9,13 +9,13 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
-from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.calibrated.forecast import forecast as ranges
-from polars_scorio.kernels.calibrated.groups import Calibrated, Group
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.calibrated.further_draws import forecast as ranges
+from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
-from polars_scorio.metrics.base import DrawSizes, Metric
+from polars_scorio.metrics.metric import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.request import Request

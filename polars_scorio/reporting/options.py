@@ -17,8 +17,8 @@ from polars_scorio.arguments import (
     check_confidence,
 )
 from polars_scorio.counting.roles import Category, Column, Unscored
-from polars_scorio.kernels.convergence import Scheme
 from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.prefix_rankings import Scheme
 from polars_scorio.signatures import Option
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame

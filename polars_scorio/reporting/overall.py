@@ -9,11 +9,11 @@ from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import Overall, Per, View, check_choice
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, STAND_IN, Trials
-from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import CENTER, REACH, series
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.result_columns import CENTER, REACH, series
 from polars_scorio.reporting.evaluate import (
     AROUND,
     RESULTS,
@@ -21,7 +21,7 @@ from polars_scorio.reporting.evaluate import (
     shared_columns,
     tidy,
 )
-from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.request import Request
 
 _LOWEST, _HIGHEST = ":lowest", ":highest"

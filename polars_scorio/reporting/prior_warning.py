@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
 
 CURES = (

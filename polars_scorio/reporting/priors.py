@@ -9,14 +9,14 @@ import polars as pl
 
 from polars_scorio.arguments import check_confidence
 from polars_scorio.counting.categories import Classes, classes
-from polars_scorio.counting.counts import QUESTIONS
 from polars_scorio.counting.groups import groups
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
-from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.intervals import beta_interval
-from polars_scorio.kernels.pooling.fit import Grid
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.pooling.population_fit import Grid
+from polars_scorio.kernels.posterior_intervals import beta_interval
 from polars_scorio.kernels.posteriors import Pooled
-from polars_scorio.metrics.base import Weights, weight_pairs, weights
+from polars_scorio.metrics.metric import Weights, weight_pairs, weights
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.request import bind_prior

@@ -10,9 +10,9 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import checked, once_whole
-from polars_scorio.counting.clusters import cluster_dtype
+from polars_scorio.counting.cluster_membership import cluster_dtype
+from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.counts import class_columns
 from polars_scorio.counting.roles import (
     CLUSTER,
     EVERYTHING,
@@ -21,11 +21,9 @@ from polars_scorio.counting.roles import (
     bind,
     refuse_repeats,
 )
-from polars_scorio.counting.samples import check_sample
-from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import INFINITE
-from polars_scorio.reporting.calibrated import PRICE, PRICE_DTYPE
-from polars_scorio.reporting.curves import curve_columns, with_curves
+from polars_scorio.counting.tally import class_columns
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.result_columns import INFINITE
 from polars_scorio.reporting.evaluate import (
     AROUND,
     CLUSTERS,
@@ -37,10 +35,12 @@ from polars_scorio.reporting.evaluate import (
     shared_columns,
     tidy,
 )
+from polars_scorio.reporting.inference.calibrated import PRICE, PRICE_DTYPE
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.prior_warning import warn_of_rows
 from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
 from polars_scorio.reporting.wide import wide_columns, widened
 
 if TYPE_CHECKING:

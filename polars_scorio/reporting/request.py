@@ -14,10 +14,10 @@ from polars_scorio.counting.groups import groups
 from polars_scorio.counting.roles import Trials, as_categories, bind
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
-from polars_scorio.metrics.base import Metric
-from polars_scorio.metrics.results import Intervals
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.result_columns import Intervals
 from polars_scorio.reporting.evaluate import Cells
-from polars_scorio.reporting.inference import Inference
+from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.options import Frame
 
 

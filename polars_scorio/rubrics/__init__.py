@@ -34,7 +34,7 @@ from polars_scorio.rubrics.schemata import (
     verifier_only,
     verifier_prob,
 )
-from polars_scorio.rubrics.scorio import (
+from polars_scorio.rubrics.scorio_schemata import (
     confident_and_correct,
     difficulty_adjusted,
     format_compliance,

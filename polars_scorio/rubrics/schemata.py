@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_scorio.rubrics.reading import Reading, ReadingOptions
 from polars_scorio.rubrics.rubric import At, Cases, Rubric, roots
-from polars_scorio.rubrics.variables import Variables
+from polars_scorio.rubrics.table_variables import Variables
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:

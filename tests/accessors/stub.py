@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from polars_scorio.accessors import metrics
 from polars_scorio.accessors.methods import estimate_functions, metric_functions
-from polars_scorio.metrics import base
+from polars_scorio.metrics import metric as base
 
 STUB = Path(metrics.__file__).with_suffix(".pyi")
 

@@ -9,8 +9,8 @@ import time
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.kernels.convergence import convergence
 from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.prefix_rankings import convergence
 from polars_scorio.kernels.states import Outcomes
 
 BINARY = [ps.pass_at_k(8), ps.pass_hat_k(8), ps.maj_at_k(8), ps.maj_at_k(), ps.geom_ds_at_k(8)]

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from polars_scorio.kernels import credit
-from polars_scorio.kernels.draws import credit_moments, expected_credit
+from polars_scorio.kernels.draws import credit
+from polars_scorio.kernels.draws.expected_credit import credit_moments, expected_credit
+from polars_scorio.kernels.max_of_draws import best_moments, expected_best
 from polars_scorio.kernels.posteriors import Independent, Pooled
-from polars_scorio.kernels.rewards import best_moments, expected_best
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.results import Intervals
+from polars_scorio.metrics.result_columns import Intervals
 
 CREDITS = {
     "pass": credit.any_success,

@@ -13,25 +13,25 @@ import polars as pl
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 import polars_scorio as ps
-from polars_scorio.kernels.simultaneous.adjusted import adjusted_means
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
-from polars_scorio.kernels.simultaneous.best import (
+from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
+from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
+from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.probability_best import (
     p_best,
     p_best_paired,
     shrinkage,
     shrinkage_paired,
 )
-from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
-from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
-from polars_scorio.kernels.simultaneous.paired import paired
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
-from polars_scorio.kernels.simultaneous.verdicts import (
+from polars_scorio.kernels.simultaneous.step_down import (
     by_score,
     independent_critical,
     paired_critical,
     pairs_of,
     step_down,
 )
+from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means
 
 CONFIDENCE = 0.95
 SLOPE = 1.5  # how much questions differ: success rate ndtr(SLOPE * x + model), x standard normal

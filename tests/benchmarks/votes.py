@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats
-from polars_scorio.kernels.calibrated.interval import interval
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.calibrated.clopper_pearson import interval
 from polars_scorio.kernels.calibrated.vote_price import Votes, vote_price
 from polars_scorio.kernels.votes import Ballots, Ties, vote_success
 

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.decisions.differences import standardized
+from polars_scorio.decisions.model_difference import standardized
 from tests import moments
 from tests.made_logs import drawn, long, unreadable
 

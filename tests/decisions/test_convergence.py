@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.kernels.convergence import convergence
+from polars_scorio.kernels.prefix_rankings import convergence
 from polars_scorio.kernels.states import Outcomes
 from tests.made_logs import drawn, long, unreadable
 

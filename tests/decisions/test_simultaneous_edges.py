@@ -58,7 +58,7 @@ def test_without_any_sigma_the_order_is_certain_and_equals_share():
 
 
 def test_some_models_without_sigma_stay_where_they_are():
-    from polars_scorio.decisions.differences import posteriors, told_apart  # noqa: PLC0415
+    from polars_scorio.decisions.model_difference import posteriors, told_apart  # noqa: PLC0415
 
     mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
     scores = posteriors(mu, sigma, ps.bayes(), None)

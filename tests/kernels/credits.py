@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from polars_scorio.kernels import credit
+from polars_scorio.kernels.draws import credit
 
 CREDITS = {
     "any": credit.any_success,

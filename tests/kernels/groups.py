@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.pooling.fit import fit_binary
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.pooling.integration import Posterior
-from polars_scorio.kernels.pooling.moments import metric_posterior, trial_variance
+from polars_scorio.kernels.pooling.pooled_moments import metric_posterior, trial_variance
+from polars_scorio.kernels.pooling.population_fit import fit_binary
 
 Group = tuple[Ints, Ints, Ints]  # n, c, questions
 Moments = Callable[[Floats, Floats], tuple[Floats, Floats]]  # a, b of a Beta -> mean, variance

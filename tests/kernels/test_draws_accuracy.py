@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from polars_scorio.kernels.draws import credit_covariance, credit_moments, expected_credit
+from polars_scorio.kernels.draws.expected_credit import (
+    credit_covariance,
+    credit_moments,
+    expected_credit,
+)
 from tests.kernels.credits import CREDITS, draws_of_trials, every_credit, states
 
 # --- Oracles -----------------------------------------------------------------------------------

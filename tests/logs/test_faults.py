@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.options import LogOptions
+from polars_scorio.logs.reader_options import LogOptions
 from polars_scorio.reporting.options import RoleOptions
 
 # A file name that each reader of JSON looks for.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.display.html.labels import spoken
-from polars_scorio.display.html.look import Look
+from polars_scorio.display.html.log_summary import Look
+from polars_scorio.display.html.phrases import count, listed, numbered, span
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.html.texts import count, listed, numbered, span
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 
 # What the numbers of trials followed: a title, and what that means for whom.
 _FOLLOWED = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.html.texts import count, listed
-from polars_scorio.display.scale import Scale, spreads
+from polars_scorio.display.number_format import Scale, spreads
 from polars_scorio.display.settings import Settings
 
 _SAME = 1e-9  # numbers that differ by less are the same

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from polars_scorio.display import words
+from polars_scorio.display import metric_titles as words
 from polars_scorio.display.tables import visible
 
 _PARTS = " / "

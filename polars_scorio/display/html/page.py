@@ -12,10 +12,10 @@ from typing import Any
 import jinja2
 import polars as pl
 
-from polars_scorio.display.html.about import About
 from polars_scorio.display.html.alerts import Alert
+from polars_scorio.display.html.method_notes import About
+from polars_scorio.display.html.page_tables import Table
 from polars_scorio.display.html.pictures import Figure
-from polars_scorio.display.html.tables import Table
 from polars_scorio.display.tables import markdown_text
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-\d.]+, [-\d.]+)\\\](?=[ ;,]|$)")

@@ -9,16 +9,16 @@ from typing import Any
 import vl_convert
 
 from polars_scorio.counting.roles import bind
-from polars_scorio.display import grids
+from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, paired, sizes
 from polars_scorio.display.charts import INK, Heading, Picture
 from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
+from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.html.texts import count, listed
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 
 # Stand-ins that no chart uses otherwise; the page knows what they are in the light and in the dark.

@@ -9,20 +9,20 @@ from typing import Any, cast
 import polars as pl
 
 from polars_scorio.counting.categories import classes
+from polars_scorio.counting.category_values import literal
 from polars_scorio.counting.roles import CATEGORY, COUNT, Roles, Trials, bind
-from polars_scorio.counting.values import literal
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.html.labels import labels
-from polars_scorio.display.html.look import Look
+from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.curves import in_one_column
 from polars_scorio.reporting.report import report
 from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.threshold_curves import in_one_column
 
 ASSURANCE = 0.8  # the probability with which a plan tells a pair apart
 _DRAWN = 4  # the usual draw size, where questions have so many trials

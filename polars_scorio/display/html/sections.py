@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from polars_scorio.display.html import pictures, tables
+from polars_scorio.display.html import page_tables as tables
+from polars_scorio.display.html import pictures
 from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
 from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import ASSURANCE, Scope, average, knows_success
-from polars_scorio.display.html.texts import count, listed
-from polars_scorio.display.scale import Scale
+from polars_scorio.display.number_format import Scale
 from polars_scorio.display.settings import Settings
 
 _NAMED = 40  # questions in a sentence

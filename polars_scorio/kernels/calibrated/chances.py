@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 
 _KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 
 _CLOSE = 1e-7  # to the largest mean
 _SHARPER = 20.0  # each barrier than the one before

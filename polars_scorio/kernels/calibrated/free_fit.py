@@ -14,8 +14,8 @@ from math import ceil
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.pooling.fit import Grid
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.pooling.population_fit import Grid
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
@@ -94,7 +94,7 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
     --------
     Half of the questions always fail, half always succeed.
 
-    >>> from polars_scorio.kernels.pooling.fit import fit_binary
+    >>> from polars_scorio.kernels.pooling.population_fit import fit_binary
     >>> counts = np.array([16, 16]), np.array([0, 16]), np.array([50, 50])
     >>> fit = fit_free(fit_binary(*counts), *counts)
     >>> p, _ = fit.rates

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.chances import share_chances
-from polars_scorio.kernels.draws import urn_chances
+from polars_scorio.kernels.draws.expected_credit import urn_chances
 
 _URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.chances import draw_chances
-from polars_scorio.kernels.calibrated.groups import Group
-from polars_scorio.kernels.calibrated.polynomials import credit_of
-from polars_scorio.kernels.calibrated.price import binomial
+from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.group_fits import Group
+from polars_scorio.kernels.calibrated.variance_price import binomial
 
 _FEWEST = 8  # trials
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
-from polars_scorio.kernels.calibrated.price import Price
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import States
 from polars_scorio.kernels.votes import (

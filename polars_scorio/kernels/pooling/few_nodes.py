@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.array_types import Floats
 
 
 def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]:

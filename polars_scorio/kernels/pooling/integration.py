@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.pooling.fit import Grid
+from polars_scorio.kernels.pooling.population_fit import Grid
 
 _PSEUDO_QUESTIONS = 2
 
@@ -130,7 +130,7 @@ def posterior(
     --------
     A metric that looks at the prior only: its mean success rate.
 
-    >>> from polars_scorio.kernels.pooling.fit import fit_binary
+    >>> from polars_scorio.kernels.pooling.population_fit import fit_binary
     >>> one = np.array([1])
     >>> grid = fit_binary(one, one, one)
     >>> def prior_mean(states):
@@ -169,7 +169,7 @@ def joint_covariance(
     Two metrics that look at the prior only: chance of success and of failure. One success in one
     trial makes the mean Beta(2, 1), whose variance is 1/18.
 
-    >>> from polars_scorio.kernels.pooling.fit import fit_binary
+    >>> from polars_scorio.kernels.pooling.population_fit import fit_binary
     >>> one = np.array([1])
     >>> grid = fit_binary(one, one, one)
     >>> def prior_means(states):

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import slices
 
 _EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 
 _COIN = 0.5
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Mask
+from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.batches import batches, slices
 from polars_scorio.kernels.simultaneous.roots import root
 

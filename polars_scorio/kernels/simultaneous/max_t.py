@@ -10,10 +10,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.simultaneous.directions import EVEN, directions
-from polars_scorio.kernels.simultaneous.paired import Paired, of_pairs
+from polars_scorio.kernels.simultaneous.fixed_draws import EVEN, directions
+from polars_scorio.kernels.simultaneous.paired_means import Paired, of_pairs
 from polars_scorio.kernels.simultaneous.roots import root
 
 Singles = NDArray[np.float32]  # the draws have no more digits to give

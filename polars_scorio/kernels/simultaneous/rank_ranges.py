@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 
 Signs = NDArray[np.int8]
 

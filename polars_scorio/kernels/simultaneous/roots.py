@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from polars_scorio.kernels.arrays import Floats
+from polars_scorio.kernels.array_types import Floats
 
 
 def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int) -> Floats:

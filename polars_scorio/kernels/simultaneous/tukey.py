@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.arrays import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.roots import root
 
 # The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.

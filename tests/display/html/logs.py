@@ -7,11 +7,11 @@ from random import Random
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.order import Order
 from polars_scorio.display.html.page import Page
-from polars_scorio.display.html.write import page
+from polars_scorio.display.html.page_request import Order
+from polars_scorio.display.html.write_page import page
 from polars_scorio.display.settings import Settings
-from polars_scorio.metrics.base import Metric
+from polars_scorio.metrics.metric import Metric
 
 _VOID = {"meta", "link", "br"}
 _USUAL = Settings()

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels import credit
-from polars_scorio.kernels.calibrated.groups import Calibrated
-from polars_scorio.kernels.calibrated.numbers import credit_numbers
-from polars_scorio.kernels.calibrated.polynomials import credit_of
-from polars_scorio.kernels.calibrated.price import fixed
+from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
+from polars_scorio.kernels.calibrated.variance_price import fixed
+from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import CASES, states_of
 

@@ -6,7 +6,7 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.interval import interval
+from polars_scorio.kernels.calibrated.clopper_pearson import interval
 from polars_scorio.kernels.calibrated.vote_price import Votes, noise, vote_price
 from polars_scorio.kernels.votes import Ballots, vote_success, vote_variance
 

@@ -5,10 +5,10 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from polars_scorio.kernels import credit
+from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation
-from polars_scorio.kernels.pooling.fit import fit_binary, fit_categories
-from polars_scorio.kernels.pooling.moments import draw_posterior, weighted_posterior
+from polars_scorio.kernels.pooling.pooled_moments import draw_posterior, weighted_posterior
+from polars_scorio.kernels.pooling.population_fit import fit_binary, fit_categories
 
 RNG = np.random.default_rng(7)
 POPULATIONS = {
@@ -72,7 +72,7 @@ def test_categories_need_few_correlations(monkeypatch):
     counts = RNG.multinomial(16, RNG.dirichlet([0.5, 0.3, 0.2], 1000))
     w, each = np.array([0.0, 0.5, 1.0]), np.ones(1000, dtype=int)
     few = fit_categories(counts, each)
-    monkeypatch.setattr("polars_scorio.kernels.pooling.fit._NARROW", 0.0)
+    monkeypatch.setattr("polars_scorio.kernels.pooling.population_fit._NARROW", 0.0)
     every = fit_categories(counts, each)
     assert few.weight.size == 30
     assert every.weight.size > 60

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels import batches
-from polars_scorio.kernels.pooling.fit import Grid, fit_binary
 from polars_scorio.kernels.pooling.integration import blocks
-from polars_scorio.kernels.pooling.moments import Joint, metric_covariance, trial_variance
+from polars_scorio.kernels.pooling.pooled_moments import Joint, metric_covariance, trial_variance
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary
 from tests.kernels.groups import (
     HARD,
     UNIT,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels import batches
-from polars_scorio.kernels.arrays import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.pooling import likelihood
 from polars_scorio.kernels.pooling.likelihood import log_dirichlet_at_mean, log_likelihood, tally
 from tests.made_logs import law

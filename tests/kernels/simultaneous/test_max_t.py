@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import studentized_range, t
 
 from polars_scorio.kernels.simultaneous.max_t import max_t_critical, max_t_of_each
-from polars_scorio.kernels.simultaneous.paired import Paired, paired
+from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from tests.kernels.simultaneous.test_paired import FIRST, everyone, sample
 
 

@@ -1,0 +1,329 @@
+"""The accessor `.scorio` on Polars expressions: a metric wherever an aggregation is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.accessors.metrics import MetricEstimates
+from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.category_values import EXACT, check_dtype
+from polars_scorio.counting.roles import Category, Roles, bind
+from polars_scorio.kernels.array_types import Ints
+from polars_scorio.metrics.metric import Metric, check_metric
+from polars_scorio.metrics.metrics_of_counts import Answer
+from polars_scorio.signatures import takes
+
+
+class ScorioExpr(MetricEstimates):
+    """Metrics of the categories in a column, as aggregations: a group is one question.
+
+    `pl.col("category").scorio` knows 0/1 and true/false; `pl.col("grade").scorio(success="good")`
+    says what else the categories mean. What comes out is what a report with ``per="question"`` says
+    of a question that has the trials of the group. It belongs wherever an aggregation does: in
+    `group_by().agg`, `group_by_dynamic().agg`, in `select` over a whole column, and in a window
+    with `.over(...)`.
+
+    The metrics are methods with the arguments of their functions, of `k` a single one; all but
+    `vote_at_k`, which needs the answers beside the categories: groups are counted here by category,
+    and nothing is kept of their trials.
+
+    Parameters
+    ----------
+    expr : Expr
+        The categories: one for each trial.
+    roles : Roles, optional
+        What they mean; `ps.scorio(expr, ...)` and `expr.scorio(...)` make them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio
+    >>> trials = pl.DataFrame({"question": [1, 1, 1, 2, 2, 2], "category": [0, 1, 1, 0, 0, 1]})
+    >>> passed = pl.col("category").scorio.pass_at_k(2).alias("pass_at_2").round(4)
+    >>> trials.group_by("question").agg(passed).sort("question").rows()
+    [(1, 1.0), (2, 0.6667)]
+    >>> trials.filter(passed.over("question") == 1)["question"].to_list()
+    [1, 1, 1]
+    """
+
+    def __init__(self, expr: pl.Expr, roles: Roles | None = None) -> None:
+        self._expr = expr
+        self._roles = roles or Roles()
+
+    def __repr__(self) -> str:
+        return f"<scorio of {self._expr}>"
+
+    @takes()
+    def __call__(
+        self,
+        *,
+        success: Category | Iterable[Category] | None = None,
+        missing: Category = "error",
+    ) -> ScorioExpr:
+        """Say what the categories mean; as the roles of these names in `Scorio.__call__`.
+
+        Parameters
+        ----------
+        success : category or several of them, optional
+            Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+            No warning says that a column has none of them, as a report does: an expression sees
+            some of the groups at a time, and never knows whether these are all.
+        missing : category, "error" or "drop"
+            What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a
+            category, as in ``missing=0``. What the column cannot hold is refused at collection,
+            when its dtype is known.
+
+        Returns
+        -------
+        ScorioExpr
+            The accessor with these roles.
+
+        Raises
+        ------
+        TypeError
+            If one of them is no category.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> grades = pl.DataFrame({"grade": ["good", "bad", None]})
+        >>> grade = pl.col("grade").scorio(success="good", missing="drop")
+        >>> grades.select(grade.avg()).item()
+        0.5
+        """
+        return ScorioExpr(self._expr, Roles(success=success, missing=missing))
+
+    @takes()
+    def estimate(self, metric: Metric) -> pl.Expr:
+        """The unbiased finite-sample estimate of the group.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to report, with a single k: `ps.pass_at_k(4)`, ...; ``.pass_at_k(4)`` is short for
+            it.
+
+        Returns
+        -------
+        Expr
+            Float64, under the name of the column. Null where no such estimate exists (k exceeds
+            the trials of the group) and where the group has no trial.
+
+        Raises
+        ------
+        TypeError, ValueError
+            At the call: if `metric` is no metric or has more than one k, or if its `w`, `success`
+            and `missing` contradict each other. At collection: if the column cannot hold these
+            categories, or holds a missing one or one that is not known.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> trials = pl.DataFrame({"category": [0, 1, 2]})
+        >>> trials.select(pl.col("category").scorio.estimate(ps.bayes([0, 0.5, 1]))).item()
+        0.5
+        """
+        check_metric(metric)
+        return self._counted(Answer(metric, posterior=False))
+
+    @takes()
+    def posterior(self, metric: Metric, *, confidence: float = 0.95) -> pl.Expr:
+        """Estimate, posterior and credible interval of the group.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to report, with a single k: `ps.pass_at_k(4)`, ...
+        confidence : float
+            Credibility of the interval.
+
+        Returns
+        -------
+        Expr
+            A struct of estimate, mu, sigma, lo and hi (Float64), under the name of the column: the
+            numbers of a report. Null where the group has no trial.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `estimate`; and if `confidence` lies outside (0, 1).
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> trials = pl.DataFrame({"category": [0, 1, 1, 0, 1]})
+        >>> posterior = pl.col("category").scorio.posterior(ps.pass_hat_k(2))
+        >>> trials.select(posterior).unnest("category").select(pl.all().round(4)).row(0)
+        (0.3, 0.3571, 0.1978, 0.0, 0.7448)
+        """
+        check_metric(metric)
+        return self._counted(Answer(metric, confidence))
+
+    def _counted(self, answer: Answer) -> pl.Expr:
+        """Count the categories of the group, and answer from the counts alone."""
+        if self._expr.meta.has_multiple_outputs():
+            raise ValueError(
+                f"a metric is one of a single column, got {self._expr}. Write an expression for "
+                "each column."
+            )
+        groups = _Groups(answer, self._roles)
+        # Elementwise on what was aggregated: a call for many groups, never one for each.
+        return pl.struct(groups.counts(self._expr)).map_batches(
+            groups, return_dtype=answer.dtype, is_elementwise=True
+        )
+
+
+pl.Expr.__annotations__["scorio"] = ScorioExpr  # for completion, as that of frames
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """The function from what was counted in each group to what a metric says of it."""
+
+    answer: Answer
+    roles: Roles
+
+    def counts(self, expr: pl.Expr) -> list[pl.Expr]:
+        """What is aggregated: a category, for its dtype; trials, missing, strays; each class.
+
+        The dtype is not known before, so that categories are compared as words or as numbers.
+        """
+        words = self._labelled()
+        name = expr.meta.output_name(raise_if_undetermined=False) or "category"
+        kind = pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
+        counted = self._classes(name, pl.String() if words else kind)
+        number = _values(expr, pl.Float64())
+        # Exact beyond 2**53, where Float64 has gaps.
+        whole = _values(expr, pl.Int128())
+        values, stray, nan = number, pl.lit(0), number.is_nan().sum()
+        if words:
+            values, nan = _values(expr, pl.String()), pl.lit(0)
+        elif counted.known is None and all(
+            float(value).is_integer() for value in counted.success or ()
+        ):
+            # Who names a fraction as a success knows that the column holds fractions.
+            stray = ((number != number.floor()) | number.is_infinite()).sum()
+        numbers = [expr.len(), expr.null_count() + nan, stray]
+        numbers += [_equals(values, whole, members).sum() for members in _members(counted)]
+        return [expr.first(), *(number.alias(f":{i}") for i, number in enumerate(numbers))]
+
+    def __call__(self, groups: pl.Series) -> pl.Series:
+        """An answer for each group; Polars calls it with a part of the groups."""
+        category, *columns = groups.struct.unnest().get_columns()
+        counted = self._classes(category.name, category.dtype)
+        self._refuse_rewards(category)
+        numbers = [column.to_numpy().astype(np.int64) for column in columns]
+        rows, missing, stray, *members = numbers
+        rest = rows - missing - sum(members)
+        self._refuse_missing(category.name, missing)
+        _refuse_strays(category.name, stray if counted.known is None else rest, counted)
+        counts = np.column_stack([rest, *members] if counted.known is None else members)
+        stand_in = self.roles.missing
+        if stand_in not in ("error", "drop"):
+            counts[:, _place(stand_in, counted)] += missing
+        return self.answer(counts).alias(category.name)
+
+    def _labelled(self) -> bool:
+        """Whether the categories that are named are words."""
+        weighed = [category for category, _ in self.answer.metric.w or ()]
+        stand_in = [value for value in [self.roles.missing] if value not in ("error", "drop")]
+        named = [*(self.roles.successes or ()), *weighed, *stand_in]
+        words = [isinstance(value, str) for value in named]
+        if any(words) and not all(words):
+            raise TypeError(f"categories must be all labels or all numbers, got {named}")
+        return any(words)
+
+    def _classes(self, name: str, dtype: pl.DataType) -> Classes:
+        """What a report on a column of this name and dtype would count."""
+        column = pl.LazyFrame(schema={name: dtype})
+        roles = replace(self.roles, model=None, question=name, trial=None, category=name)
+        w = self.answer.metric.w
+        weighted = [] if w is None else [tuple(category for category, _ in w)]
+        return classes(bind(column, roles), weighted, binary=w is None)
+
+    def _refuse_rewards(self, category: pl.Series) -> None:
+        """Refuse values that a report would take as rewards: of those, counts tell nothing."""
+        metric = self.answer.metric
+        real = category.dtype.is_float() and self.roles.success is None
+        if metric.rewards and metric.w is None and real:
+            raise ValueError(
+                f"{metric.name}: {category.name!r} is {category.dtype}, so that its values may be "
+                "rewards, which an expression does not keep. Weigh them with "
+                "w={value: reward, ...}, say success=1 where they are outcomes, or use a report."
+            )
+
+    def _refuse_missing(self, name: str, missing: Ints) -> None:
+        # A callback sees a part of the groups, not always the same: the rest is not known.
+        if self.roles.missing == "error" and missing.any():
+            raise ValueError(
+                f"a missing category (null or NaN in {name!r}): "
+                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
+                "counts them as that."
+            )
+
+
+def _values(expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """The categories as words or as numbers; what is neither is refused in our own words."""
+    return expr.map_batches(partial(_cast, dtype=dtype), return_dtype=dtype, is_elementwise=True)
+
+
+def _cast(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    check_dtype(f"category column {column.name!r}", "category", column.dtype)
+    # The codes of a categorical are no numbers: it is refused where words are asked for.
+    values = column if dtype == pl.String else column.to_physical()
+    return values.cast(dtype, strict=False)
+
+
+def _members(counted: Classes) -> list[tuple[Category, ...]]:
+    """The categories of each class that is counted; failures are what the others leave."""
+    if counted.known is None:
+        return [counted.success or ()]
+    return [(category,) for category in counted.known]
+
+
+def _equals(values: pl.Expr, whole: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
+    """Whether a category is one of those of a class; `whole` is its value without a fraction."""
+    big = [member for member in members if not isinstance(member, str) and abs(member) >= EXACT]
+    spelled = [spelling for member in members if member not in big
+               for spelling in _spellings(member)]  # fmt: skip
+    return pl.any_horizontal(
+        *(values == pl.lit(spelling) for spelling in spelled),
+        *((values == float(member)) & (whole == int(member)) for member in big),
+    )
+
+
+def _spellings(category: Category) -> set[Category]:
+    """A category as its column may hold it: a fraction also as a Float32 has it."""
+    if isinstance(category, str):
+        return {category}
+    number = float(category)
+    return {number} if number.is_integer() else {number, float(np.float32(number))}
+
+
+def _place(category: Category, counted: Classes) -> int:
+    """The class of a category."""
+    if counted.known is None:
+        return int(category in (counted.success or ()))
+    return counted.known.index(category)
+
+
+def _refuse_strays(name: str, strays: Ints, counted: Classes) -> None:
+    if not strays.any():
+        return
+    if counted.known is None:
+        raise ValueError(
+            f"a category that is not a whole number in {name!r}: pass an expression instead, for "
+            "instance (pl.col(...) >= 0.5).scorio."
+        )
+    raise ValueError(
+        f"a category outside {list(counted.known)} in {name!r}: recode it, pass w with a weight "
+        "for every category, or say with .scorio(success=...) which of them count as success."
+    )

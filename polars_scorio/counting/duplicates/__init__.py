@@ -1,0 +1,1 @@
+"""Whether trial ids of a question repeat."""

@@ -1,0 +1,256 @@
+"""Models on all questions that could have been asked: the questions at hand are a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.counting.cluster_membership import refuse_divided
+from polars_scorio.counting.roles import CLUSTER, Trials
+from polars_scorio.decisions.model_difference import Differences, standardized
+from polars_scorio.decisions.strata_arrays import STRATUM, Block
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
+from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
+from polars_scorio.kernels.simultaneous.probability_best import p_best_paired, shrinkage_paired
+from polars_scorio.kernels.simultaneous.step_down import (
+    Critical,
+    Decided,
+    by_score,
+    paired_critical,
+)
+from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
+from polars_scorio.metrics.metric import Bounds, Metric
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.request import view_of
+
+
+def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
+    """The options of the report that gives the estimates of the questions.
+
+    Raises
+    ------
+    ValueError
+        If something is asked for that has no say in them.
+    """
+    if not metric.per_question:
+        raise ValueError(
+            f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
+            'so that target="population" cannot compare them; ps.geom_at_k has'
+        )
+    idle = {
+        "prior trials have no say, leave prior= out": options.get("prior") is not None,
+        'a fitted population has no say, leave inference="pooled" out': (
+            options.get("inference") == "pooled"
+        ),
+        "alpha0 and beta0 have no say, leave them out": metric.beta_prior != (1.0, 1.0),
+    }
+    for way_out in (text for text, given in idle.items() if given):
+        raise ValueError(
+            'target="population" compares what the trials themselves say of each question: '
+            f"{way_out}"
+        )
+    return {**options, "target": "benchmark", "inference": "published"}
+
+
+def refuse_unadjustable(metric: Metric, options: DecisionOptions) -> None:
+    """Refuse ``questions="adjusted"`` where its model of the questions says nothing.
+
+    Raises
+    ------
+    ValueError
+        If the target are these very questions, or for other metrics than `avg` and `bayes`.
+    """
+    if options.get("questions") != "adjusted":
+        return
+    if options.get("target", "benchmark") != "population":
+        raise ValueError(
+            'questions="adjusted" takes the questions as a sample, some of which each model was '
+            'asked: it needs target="population"'
+        )
+    if not metric.closed_form:
+        raise ValueError(
+            'questions="adjusted" adds up effects of models and questions, which ps.avg() and '
+            f'ps.bayes() allow, got {metric!r}; questions="common" takes every metric'
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """The models of some strata on questions that are a sample: as `differences.Scores`.
+
+    Attributes
+    ----------
+    models : Paired
+        In units of `unit`.
+    unit : float
+        The range of the metric, or 1 where it has none.
+    span : float or None
+        That range in units; None: nobody knows it.
+    ends : tuple of float
+        Between which a score can be, and is shown.
+    """
+
+    models: Paired
+    unit: float
+    span: float | None
+    ends: Bounds
+
+    @property
+    def ranked(self) -> Floats:
+        """By which number each model is ranked."""
+        return self.models.mean
+
+    def quantile(self, probability: float) -> Floats:
+        """Of a standardized difference."""
+        freedom = self.models.freedom
+        return np.asarray(
+            scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
+        )
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Between each model and the next."""
+        a, b = order[:, :-1], order[:, 1:]
+        strata, mean = np.arange(len(order))[:, None], self.models.mean
+        return standardized(mean[strata, a] - mean[strata, b], self._sigma()[strata, a, b])
+
+    def critical(self, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs tell
+        """For `step_down`."""
+        return paired_critical(self.models, confidence)
+
+    def decided(self) -> Decided:
+        """For `step_down`."""
+        return by_score(self._score())
+
+    def told_of_each(self, confidence: float) -> Mask:
+        """Told apart at once from the model of the row."""
+        return np.asarray(self._score() > max_t_of_each(self.models, confidence)[:, :, None])
+
+    def p_best(self) -> Floats:
+        """How likely each model is the best."""
+        models = self.models
+        return p_best_paired(replace(models, mean=shrinkage_paired(models)[:, None] * models.mean))
+
+    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Those of pairs."""
+        mean, freedom = self.models.mean, self.models.freedom[:, None]
+        diff, sigma = mean[:, a] - mean[:, b], self._sigma()[:, a, b]
+        z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
+        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), np.abs(z))
+        limit = (self.ends[1] - self.ends[0]) / self.unit
+        lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
+        unit = self.unit
+        diff = np.where(freedom > 0, diff, np.nan)
+        return Differences(unit * diff, unit * sigma, z, prob, unit * lo, unit * hi)
+
+    def scores(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Mean, standard error and interval of each model by itself."""
+        sigma = np.diagonal(self._sigma(), axis1=1, axis2=2)
+        mu, sigma = self.models.mean * self.unit, sigma * self.unit
+        far = self.quantile((1 + confidence) / 2)[:, None] * sigma
+        return mu, sigma, np.clip(mu - far, *self.ends), np.clip(mu + far, *self.ends)
+
+    def _sigma(self) -> Floats:
+        sigma = self.models.sigma()
+        # Without a range, rewards that are all the same tell nothing of their spread.
+        return sigma if self.span is not None else np.where(sigma > 0, sigma, np.nan)
+
+    def _score(self) -> Floats:
+        mean = self.models.mean
+        score = np.abs(standardized(mean[:, :, None] - mean[:, None, :], self._sigma()))
+        return score if self.ends[0] < self.ends[1] else np.zeros_like(score)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Questions:
+    """What the models scored on each question, of one metric and draw size.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Ascending by stratum, question and model.
+    trials, metric
+        The log, and what was reported.
+    """
+
+    rows: pl.DataFrame
+    trials: Trials
+    metric: Metric
+
+    @classmethod
+    def read(cls, rows: pl.DataFrame, trials: Trials, metric: Metric, k: int | None) -> Questions:
+        """Read the rows of a report per question, which know their `STRATUM`."""
+        of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+        if trials.cluster is not None:
+            refuse_divided(of_k, trials)
+        return cls(of_k.sort(STRATUM, trials.question.name, *trials.models), trials, metric)
+
+    def scores(self, block: Block, *, adjusted: bool) -> Sampled:
+        """The models of some strata."""
+        low, high = self.metric.support
+        known = view_of(self.metric, self.trials) != "rewards"
+        unit = high - low if known and low < high else 1.0
+        span = float(low < high) if known else None
+        models = self._adjusted(block, unit) if adjusted else self._paired(block, unit, span or 0.0)
+        return Sampled(models, unit, span, _ends(self.metric, known=known))
+
+    def _paired(self, block: Block, unit: float, span: float) -> Paired:
+        """Those on the same questions."""
+        stratum, models = self.rows[STRATUM].to_numpy(), block.rows.shape[1]
+        own = np.isin(stratum, block.strata)
+        values = self.rows["estimate"].to_numpy()[own].reshape(-1, models)
+        sizes = np.unique(stratum[own], return_counts=True)[1] // models
+        cluster = (
+            None if self.trials.cluster is None else _places(self.rows[CLUSTER])[own][::models]
+        )
+        return paired(values / unit, np.cumsum(sizes) - sizes, span, cluster)
+
+    def _adjusted(self, block: Block, unit: float) -> Paired:
+        """Those on questions of which each model has a part."""
+        parts = self.rows.filter(
+            pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
+        ).partition_by(STRATUM)
+        each = [self._joined(part, unit) for part in parts]
+        moments = ("mean", "covariance", "freedom", "variance")
+        return Paired.of_moments(
+            *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
+        )
+
+    def _joined(self, part: pl.DataFrame, unit: float) -> Paired:
+        """The models of one stratum.
+
+        Raises
+        ------
+        ValueError
+            If some cannot be compared through common questions.
+        """
+        (model,), question = self.trials.models, self.trials.question.name
+        names = part[model].unique().sort()
+        place, asked = _places(part[model]), _places(part[question])
+        cluster = None if self.trials.cluster is None else _places(part[CLUSTER])
+        connected = connected_parts(place, asked)
+        if connected.any():
+            groups = [names.filter(connected == first).to_list() for first in np.unique(connected)]
+            where = "".join(f"{name}={part[name][0]!r}: " for name in self.trials.strata)
+            raise ValueError(
+                f"{where}the models are in {len(groups)} parts without a common question, so that "
+                f"no question connects them: {'; '.join(map(str, groups))}. Compare each part by "
+                "itself."
+            )
+        return adjusted_means(place, asked, part["estimate"].to_numpy() / unit, 1.0, cluster)
+
+
+def _places(column: pl.Series) -> Ints:
+    """Which of its distinct values each one is, from 0 on, ascending."""
+    return (column.rank("dense") - 1).to_numpy().astype(np.int64)
+
+
+def _ends(metric: Metric, *, known: bool) -> Bounds:
+    """Between which ends a score can be, and is shown."""
+    if not known:  # the bounds of rewards without weights are those of success
+        return (-np.inf, np.inf) if metric.bounds in {None, metric.support} else metric.bounds
+    ends = metric.support if metric.bounds is None else np.clip(metric.support, *metric.bounds)
+    return float(ends[0]), float(ends[1])

@@ -1,0 +1,140 @@
+"""One pass over a log: what a report needs, and what a look at its coverage shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_scorio.counting.checks import (
+    IDS,
+    NO_ID,
+    ROWS,
+    integer_ids,
+    marked,
+    refuse_bad,
+    rules,
+)
+from polars_scorio.counting.coverage import coverage
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.roles import CATEGORY, CLUSTER, COUNT, Roles, Trials, bind
+from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
+from polars_scorio.counting.tally import STATES, tallies
+from polars_scorio.display.html.labels import labels
+
+_ROW = ":row"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What one pass over a log has seen.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log, with its roles.
+    questions : DataFrame
+        A row for each question and model, as `tallies` makes them.
+    cells : DataFrame
+        stratum, model, question and, if the log has them, cluster as labels; category, and how many
+        trials have it.
+    each : DataFrame
+        A row for each of the same keys: how many trials have an id that was there before, null
+        where ids are not checked; and its `outcomes`.
+    """
+
+    trials: Trials
+    questions: pl.DataFrame
+    cells: pl.DataFrame
+    each: pl.DataFrame
+
+    @classmethod
+    def read(cls, frame: pl.LazyFrame, roles: Roles) -> Look:
+        """Read the log, once; refuses only what its schema tells."""
+        trials = bind(frame, roles)
+        # Missing outcomes are to be seen, whatever they mean.
+        seen = bind(frame, replace(roles, missing="drop"))
+        questions = tallies(seen, latest=True).collect(engine="streaming")
+        keys = {
+            "stratum": trials.strata,
+            "model": trials.models,
+            "question": [trials.question.name],
+            **({} if trials.cluster is None else {"cluster": [CLUSTER]}),
+        }
+        named = questions.select(
+            STATES,
+            _repeated(trials),
+            **{name: labels(questions, key) for name, key in keys.items()},
+        )
+        words = pl.col("stratum", "model").cast(pl.String)
+        named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
+        # An outcome is there once for each block of trial ids.
+        rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
+        ended = rows.group_by(_ROW).agg(outcomes(seen, tallied=True))
+        cells = rows.group_by(_ROW, pl.col(CATEGORY).alias("category")).agg(
+            pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
+        )
+        cells = cells.sort(_ROW, "category").select(*keys, "category", "count")
+        each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
+        return cls(trials, questions, cells, each)
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of `cells`."""
+        asked = self.trials.roles
+        return Roles(
+            by="stratum" if self.trials.by else (),
+            count="count",
+            success=asked.success,
+            missing=asked.missing,
+            n=asked.n,
+            levels=asked.levels,
+            cluster=None if asked.cluster is None else "cluster",
+        )
+
+    @property
+    def models(self) -> list[str]:
+        """The labels of all models."""
+        return self.cells["model"].unique().sort().to_list()
+
+    @property
+    def fewest(self) -> int:
+        """The trials with an outcome of the question that has fewest, at least 1."""
+        return max(1, int(self.each[TRIALS].min() or 1))  # type: ignore[arg-type]  # of integers
+
+    def refuse(self) -> None:
+        """Refuse what a report would refuse: null keys, repeated ids, missing outcomes, and so on.
+
+        Raises
+        ------
+        ValueError
+            In the words of the report, with the names that the log has; and if it has no rows.
+        """
+        if self.questions.is_empty():
+            raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
+        broken = rules(self.trials)
+        asked = marked(self.questions.lazy(), self.trials.question.name, broken)
+        refuse_bad(self.trials, broken)(asked.collect())
+
+    def coverage(self) -> pl.DataFrame:
+        """What is in the log for each stratum and model; see `Scorio.coverage`."""
+        rows = coverage(self.cells.lazy(), self.roles).collect()
+        keys = ["stratum", "model"] if self.trials.by else ["model"]
+        found = self.each.group_by(keys).agg(_total("duplicates"), followed())
+        own = rows.drop("duplicates", STOPPING).join(found, on=keys, how="left")
+        return own.with_columns(named()).select(rows.columns).sort(keys)
+
+
+def _repeated(trials: Trials) -> pl.Expr:
+    """How many trials of a question have an id that was there before."""
+    if not trials.identified:
+        return pl.lit(None, pl.Int64).alias("duplicates")
+    # Of ids in a set null is one, of ids in blocks it is none.
+    distinct = pl.col(IDS) - (0 if integer_ids(trials) else (pl.col(NO_ID) > 0).cast(pl.Int64))
+    repeated = pl.col(ROWS).cast(pl.Int64) - pl.col(NO_ID).fill_null(0) - distinct.fill_null(0)
+    return repeated.cast(pl.Int64).alias("duplicates")
+
+
+def _total(column: str) -> pl.Expr:
+    """The sum of a column, null where all of it is."""
+    return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())

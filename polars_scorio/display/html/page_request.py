@@ -1,0 +1,82 @@
+"""What is asked of a page, and the call that asks for it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.settings import Settings
+from polars_scorio.installed_version import installed_version
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.request import check_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for.
+
+    Attributes
+    ----------
+    metrics : tuple of Metric
+        What to report; none: what suits the log.
+    settings : Settings
+        How.
+    title, call, version : str
+        What the page says about itself.
+    """
+
+    metrics: tuple[Metric, ...]
+    settings: Settings
+    title: str
+    call: str
+    version: str
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[Metric],
+        settings: Settings,
+        roles: Roles,
+        name: str,
+        *,
+        title: str | None = None,
+        call: str | None = None,
+    ) -> Order:
+        """What a method or a command asks for.
+
+        Parameters
+        ----------
+        metrics, settings, title
+            As above; without a title the name of the file is it.
+        roles : Roles
+            Which column plays which part.
+        name : str
+            Of the file.
+        call : str, optional
+            The command; default: the call of the method.
+        """
+        if metrics:
+            check_metrics(metrics)
+        call = call or _call(roles, [repr(name), *map(str, metrics), *_keywords(settings)])
+        return cls(tuple(metrics), settings, title or name, call, installed_version())
+
+
+def _call(roles: Roles, arguments: Sequence[str]) -> str:
+    named = f"({', '.join(_keywords(roles))})" if _keywords(roles) else ""
+    return f"df.scorio{named}.write_html({', '.join(arguments)})"
+
+
+def _keywords(options: Roles | Settings) -> list[str]:
+    """The options that differ from their defaults, as one would type them."""
+    given = [(part.name, getattr(options, part.name), part.default) for part in fields(options)]
+    return [f"{name}={_typed(value)}" for name, value, usual in given if repr(value) != repr(usual)]
+
+
+def _typed(value: object) -> str:
+    """A value as one would type it: a single one of several without brackets."""
+    if isinstance(value, tuple) and len(value) == 1:
+        return _typed(value[0])
+    return str(value) if isinstance(value, pl.Expr) else repr(value)

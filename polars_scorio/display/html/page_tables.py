@@ -1,0 +1,177 @@
+"""The tables of a page, as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_scorio.display.cells import rank_texts
+from polars_scorio.display.html.headline import differs, lead_rows, scale_of
+from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.phrases import count, span
+from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.number_format import MISSING, Scale, chance
+from polars_scorio.display.tables import visible
+
+_ROWS = 20  # of a table that could be long
+_SHOWN = 12  # categories in a cell
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column, and its cells."""
+
+    head: str
+    cells: Sequence[str]
+    number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns, and what is to be said below them."""
+
+    columns: Sequence[Column]
+    note: str = ""
+
+    @property
+    def rows(self) -> list[tuple[tuple[Column, str], ...]]:
+        """The cells of each row, with their columns."""
+        rows = zip(*(column.cells for column in self.columns), strict=True)
+        return [tuple(zip(self.columns, row, strict=True)) for row in rows]
+
+
+def leaderboard(scope: Scope) -> Table:
+    """The models in their order: the ranks that are open, and each metric with its interval."""
+    models = scope.models
+    columns = [
+        Column("rank", [*rank_texts(scope.ranks)]),
+        Column("model", models, number=False),
+    ]
+    if len(models) > 1:
+        columns.insert(1, Column("P(best)", [*map(chance, scope.ranks["p_best"])]))
+    for (name, k), rows in scope.rows.group_by("metric", "k", maintain_order=True):
+        head = spoken(str(name), None if k is None else int(str(k)), scope.each)
+        columns += _numbers(head, _placed(rows, models))
+    sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
+    asked = " in ".join(count(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
+    note = f"{asked}, {_trials(scope)} of each model."
+    return Table(columns, note)
+
+
+def _trials(scope: Scope) -> str:
+    each = scope.rows["trials"]
+    return f"{span(int(str(each.min())), int(str(each.max())))} trials"
+
+
+def _placed(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
+    """Rows in the order of the models, with nulls for those that have none."""
+    order = pl.DataFrame({"model": models}, schema={"model": rows.schema["model"]})
+    return order.join(rows, on="model", how="left", maintain_order="left")
+
+
+def _numbers(head: str, rows: pl.DataFrame) -> list[Column]:
+    """The posterior mean with its interval, and the estimate where it is another number."""
+    scale = scale_of(rows)
+    numbers = rows.select("mu", "lo", "hi").rows()
+    columns = [Column(head + scale.sign, [scale.cell(*row) for row in numbers])]
+    if differs(rows).any():
+        columns.append(Column("estimate", [scale.text(value) for value in rows["estimate"]]))
+    return columns
+
+
+def strata(parts: Sequence[Scope], order: Sequence[str]) -> Table:
+    """The leading metric of each model in each stratum."""
+    rows = pl.concat([lead_rows(part) for part in parts])
+    scale = scale_of(rows)
+    columns = [Column("model", order, number=False)]
+    for part in parts:
+        placed = _placed(lead_rows(part), order).select("mu", "lo", "hi").rows()
+        columns.append(Column(part.name, [scale.cell(*row) for row in placed]))
+    return Table(columns, f"In {'percent' if scale.percent else 'units of the metric'}.")
+
+
+def pairs(scope: Scope) -> Table:
+    """The best model against each other one."""
+    first, *others = scope.models
+    scale = scale_of(lead_rows(scope))
+    turned = pl.concat(
+        [
+            scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better"),
+            scope.pairs.select(
+                model_a="model_b",
+                model_b="model_a",
+                diff=-pl.col("diff"),
+                lo=-pl.col("hi"),
+                hi=-pl.col("lo"),
+                prob="prob",
+                better="better",
+            ),
+        ]
+    )
+    mine = turned.filter(model_a=first).rename({"model_b": "model"}).drop("model_a")
+    placed = _placed(mine, others)
+    rows = placed.rows(named=True)
+    differences = [scale.cell(*row) for row in placed.select("diff", "lo", "hi").rows()]
+    return Table(
+        [
+            Column(f"{first} against", others, number=False),
+            Column(f"difference{' (points)' * scale.percent}", differences),
+            Column("probability of the order", [chance(row["prob"]) for row in rows]),
+            Column("better", [row["better"] or "undecided" for row in rows], number=False),
+        ]
+    )
+
+
+def needed(scope: Scope) -> Table:
+    """The trials that neighbours need to be told apart."""
+    rows = scope.needed.rows(named=True)
+
+    def number(value: int | None) -> str:
+        return "more than a million, or never" if value is None else f"{value:,}"
+
+    return Table(
+        [
+            Column("better so far", [row["model_a"] for row in rows], number=False),
+            Column("than", [row["model_b"] for row in rows], number=False),
+            Column("trials now", [span(row["trials_min"], row["trials_max"]) for row in rows]),
+            Column("further trials of each question", [number(row["extra"]) for row in rows]),
+            Column("in all", [number(row["total"]) for row in rows]),
+        ]
+    )
+
+
+def hardest(questions: pl.DataFrame, percent: Scale) -> Table:
+    """The questions with the lowest scores."""
+    rows = questions.head(_ROWS // 2).rows(named=True)
+    return Table(
+        [
+            Column("question", [row["question"] for row in rows], number=False),
+            Column(
+                f"mean of the models{percent.sign}", [percent.text(row["score"]) for row in rows]
+            ),
+            Column(f"worst model{percent.sign}", [percent.text(row["least"]) for row in rows]),
+            Column(f"best model{percent.sign}", [percent.text(row["most"]) for row in rows]),
+            Column("trials", [f"{row['trials']:,}" for row in rows]),
+        ]
+    )
+
+
+def coverage(found: pl.DataFrame) -> Table:
+    """What is in the log."""
+    columns = []
+    for name in found.columns:
+        words = found.schema[name] == pl.String
+        cells = [_cell(value) for value in found[name].to_list()]
+        columns.append(Column(name, cells, number=not words and name != "categories"))
+    return Table(columns)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        more = f" and {len(value) - _SHOWN:,} more" * (len(value) > _SHOWN)
+        return visible(", ".join(map(str, value[:_SHOWN])) + more)
+    if value is None:
+        return MISSING
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,164 @@
+"""From a log to the page of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.html.alerts import alerts, beyond
+from polars_scorio.display.html.headline import headline
+from polars_scorio.display.html.log_summary import Look
+from polars_scorio.display.html.method_notes import about
+from polars_scorio.display.html.page import Page
+from polars_scorio.display.html.page_request import Order
+from polars_scorio.display.html.phrases import count
+from polars_scorio.display.html.scopes import Scope, default_metrics, scopes
+from polars_scorio.display.html.sections import coverage_section, sections
+from polars_scorio.metrics.metric import Metric
+
+
+def _silent(step: str) -> None:
+    """Tell nobody."""
+
+
+def write(
+    path: Path,
+    frame: pl.LazyFrame,
+    roles: Roles,
+    order: Order,
+    tell: Callable[[str], None] = _silent,
+) -> ValueError | TypeError | None:
+    """Write the page of a log, and return why it has no report, if so; see `page`."""
+    made, refusal = page(frame, roles, order, tell)
+    path.write_text(made.html(), encoding="utf-8")
+    return refusal
+
+
+def _refuse_votes(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of answers: a page is made of the counts of categories."""
+    for metric in metrics:
+        if metric.answers:
+            raise ValueError(
+                f"{metric.name}: a page is made of counts of categories, in which there are no "
+                "answers: leave it out, and show votes with leaderboard and plot"
+            )
+
+
+def page(
+    frame: pl.LazyFrame, roles: Roles, order: Order, tell: Callable[[str], None] = _silent
+) -> tuple[Page, ValueError | TypeError | None]:
+    """The page of a log: its report, or its coverage and the reason why there is none.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The log, which is read once.
+    roles : Roles
+        Which column plays which part.
+    order : Order
+        What is asked for.
+    tell : callable
+        Gets a word on each step before it is done.
+
+    Returns
+    -------
+    Page
+    ValueError, TypeError or None
+        Why it has no report, if so.
+    """
+    tell("reading the log")
+    look = Look.read(frame, roles)
+    coverage = look.coverage()
+    try:
+        look.refuse()
+        metrics = order.metrics or default_metrics(look)
+        _refuse_votes(metrics)
+        tell("reporting, ranking and comparing")
+        overall, parts = scopes(look, metrics, order.settings)
+    except (ValueError, TypeError) as error:
+        return _refused(look, coverage, order, error), error
+    tell("drawing")
+    return _reported(look, coverage, order, metrics, overall, parts), None
+
+
+def _reported(
+    look: Look,
+    coverage: pl.DataFrame,
+    order: Order,
+    metrics: Sequence[Metric],
+    overall: Scope | None,
+    parts: list[Scope],
+) -> Page:
+    main = overall or parts[0]
+    words = headline(overall, parts, order.settings)
+    warned = [*alerts(look, coverage), *beyond(main, metrics)]
+    made = about(look.cells, metrics, order.settings, call=order.call, version=order.version)
+    named = {part.name: part for part in parts}
+    return Page(
+        title=order.title,
+        summary=_summary(coverage),
+        headline=words,
+        refused=False,
+        alerts=warned,
+        sections=[*sections(overall, parts, coverage, order.settings)],
+        about=made,
+        numbers={
+            "title": order.title,
+            "headline": words,
+            "alerts": [f"{alert.title}. {alert.text}" for alert in warned],
+            "about": made.facts,
+            "coverage": coverage,
+            "overall": None if overall is None else _frames(overall),
+            "strata": {name: _frames(part) for name, part in named.items()},
+        },
+    )
+
+
+def _frames(scope: Scope) -> dict[str, pl.DataFrame]:
+    return {
+        "report": scope.rows,
+        "ranks": scope.ranks,
+        "pairs": scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better"),
+        "trials_needed": scope.needed,
+    }
+
+
+def _refused(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+    words = f"This log cannot be reported. {error}"
+    made = about(look.cells, order.metrics, order.settings, call=order.call, version=order.version)
+    return Page(
+        title=order.title,
+        summary=_summary(coverage),
+        headline=words,
+        refused=True,
+        alerts=[*alerts(look, coverage)] if coverage.height else [],
+        sections=[coverage_section(coverage)],
+        about=made,
+        numbers={
+            "title": order.title,
+            "refused": str(error),
+            "about": made.facts,
+            "coverage": coverage,
+        },
+    )
+
+
+def _summary(coverage: pl.DataFrame) -> str:
+    """How large the log is."""
+    keys = [name for name in ("stratum",) if name in coverage.columns]
+    strata = [
+        count(coverage[name].n_unique(), "stratum").replace("stratums", "strata") for name in keys
+    ]
+    questions = coverage.with_columns(asked=pl.col("questions") + pl.col("missing"))
+    each = questions.group_by(keys or pl.lit(0)).agg(pl.col("asked").first())
+    return " \N{MIDDLE DOT} ".join(
+        [
+            count(coverage["model"].n_unique(), "model"),
+            *strata,
+            count(int(each["asked"].sum()), "question"),
+            count(int(coverage["trials"].sum()), "trial"),
+        ]
+    )

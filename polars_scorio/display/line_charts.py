@@ -1,0 +1,173 @@
+"""Pictures with a line for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_scorio.display.chart_data import apart, shortened
+from polars_scorio.display.charts import Heading, Picture, legend, numbers, panelled, tooltips
+from polars_scorio.display.theme import GREY
+
+_HEIGHT = 280  # pixels of a panel
+_LABEL = 13  # pixels between two labels
+BANDED = 3  # bands of more lines hide each other
+_SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
+_TICKS = 12  # with more of them Vega decides which draw sizes have a tick
+_DOTTED = 60  # with more of them on a line, points are small
+_MARGIN = 0.05  # of what the lines span, above and below them
+
+
+def lines(
+    rows: pl.DataFrame,
+    heading: Heading,
+    across: alt.X,
+    metric: str,
+    colours: dict[str, str],
+    *,
+    percent: bool,
+) -> Picture:
+    """A line for each model, the coloured ones with a band if there are at most three.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, model, the column of the horizontal axis, mu, lo, hi, marked (the estimate where
+        it differs from mu), ahead (whether mu is a prediction), and what else the tooltips show.
+    heading : Heading
+        What stands above.
+    across : X
+        The horizontal axis.
+    metric : str
+        The title of the vertical axis.
+    colours : dict of str
+        The colours of models, the best first; all others are grey.
+    percent : bool
+        Whether the vertical axis has percentages.
+    """
+    order = [*colours, *sorted({*rows["model"]} - {*colours})]
+    models = len({*rows["model"]})
+    banded = len(colours) <= BANDED
+    rows = _drawn(rows, order, len(colours))
+    heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
+    low, high = _reach(rows, banded=banded)
+    written = not heading.panels and models > 1
+    if written:
+        height = heading.look.height or _HEIGHT
+        rows = _labelled(rows, (low, high), _LABEL / height * (high - low))
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    key = legend() if heading.panels and models > 1 else None
+    hue = alt.condition(
+        "datum.coloured", alt.Color("model:N", scale=scale, legend=key), alt.value(GREY)
+    )
+    base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=tooltips(rows))
+    reach = alt.Scale(domain=[low, high], zero=False, nice=False)
+    mu, lo, hi = (
+        numbers(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
+        for end in ("mu", "lo", "hi")
+    )
+    layers = _layers(base, mu, rows)
+    if banded:
+        band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
+        layers.insert(0, band.encode(y=lo, y2="hi:Q"))
+        layers += [edge.encode(y=end) for end in (lo, hi) for edge in _edges(base, rows)]
+    if written:
+        words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
+        layers.append(words.encode(y="place:Q", text="label:N"))
+    words = f"A line for each of {models} model{'s' if models > 1 else ''}"
+    return panelled(layers, rows, heading, words, height=_HEIGHT)
+
+
+def _with_grey(heading: Heading, grey: int) -> Heading:
+    """Say how many lines have no colour, if there are any."""
+    said = (f"grey: {grey:,} other{'s' if grey > 1 else ''}",) if grey else ()
+    return replace(heading, subtitle=(*heading.subtitle, *said))
+
+
+def _edges(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
+    """The ends of a range that nobody has measured, where there is one."""
+    beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
+    return [beyond.mark_line(size=0.75, strokeDash=[4, 3])] if rows["ahead"].any() else []
+
+
+def _drawn(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
+    """The rows in the order in which they are drawn, and where a prediction begins."""
+    place = pl.col("model").cast(pl.Enum(order)).to_physical()
+    begins = pl.col("ahead").shift(-1).over("stratum", "model")
+    return rows.with_columns(
+        coloured=place < coloured, edge=begins & ~pl.col("ahead")
+    ).sort(place, descending=True, maintain_order=True)  # what is drawn last is on top  # fmt: skip
+
+
+def _layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
+    """Lines, what they predict, and estimates."""
+    layers = [
+        base.transform_filter("!datum.coloured && !datum.ahead").mark_line(size=1).encode(y=up),
+        base.transform_filter("datum.coloured && !datum.ahead").mark_line(size=2).encode(y=up),
+    ]
+    if rows["ahead"].any():
+        ahead = base.transform_filter("datum.ahead || datum.edge")
+        layers.append(ahead.mark_line(size=1.5, strokeDash=[4, 3]).encode(y=up))
+    if rows["marked"].is_not_null().any():
+        size = 25 if rows.height <= _DOTTED * rows["model"].n_unique() else 6
+        points = base.transform_filter("isValid(datum.marked)").mark_point(filled=True, size=size)
+        layers.append(points.encode(y="marked:Q", opacity=alt.value(1)))
+    return layers
+
+
+def _reach(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
+    """From where to where the vertical axis goes."""
+    band = pl.col("coloured") & banded
+    ends = rows.select(
+        pl.min_horizontal("mu", "marked", pl.when(band).then("lo")).min().alias("low"),
+        pl.max_horizontal("mu", "marked", pl.when(band).then("hi")).max().alias("high"),
+    ).row(0)
+    low, high = (0.0 if end is None else float(end) for end in ends)
+    margin = _MARGIN * (high - low) or _MARGIN
+    return low - margin, high + margin
+
+
+def _labelled(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
+    """The rows, those at the end of a coloured line with its name and a place for it."""
+    last = (pl.int_range(pl.len()) == pl.len() - 1).over("stratum", "model") & pl.col("coloured")
+    ends = rows.filter(last).sort("mu")
+    spread = pl.Series("place", apart(ends["mu"].to_list(), gap, span), pl.Float64)
+    texts = pl.Series("label", [shortened(name) for name in ends["model"]], pl.String)
+    named = ends.select("model", spread, texts)
+    return rows.join(named, on="model", how="left", maintain_order="left").with_columns(
+        pl.when(last).then("place"), pl.when(last).then("label")
+    )
+
+
+def draw_sizes_axis(sizes: Sequence[int]) -> alt.X:
+    """An axis of draw sizes, logarithmic where they span it."""
+    if sizes and max(sizes) >= _SPANNED * min(sizes):
+        scale, values = alt.Scale(type="log", base=2, nice=False), _powers(min(sizes), max(sizes))
+    else:
+        scale, values = alt.Scale(zero=False, nice=False), [*sizes]
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    axis.values = values if len(values) <= _TICKS else alt.Undefined
+    return alt.X("k:Q", title="k, trials drawn", scale=scale, axis=axis)
+
+
+def thresholds_axis(drawn: int) -> alt.X:
+    """An axis of how many successes of a draw are asked for."""
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    axis.values = [*range(1, drawn + 1)] if drawn <= _TICKS else alt.Undefined
+    scale = alt.Scale(zero=False, nice=False)
+    return alt.X("t:Q", title=f"t, successes of {drawn:,}", scale=scale, axis=axis)
+
+
+def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
+    """An axis of a stratum that is a number or a time, in the column `at`."""
+    scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(grid=False)
+    return alt.X(f"at:{'T' if dtype.is_temporal() else 'Q'}", title=name, scale=scale, axis=axis)
+
+
+def _powers(least: int, most: int) -> list[int]:
+    """The powers of two from one number to another."""
+    return [2**power for power in range(most.bit_length()) if least <= 2**power <= most]

@@ -1,0 +1,86 @@
+"""The average weight of categories: its noise under a smooth fit, or by the trials alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.dirichlet import weighted_average
+from polars_scorio.kernels.pooling.integration import blocks
+from polars_scorio.kernels.pooling.pooled_moments import trial_moments
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_categories
+from polars_scorio.kernels.states import States
+
+
+def average_price(states: States, w: Floats) -> Price:
+    """The price of the average weight of three or more categories.
+
+    Two categories are a credit: `prices` with the gain 1, by both fits.
+
+    Parameters
+    ----------
+    states : States
+        The questions by category, without prior trials.
+    w : ndarray of float, shape (K,)
+        Weight of each category.
+
+    Returns
+    -------
+    Price
+
+    Examples
+    --------
+    >>> counts, questions = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), [6, 2, 1, 3]
+    >>> group = np.zeros(4, dtype=int)
+    >>> states = States.tally(counts, 0 * counts, group, np.array(questions), 1)
+    >>> price = average_price(states, np.array([0, 0.5, 1]))
+    >>> print(price.mu.round(6), price.sigma.round(2))
+    [0.333333] [0.03]
+    """
+    low, width = float(w.min()), float(w.max() - w.min())
+    unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
+    mean, mean_rest, variance, factor = np.empty((4, states.groups))
+    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    for group, (start, end) in enumerate(pairwise(ends)):
+        counts, questions = states.counts[states.state[start:end]], states.questions[start:end]
+        grid, size = fit_categories(counts, questions), questions.sum()
+        (up, noise), (down, _) = (_sums(grid, counts, questions, v) for v in (unit, rest))
+        smooth = float(grid.weight @ noise)
+        seen_noise, seen_spread = _seen(counts, questions, unit, smooth / size)
+        total = max(smooth, seen_noise)
+        mean[group], mean_rest[group] = grid.weight @ up / size, grid.weight @ down / size
+        variance[group] = total / size**2
+        spread = np.hypot(np.sqrt(grid.weight @ (noise - smooth) ** 2), seen_spread)
+        factor[group] = 1 + (spread / total if total > 0 else 0.0)
+    seen, left = (states.mean(weighted_average(states.counts, each)) for each in (unit, rest))
+    return Price(seen, left, mean, mean_rest, variance, factor, low, width)
+
+
+def _seen(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
+    """The same by the trials alone: sum over the questions, and its standard deviation at most.
+
+    Two trials of a question give its variance without any model: a Dirichlet population prices too
+    low where some questions always end in the middle and others at either end. A single trial says
+    nothing: `unseen` stands for it.
+    """
+    n = counts.sum(axis=1)
+    mean = counts @ w / n
+    square = (counts * (w - mean[:, None]) ** 2).sum(axis=1)
+    noise = np.where(n > 1, square / (np.maximum(n - 1, 1) * n), unseen)
+    total = questions @ noise
+    spread = np.sqrt(questions @ (noise - total / questions.sum()) ** 2)
+    return float(total), float(spread)
+
+
+def _sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:
+    """Sums over the questions, for each node: of the mean weight, of the average's variance."""
+    means, variances = np.zeros((2, grid.weight.size))
+    for part in blocks(grid, counts):
+        mean, of_trial, size = trial_moments(grid, counts[part], w)
+        means += mean @ questions[part]
+        n = counts[part].sum(axis=1)
+        variances += (of_trial * (size / (size + 1))) @ (questions[part] / n)
+    return means, variances

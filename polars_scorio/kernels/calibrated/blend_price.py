@@ -1,0 +1,76 @@
+"""Geometric blends ``x^a y^b`` of two means over the questions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.calibrated.error_polynomials import credit_of, variance_credit
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.variance_price import (
+    PolynomialsOf,
+    Price,
+    complement,
+    estimate,
+    fixed,
+    group_moments,
+)
+from polars_scorio.kernels.geometric_blends import Powers, blend
+
+
+def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
+    """The price of a blend of two metrics of the same draw.
+
+    To first order a blend is a weighted sum of its two metrics, which is a credit of its own.
+
+    Parameters
+    ----------
+    fitted : Calibrated
+        The groups and their fits.
+    x, y : ndarray of float, shape (k,)
+        Gains of both metrics.
+    powers : tuple of float
+        ``(a, b)``. With a negative one the blend has no range, and its interval is normal.
+
+    Returns
+    -------
+    Price
+        NaN where k exceeds the trials of some question.
+
+    Examples
+    --------
+    >>> from polars_scorio.kernels.states import States
+    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
+    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
+    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
+    >>> any_of_two, both = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> price = blend_price(fitted, any_of_two, both, (0.5, 0.5))
+    >>> print(price.mu.round(6), price.sigma.round(6))
+    [0.078567] [0.020398]
+    """
+    means = [estimate(fitted.states, fixed(gains))[0] for gains in (x, y)]
+    mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
+    for column, group in enumerate(fitted.groups):
+        seen = np.array([each[column] for each in means])
+        if np.isnan(seen).any():
+            continue
+        both = group_moments(group, [_known(x), _known(y)])
+        # One more question, as the smooth fit expects it: no mean is zero then.
+        centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
+        share = np.array(powers) / centre * float(np.prod(centre ** np.array(powers)))
+        linear = share[0] * credit_of(x) + share[1] * credit_of(y)
+        noise = group_moments(group, [_linear(linear)])
+        chosen = both.free_mean if noise.free[0] else both.smooth_mean
+        mean[column] = blend(chosen[:1], chosen[1:], powers)[0]
+        variance[column], factor[column] = noise.variance[0], noise.factor(group.size)[0]
+    value = blend(means[0], means[1], powers)
+    return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
+
+
+def _known(gains: Floats) -> PolynomialsOf:
+    return lambda n: (credit_of(gains), complement(gains), variance_credit(n, credit_of(gains)))
+
+
+def _linear(credit: Floats) -> PolynomialsOf:
+    """Of a weighted sum of credits: its mean is not asked for."""
+    return lambda n: (0 * credit, 0 * credit, variance_credit(n, credit))

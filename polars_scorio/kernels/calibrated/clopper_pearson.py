@@ -1,0 +1,127 @@
+"""Intervals around an estimate: Clopper and Pearson's, with an effective number of questions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.variance_price import Price
+
+_END = 1e-12  # from a bound: as good as on it
+_NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
+
+
+class Reach(NamedTuple):
+    """An interval and how far comparisons reach from its centre, each of shape (G,)."""
+
+    lo: Floats
+    hi: Floats
+    down: Floats
+    up: Floats
+
+
+def interval(
+    price: Price, confidence: Floats | float, cap: Floats | Ints | None = None
+) -> tuple[Floats, Floats]:
+    """The interval of each group, on the scale of the metric.
+
+    Parameters
+    ----------
+    price : Price
+        Estimate and noise.
+    confidence : float or ndarray of float, shape (G,)
+        Of the interval, inside (0, 1).
+    cap : ndarray of float, shape (G,), optional
+        Questions (or clusters) of each group: for a population, there are effectively no more,
+        where the estimate is near a bound.
+
+    Returns
+    -------
+    lo, hi : ndarray of float, shape (G,)
+        ``lo <= estimate <= hi`` inside the range of the metric; NaN without an estimate.
+
+    Examples
+    --------
+    A rate of .5 with the variance of 100 questions: that of 50 successes among 100.
+
+    >>> half = np.array([0.5])
+    >>> price = Price(half, half, half, half, half / 200, np.array([1.0]))
+    >>> lo, hi = interval(price, 0.95)
+    >>> lo.round(4), hi.round(4)
+    (array([0.3983]), array([0.6017]))
+    """
+    lo, hi, _, _ = reach(price, confidence, cap)
+    return lo, hi
+
+
+def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = None) -> Reach:
+    """The interval, and how far it reaches for a comparison.
+
+    Away from the bounds a comparison takes the priced noise, at a bound the end of the interval.
+
+    Parameters
+    ----------
+    price, confidence, cap
+        As for `interval`.
+    """
+    noise = -scipy.special.ndtri((1 - confidence) / 2) * np.sqrt(price.variance * price.factor)
+    if not price.bounded:
+        noise = price.width * noise
+        return Reach(price.mu - noise, price.mu + noise, noise, noise)
+    distance = _distance(price)
+    lo, hi = _ends(price, _effective_questions(price, distance, cap), confidence)
+    own = distance * noise
+    down = own + (1 - distance) * (price.estimate - lo)
+    up = own + (1 - distance) * (hi - price.estimate)
+    low, width = price.low, price.width
+    return Reach(low + width * lo, low + width * hi, width * down, width * up)
+
+
+def _distance(price: Price) -> Floats:
+    """How far the estimate lies from the nearer bound, from 0 (on it) to 1, against its noise."""
+    square = np.minimum(price.estimate, price.rest) ** 2
+    both = square + price.variance
+    distance: Floats = np.divide(square, both, out=np.zeros_like(both), where=both != 0)
+    return distance
+
+
+def _effective_questions(price: Price, distance: Floats, cap: Floats | Ints | None) -> Floats:
+    """Bernoulli questions with the variance of the estimate; infinite where it has none."""
+    own = distance * price.estimate * price.rest
+    model = (1 - distance) * price.mean * price.mean_rest
+    noise = price.variance * (1 + (price.factor - 1) * distance)
+    questions = np.divide(own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0)
+    if cap is not None:
+        above = np.where(np.isfinite(questions), np.maximum(questions - cap, 0.0), 0.0)
+        questions = questions - (1 - distance) * above
+    return questions
+
+
+def _ends(price: Price, questions: Floats, confidence: Floats | float) -> tuple[Floats, Floats]:
+    """Both ends on the unit scale."""
+    known, finite = ~np.isnan(questions), np.isfinite(questions)
+    tail = (1 - confidence) / 2
+    some = np.where(finite, questions, 1.0)
+    x, y = price.estimate * some, price.rest * some
+    lo = np.where(price.estimate > _END, _quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(price.rest > _END, _quantile(x + 1, y, tail, upper=True), 1.0)
+    exact = known & ~finite
+    lo, hi = (np.where(exact, price.estimate, end) for end in (lo, hi))
+    lo, hi = np.minimum(lo, price.estimate), np.maximum(hi, price.estimate)
+    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+def _quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
+    """Beta(a, b) leaves `tail` below, or above, this."""
+    tiny = np.finfo(float).tiny
+    a, b = np.maximum(a, tiny), np.maximum(b, tiny)
+    narrow = np.minimum(a, b) > _NARROW
+    inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
+    exact = inverse(np.where(narrow, 1.0, a), np.where(narrow, 1.0, b), tail)
+    mean, z = a / (a + b), -scipy.special.ndtri(tail) if upper else scipy.special.ndtri(tail)
+    sigma = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
+    skew = (1 - 2 * mean) * (z**2 - 1) / (3 * (a + b))  # Cornish and Fisher's correction
+    return np.where(narrow, mean + z * sigma + skew, exact)

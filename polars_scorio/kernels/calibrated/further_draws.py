@@ -1,0 +1,77 @@
+"""Draws of more trials than there were: the range over all populations that the counts allow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Mask
+from polars_scorio.kernels.calibrated.extremes import Region
+from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
+from polars_scorio.kernels.draws.credit_at_rates import credit_at
+
+
+class Range(NamedTuple):
+    """What is expected of a draw, and the range that holds it, each of shape (G,)."""
+
+    mu: Floats
+    lo: Floats
+    hi: Floats
+
+
+def forecast(
+    fitted: Calibrated, gains: Floats, confidence: float, where: Mask | None = None
+) -> Range:
+    """The mean credit of draws of any size, in each group.
+
+    Nothing identifies it where k exceeds the trials: the range is over all distributions of success
+    rates whose log likelihood is within half a quantile of chi square of the largest.
+
+    Parameters
+    ----------
+    fitted : Calibrated
+        The groups and their fits.
+    gains : ndarray of float, shape (k,)
+        What each success adds to the credit.
+    confidence : float
+        Of the range, inside (0, 1).
+    where : ndarray of bool, shape (G,), optional
+        The groups that are asked for; NaN in the others.
+
+    Returns
+    -------
+    Range
+        `mu` is the mean under the free fit.
+
+    Examples
+    --------
+    Three failures and seven successes, one trial each: two trials of a question may well be equal.
+
+    >>> from polars_scorio.kernels.states import States
+    >>> counts, every = np.array([[1, 0], [0, 1]]), np.array([0, 0])
+    >>> states = States.tally(counts, 0 * counts, every, np.array([3, 7]), 1)
+    >>> ahead = forecast(Calibrated.fit(states), np.array([1.0, 0.0]), 0.95)
+    >>> print(*(end.round(4) for end in ahead))
+    [0.8351] [0.3935] [0.9928]
+    """
+    numbers = np.full((3, len(fitted.groups)), np.nan)
+    asked = range(len(fitted.groups)) if where is None else np.flatnonzero(where).tolist()
+    for column in asked:
+        group = fitted.groups[column]
+        values = credit_at(*group.free.rates, gains)
+        numbers[:, column] = _range(group, values, confidence)
+    return Range(*numbers)
+
+
+def _range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
+    """Mean and range of one group, from the credit at each rate."""
+    free = group.free
+    mean = float(group.questions @ (free.posterior @ values) / group.size)
+    room = float(scipy.special.chdtri(1, 1 - confidence)) / 2
+    region = Region.around(free.likelihood, free.questions, free.best, room)
+    low, high = max(float(values.min()), 0.0), min(float(values.max()), 1.0)
+    lo, hi = np.clip((-region.largest(-values), region.largest(values)), low, high).tolist()
+    # In a narrow range the mean may differ from an end by a rounding.
+    return float(np.clip(mean, lo, hi)), lo, hi

@@ -1,0 +1,117 @@
+"""The two fits of each group: what every metric and every k shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.free_fit import FreeFit, fit_free
+from polars_scorio.kernels.pooling.likelihood import log_likelihood, tally
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary
+from polars_scorio.kernels.states import States
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """The states of a group that have the same number of trials."""
+
+    n: int
+    c: Ints
+    questions: Ints | Floats
+    rows: Ints  # of the states among those of the group
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """One group and its two fits.
+
+    Attributes
+    ----------
+    grid : Grid
+        The smooth fit: Beta populations.
+    free : FreeFit
+        The free fit: weights of success rates.
+    n, c, questions : ndarray of int, shape (S,)
+        Trials and successes of each state, and how many questions share it.
+    levels : tuple of Level
+        The same by ascending n.
+    """
+
+    grid: Grid
+    free: FreeFit
+    n: Ints
+    c: Ints
+    questions: Ints | Floats
+    levels: tuple[Level, ...]
+
+    @classmethod
+    def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
+        """Fit both to the states of one group."""
+        grid = fit_binary(n, c, questions)
+        rows = [np.flatnonzero(n == size) for size in np.unique(n)]
+        levels = tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
+        return cls(grid, fit_free(grid, n, c, questions), n, c, questions, levels)
+
+    @property
+    def size(self) -> int:
+        """Number of questions, M."""
+        return int(self.questions.sum())
+
+    @property
+    def misfit(self) -> float:
+        """How much better the free fit explains the counts than any Beta population.
+
+        Twice the difference of the log likelihoods; above 15 the questions are not one Beta
+        population, and pooled metrics of several trials are unreliable.
+        """
+        data = tally(np.stack([self.n - self.c, self.c], axis=1), self.questions)
+        # Of so many nodes that one is close to the best.
+        grid = fit_binary(self.n, self.c, self.questions, few=False)
+        smooth = log_likelihood(data, grid.mean, grid.rho).max()
+        return float(2 * (self.free.log_likelihood - smooth))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrated:
+    """Groups of questions with failure and success, each with its two fits.
+
+    Attributes
+    ----------
+    states : States
+        The questions, by the categories failure and success, without prior trials.
+    groups : list of Group
+        Each fitted on its own.
+    """
+
+    states: States
+    groups: list[Group]
+
+    @classmethod
+    def fit(cls, states: States) -> Calibrated:
+        """Fit every group of `states` (two categories: see `States.binary`).
+
+        Examples
+        --------
+        >>> counts, one = np.array([[1, 3], [0, 4]]), np.array([1, 1])
+        >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
+        >>> fitted.groups[0].size
+        2
+        """
+        n, c = states.counts.sum(axis=1), states.counts[:, 1]
+        ends = np.searchsorted(states.group, np.arange(states.groups + 1))
+        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        rows = [(states.state[part], states.questions[part]) for part in parts]
+        return cls(states, [Group.fit(n[own], c[own], questions) for own, questions in rows])
+
+    @property
+    def size(self) -> Ints:
+        """Questions of each group, M, shape (G,)."""
+        return self.states.size
+
+    @property
+    def misfit(self) -> Floats:
+        """`Group.misfit` of each, shape (G,)."""
+        return np.array([group.misfit for group in self.groups])

@@ -1,0 +1,80 @@
+"""Metrics as texts: what one types in Python, read and never evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from polars_scorio import metrics
+from polars_scorio.metrics.metric import Metric
+
+_MAKERS: dict[str, Callable[..., Metric]] = {
+    name: getattr(metrics, name) for name in metrics.__all__ if name[0].islower()
+}
+
+
+def read_metric(text: str) -> Metric:
+    """The metric that a text names, as in ``pass_at_k([1, 4])`` or ``bayes``.
+
+    Parameters
+    ----------
+    text : str
+        A function of the package, and its arguments: numbers, words, lists and dicts of them.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, or if the function refuses its arguments.
+
+    Examples
+    --------
+    >>> read_metric("ps.g_pass_at_k_tau(4, tau=0.5)")
+    g_pass_at_k_tau(4, tau=0.5)
+    >>> read_metric("pass_at_k(n)")
+    Traceback (most recent call last):
+        ...
+    ValueError: pass_at_k(n): n is no number, word, list or dict
+    """
+    try:
+        called = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"{text} is no metric: {error.msg}. Write pass_at_k([1, 4])") from None
+    name, arguments, keywords = called, [], []
+    if isinstance(called, ast.Call):
+        name, arguments, keywords = called.func, called.args, called.keywords
+    maker = _MAKERS.get(ast.unparse(name).removeprefix("ps."))
+    if maker is None:
+        raise ValueError(
+            f"{text}: there is no metric {ast.unparse(name)}, only {', '.join(_MAKERS)}"
+        )
+    positional = [_literal(argument, text) for argument in arguments]
+    named: dict[str, Any] = {}
+    for keyword in keywords:
+        if keyword.arg is None:
+            raise ValueError(f"{text}: write keywords out instead of **")
+        named[keyword.arg] = _literal(keyword.value, text)
+    try:
+        return maker(*positional, **named)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{text}: {error}") from error
+
+
+def _literal(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is
+    if _is_range(argument):
+        return range(*(_literal(end, text) for end in argument.args))  # type: ignore[attr-defined]  # a call
+    try:
+        return ast.literal_eval(argument)
+    except (ValueError, TypeError, SyntaxError):
+        raise ValueError(
+            f"{text}: {ast.unparse(argument)} is no number, word, list or dict"
+        ) from None
+
+
+def _is_range(argument: ast.expr) -> bool:
+    """Whether it is ``range(...)`` of a few ends, which people write for draw sizes."""
+    return (
+        isinstance(argument, ast.Call)
+        and ast.unparse(argument.func) == "range"
+        and not argument.keywords
+    )

@@ -1,0 +1,396 @@
+"""What a metric is to the report, and the checks that all metrics share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from polars_scorio.arguments import (
+    POSITIVE,
+    InferenceKind,
+    check_categories,
+    check_count,
+    check_number,
+    flat_numbers,
+    is_int,
+    several,
+    shown,
+)
+from polars_scorio.counting.roles import Category, Column
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.batches import weight_range
+from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price
+from polars_scorio.kernels.expected_variance import ExpectedVariance
+from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.metrics.metrics_of_counts import Answer, of_counts
+
+# A draw of more trials than any log holds; some metrics sum over its successes.
+_MOST_DRAWN = 1_000_000
+
+Bounds: TypeAlias = "tuple[float, float]"
+DrawSizes: TypeAlias = "int | Iterable[int]"
+Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
+Headline: TypeAlias = 'Literal["estimate", "mu"]'
+# Category and weight, ascending by category: hashable, and in the order of the counts.
+WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
+# Arguments of a function, by name.
+Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
+
+
+class Summary(NamedTuple):
+    """What a metric says of each group: three arrays of shape (G,)."""
+
+    estimate: Floats  # NaN where no unbiased estimate exists
+    mu: Floats
+    sigma: Floats
+    around: Floats | None = (
+        None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric(ABC):
+    """A metric: a value that knows its arguments, and sums up states.
+
+    What tells one family of metrics from another are its fields: nothing else asks which it is.
+
+    Attributes
+    ----------
+    function : str
+        The function that made it.
+    given : tuple of pairs
+        Name and value of each argument but `k` that differs from the default.
+    label : str or None
+        What the result calls it, if not by `function` and `given`.
+    k : tuple of int or None
+        The draw sizes, ascending, one row of the result each; ``(None,)`` where it has none.
+    drawn : int or None
+        The one draw size of a curve over thresholds: those stand in `k` then.
+    w : tuple of pairs or None
+        Category and weight of all known categories; None for a metric of success and failure.
+    bounds : tuple of float or None
+        The range into which intervals are clipped.
+    beta_prior : tuple of float
+        Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
+    headline : "estimate" or "mu"
+        Which number people mean by the name of the metric.
+    uses_prior : bool
+        Whether prior trials have a say.
+    rewards : bool
+        Whether, without a `w`, a column of floats holds the rewards themselves.
+    answers : bool
+        Whether it looks at what the trials answered; then it has one interval under any inference.
+    unbounded : bool
+        Whether a number can be infinite, which the report refuses.
+    all_trials : bool
+        Whether a draw is all trials of a question, however many they are.
+    per_question : bool
+        Whether a single question has a value, of which the metric is the mean.
+    closed_form : bool
+        Whether `expected_variance` knows what further trials leave of the variance.
+    calibrated : bool
+        Whether an interval around its estimate is known to hold what it promises.
+    """
+
+    function: str
+    given: Arguments = ()
+    label: str | None = None
+    k: tuple[int | None, ...] = (None,)
+    drawn: int | None = None
+    w: WeightPairs | None = None
+    bounds: Bounds | None = None
+    beta_prior: tuple[float, float] = (1.0, 1.0)
+    headline: Headline = "estimate"
+    uses_prior: bool = True
+    rewards: bool = False
+    answers: bool = False
+    unbounded: bool = False
+    all_trials: bool = False
+    per_question: bool = True
+    closed_form: bool = False
+    calibrated: bool = True
+
+    def __repr__(self) -> str:
+        sizes = [size for size in self.k if size is not None]
+        k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
+        drawn = [] if self.drawn is None else [str(self.drawn)]
+        label = [] if self.label is None else [f"name={self.label!r}"]
+        return f"{self.function}({', '.join([*drawn, *k, *self._shown, *label])})"
+
+    @property
+    def name(self) -> str:
+        """What the result calls it: its function, and what differs from the default."""
+        if self.label is not None:
+            return self.label
+        arguments = [*([] if self.drawn is None else [f"k={self.drawn}"]), *self._shown]
+        return f"{self.function}({', '.join(arguments)})" if arguments else self.function
+
+    @property
+    def _shown(self) -> list[str]:
+        return [f"{name}={_show(value)}" for name, value in self.given]
+
+    @property
+    def weights(self) -> Floats:
+        """The weights in the order of the categories: of failure and success without a `w`."""
+        return weights(self.w)
+
+    @property
+    def support(self) -> Bounds:
+        """What it can be at least and at most: the smallest and the largest weight."""
+        w = self.weights
+        return float(w.min()), float(w.max())
+
+    @property
+    def unit(self) -> float:
+        """The range of the weights: in units of it their squares fit into a float."""
+        return weight_range(self.weights) or 1.0
+
+    def priced(self, inference: InferenceKind | None) -> bool:
+        """Whether its interval is its estimate with the price of its noise."""
+        return self.answers or (self.calibrated and inference == "calibrated")
+
+    def weighing(self, w: WeightPairs) -> Metric:  # noqa: ARG002 - for those that weigh
+        """The same with weights, if it weighs categories and has no weights of its own."""
+        return self
+
+    @abstractmethod
+    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
+        """Estimate and posterior of each group.
+
+        `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
+        success; or, for `rewards`, the `Rewards`.
+        """
+
+    def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for those that are one
+        """The gains of its draw from a question with n trials, if it credits successes alone.
+
+        They are those of a metric that is worth 0 without any success, and 1 at the most.
+        """
+        return None
+
+    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - by the metric
+        """The price of the noise of its estimate for each k, if it is no draw but `calibrated`.
+
+        `questions` are the states by the categories of `w`, or the fits of failure and success.
+        """
+        raise NotImplementedError(f"{self.name} has no price of its noise")
+
+    def expected_variance(self, posterior: Questions) -> ExpectedVariance:
+        """What further trials leave of the variance, in squared `unit`, if it is `closed_form`.
+
+        Of the questions of each pair of a group and a state of the posterior, shape (P,).
+        """
+        raise NotImplementedError(f"{self.name} has no closed form of the variance to come")
+
+    def expr(self, *, n: Column, successes: Column) -> pl.Expr:
+        """The estimate from two columns that hold trials and successes.
+
+        For counts that are already made, each row those of one question; for trials, see
+        `ScorioExpr`.
+
+        Parameters
+        ----------
+        n, successes : str or Expr
+            Columns of integers: how many trials there were, and how many of them succeeded.
+
+        Returns
+        -------
+        Expr
+            Float64, named as the metric and its k: ``pass_at_k_4``. Null where there is no
+            unbiased estimate (k exceeds n), where n is 0, and where a count is null.
+
+        Raises
+        ------
+        ValueError
+            If the metric has more than one k, or a `w`. At collection: if successes are negative
+            or exceed n.
+        TypeError
+            If `n` or `successes` is neither a name nor an expression; at collection: if a column
+            does not hold integers.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> counts = pl.DataFrame({"n": [5, 5, 1], "c": [3, 4, 1]})
+        >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c").round(4)).to_series().to_list()
+        [0.9, 1.0, None]
+        """
+        return of_counts(Answer(self, posterior=False), n, successes)
+
+    def posterior_expr(
+        self,
+        *,
+        n: Column,
+        successes: Column,
+        confidence: float = 0.95,
+    ) -> pl.Expr:
+        """Estimate, posterior and interval from two columns that hold trials and successes.
+
+        Parameters
+        ----------
+        n, successes
+            As for `expr`.
+        confidence : float
+            Credibility of the interval.
+
+        Returns
+        -------
+        Expr
+            A struct of estimate, mu, sigma, lo and hi (Float64), named as the metric and its k:
+            what a report says of a question with these counts. Null where n is 0 or a count is
+            null.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `expr`; and if `confidence` lies outside (0, 1).
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> counts = pl.DataFrame({"n": [5], "c": [3]})
+        >>> posterior = ps.bayes().posterior_expr(n="n", successes="c")
+        >>> numbers = counts.select(posterior).unnest("bayes")
+        >>> numbers.select(pl.col("estimate", "mu").round(4)).row(0)
+        (0.6, 0.5714)
+        """
+        return of_counts(Answer(self, confidence), n, successes)
+
+
+def check_metric(metric: object) -> None:
+    """Refuse what is no metric.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(metric, Metric):
+        raise TypeError(f"metric must be one such as ps.bayes(), got {metric!r}")
+
+
+def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
+    """The draw sizes as an ascending tuple.
+
+    Raises
+    ------
+    ValueError
+        If one is not a positive int, is too large, or is given twice.
+    """
+    sizes = several(k)
+    if not sizes or not all(is_int(size) and size > 0 for size in sizes):
+        raise ValueError(f"k must be a positive int or a sequence of them, got {shown(k)}")
+    if len(set(sizes)) < len(sizes):
+        raise ValueError(f"k must name each draw size once, got {shown(k)}")
+    return tuple(sorted(check_count("k", size, most=_MOST_DRAWN) for size in sizes))
+
+
+def weight_pairs(w: Weights | None) -> WeightPairs | None:
+    """The weights of all known categories, ascending by category.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or if they are not finite numbers in one dimension.
+    """
+    if w is None:
+        return None
+    values = flat_numbers([*w.values()] if isinstance(w, Mapping) else w)
+    if not values.size or not np.isfinite(values).all():
+        raise ValueError(
+            "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
+            f"or a dict from category to weight, got {shown(w)}"
+        )
+    known = check_categories("the categories of w", [*w]) if isinstance(w, Mapping) else None
+    categories: Iterable[Category] = range(values.size) if known is None else known
+    try:
+        return tuple(sorted(zip(categories, values.tolist(), strict=True)))
+    except TypeError:
+        raise TypeError(
+            f"the categories of w must be all labels or all numbers, got {shown(w)}"
+        ) from None
+
+
+def weights(w: WeightPairs | None) -> Floats:
+    """The weights in the order of the categories: of failure and success where `w` is None."""
+    return np.array([0.0, 1.0] if w is None else [weight for _, weight in w])
+
+
+def interval_bounds(bounds: Bounds | None) -> Bounds | None:
+    """The bounds as a pair of floats.
+
+    Raises
+    ------
+    ValueError
+        If they are not two numbers, the lower first.
+    """
+    if bounds is None:
+        return None
+    ends = flat_numbers(bounds)
+    low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
+    if not low <= high:
+        raise ValueError(
+            f"bounds must be None or two numbers, the lower first, got {shown(bounds)}"
+        )
+    return low, high
+
+
+def beta_prior(*, alpha0: float, beta0: float) -> tuple[float, float]:
+    """The parameters of a Beta prior, which must be positive and finite.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not.
+    """
+    return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
+
+
+def given(**arguments: tuple[object, object]) -> Arguments:
+    """The arguments of a metric that its name shows: those that differ from the default.
+
+    Parameters
+    ----------
+    **arguments : tuple of object
+        For each argument but `k`: its value, and its default.
+
+    Examples
+    --------
+    >>> given(alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
+    (('alpha0', 0.5),)
+    """
+    return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
+
+
+def label(name: str | None) -> str | None:
+    """The name that a user gives to a metric, which must be one.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, or no string.
+    """
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
+    return name
+
+
+def _show(value: object) -> str:
+    """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
+        return str(int(value))
+    if not isinstance(value, tuple):
+        return repr(value)
+    if not value or not isinstance(value[0], tuple):
+        return f"({', '.join(_show(item) for item in value)})"
+    if [category for category, _ in value] == list(range(len(value))):
+        return f"[{', '.join(_show(weight) for _, weight in value)}]"
+    return f"{{{', '.join(f'{category!r}: {_show(weight)}' for category, weight in value)}}}"

@@ -1,0 +1,150 @@
+"""Metrics of counts that are already made: of any row that holds trials and successes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import check_column, check_confidence
+from polars_scorio.counting.roles import Column
+from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.states import States, distinct
+from polars_scorio.metrics.result_columns import INFINITE, NUMBERS, Intervals
+
+if TYPE_CHECKING:
+    from polars_scorio.metrics.metric import Metric
+
+POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The function from counts to what a metric says of them, each row a question of its own.
+
+    Attributes
+    ----------
+    metric : Metric
+        What is asked, with a single k.
+    confidence : float
+        As in `Scorio.report`.
+    posterior : bool
+        Whether all `NUMBERS` are wanted, as a struct, or the estimate alone.
+    """
+
+    metric: Metric
+    confidence: float = 0.95
+    posterior: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no counts can make right."""
+        if self.metric.answers:
+            raise ValueError(
+                f"{self.metric.name}: an expression counts the categories of one column, and votes "
+                "need the answers beside them: use a report of the frame, of each question with "
+                'per="question"'
+            )
+        if len(self.metric.k) != 1:
+            raise ValueError(
+                f"{self.metric.name}: an expression is one column, so k must be a single one, got "
+                f"{list(self.metric.k)}. Write an expression for each."
+            )
+        check_confidence(self.confidence)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """What comes out for each row."""
+        return POSTERIOR if self.posterior else pl.Float64()
+
+    def __call__(self, counts: Ints) -> pl.Series:
+        """What the metric says of each row of counts, null where there is no trial.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (R, K)
+            Trials by category.
+
+        Returns
+        -------
+        Series
+            Of `dtype`, a value for each row.
+
+        Raises
+        ------
+        ValueError
+            If a number is infinite.
+        """
+        first, index = distinct(counts.T)
+        rows = counts[first]
+        some = rows.sum(axis=1) > 0
+        states = _as_groups(rows[some])
+        (k,) = self.metric.k
+        said = Intervals(float(self.confidence)).numbers(self.metric, k, Independent(states))
+        answer = pl.DataFrame({name: said[name] for name in NUMBERS})
+        answer = answer if self.posterior else answer.select("estimate")
+        self._refuse_infinite(answer)
+        # Row after row of those with a trial; -1 is none of them.
+        place = pl.Series(np.where(some, np.cumsum(some) - 1, -1)[index])
+        taken = answer.to_struct() if self.posterior else answer.to_series()
+        return taken.gather(place.replace(-1, None))
+
+    def _refuse_infinite(self, answer: pl.DataFrame) -> None:
+        """Refuse a blend with a negative power of zero."""
+        infinite = INFINITE if self.posterior else pl.col("estimate").is_infinite()
+        if self.metric.unbounded and answer.select(infinite.any()).item():
+            raise ValueError(
+                f"{self.metric.name}: a negative power of zero: a metric to which it is applied is "
+                "0 somewhere, or nearly so. Use powers that are not negative."
+            )
+
+
+def _as_groups(counts: Ints) -> States:
+    """Each row as a group of its own."""
+    group = np.arange(len(counts))
+    return States.tally(counts, np.zeros_like(counts), group, np.ones_like(group), len(counts))
+
+
+def of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
+    """The expression of an answer over two columns."""
+    metric = answer.metric
+    if metric.w is not None:
+        raise ValueError(
+            f"{metric.name}: two columns hold successes and failures, to which w gives no weight: "
+            "leave w out, or count the categories with pl.col(...).scorio"
+        )
+    for keyword, column in {"n": n, "successes": successes}.items():
+        check_column(keyword, column)
+    columns = [pl.col(column) if isinstance(column, str) else column for column in (n, successes)]
+    names = [str(column) for column in (n, successes)]
+
+    def answered(pairs: pl.Series) -> pl.Series:
+        return answer(_failures_and_successes(pairs.struct.unnest(), names))
+
+    (k,) = metric.k
+    label = metric.name if k is None else f"{metric.name}_{k}"
+    pairs = pl.struct(columns[0].alias("n"), columns[1].alias("successes"))
+    return pairs.map_batches(answered, return_dtype=answer.dtype, is_elementwise=True).alias(label)
+
+
+def _failures_and_successes(pairs: pl.DataFrame, names: list[str]) -> Ints:
+    """Counts by category of each row, (0, 0) where one of them is null."""
+    for name, column in zip(names, pairs, strict=True):
+        if not column.dtype.is_integer() and column.dtype != pl.Null:
+            raise TypeError(
+                f"{column.name}={name!r} is {column.dtype}; counts are integers. Cast it to "
+                "pl.Int64."
+            )
+    # A callback sees a part of the rows, and not always the same: how many are bad is not known.
+    wrong = (pl.col("successes") < 0) | (pl.col("successes") > pl.col("n"))
+    if pairs.select(wrong.any()).item():
+        raise ValueError(
+            f"successes={names[1]!r} must lie between 0 and n={names[0]!r} in every row, and does "
+            "not. Look for rows where it is negative, or larger."
+        )
+    n, c = pl.col("n").cast(pl.Int64), pl.col("successes").cast(pl.Int64)
+    known = n.is_not_null() & c.is_not_null()
+    counts = pairs.select(pl.when(known).then(n - c), pl.when(known).then(c).alias("c"))
+    return counts.fill_null(0).to_numpy().astype(np.int64)

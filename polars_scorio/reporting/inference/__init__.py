@@ -1,0 +1,1 @@
+"""Inferences: how mu, sigma and the interval of a metric are found."""

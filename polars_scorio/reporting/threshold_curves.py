@@ -1,0 +1,43 @@
+"""Curves over thresholds: rows of which t is told apart from k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_scorio.metrics.metric import Metric
+
+THRESHOLD = "t"
+
+
+def curve_columns(columns: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
+    """The columns of a result, with that of the thresholds if there are any."""
+    if all(metric.drawn is None for metric in metrics):
+        return [*columns]
+    after = columns.index("k") + 1
+    return [*columns[:after], THRESHOLD, *columns[after:]]
+
+
+def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
+    """The rows, those of curves with their t beside their k.
+
+    Until here a curve has its thresholds in place of draw sizes.
+    """
+    drawn = {metric.name: metric.drawn for metric in metrics if metric.drawn is not None}
+    if not drawn:
+        return rows
+    sizes = pl.col("metric").replace_strict(drawn, default=None, return_dtype=pl.Int64)
+    return rows.with_columns(
+        pl.coalesce(sizes, "k").alias("k"),
+        pl.when(sizes.is_not_null()).then("k").alias(THRESHOLD),
+    )
+
+
+def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a result as they were before: the t of a curve in place of its k."""
+    columns = rows.columns
+    place = columns.index("k") + 1 if "k" in columns else 0
+    if not place or columns[place : place + 1] != [THRESHOLD]:
+        return rows
+    return rows.with_columns(pl.coalesce(THRESHOLD, "k").alias("k")).drop(THRESHOLD)

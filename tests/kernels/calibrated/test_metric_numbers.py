@@ -1,0 +1,160 @@
+"""What every answer keeps to, up to the edges."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.further_trials import further_successes
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.population_mean import clustered_variance, population_price
+from polars_scorio.kernels.calibrated.variance_price import Price, fixed, prices
+from polars_scorio.kernels.draws import credit
+from tests.kernels.calibrated.cases import CASES, HARD, states_of
+
+SHAPES = [credit.any_success, credit.all_success, credit.majority, credit.excess_over_half]
+
+
+@st.composite
+def groups(draw):
+    n = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
+    return [(size, draw(st.integers(0, size)), draw(st.integers(1, 40))) for size in n]
+
+
+@settings(deadline=None, max_examples=60)
+@given(groups(), st.sampled_from(SHAPES), st.sampled_from([0.5, 0.95, 0.999]))
+def test_the_interval_holds_the_estimate(group, shape, confidence):
+    k = min(n for n, _, _ in group)
+    for target in ("benchmark", "population"):
+        (found,) = credit_numbers(
+            Calibrated.fit(states_of(group)), [fixed(shape(k))], confidence, target
+        )
+        assert 0 <= found.estimate[0] <= 1 + 1e-12
+        assert not found.forecast.any()
+        if target == "population" and sum(h for _, _, h in group) == 1:
+            assert np.isnan([found.sigma, found.lo, found.hi]).all()
+            continue
+        assert 0 <= found.lo[0] <= found.estimate[0] <= found.hi[0] <= 1 + 1e-12
+        assert found.sigma[0] >= 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(groups(), st.sampled_from([credit.any_success, credit.all_success]))
+def test_success_and_failure_mirror_each_other(group, shape):
+    k = min(n for n, _, _ in group)
+    other = credit.all_success if shape is credit.any_success else credit.any_success
+    mirrored = [(n, n - c, h) for n, c, h in group]
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed(shape(k))], 0.95)
+    (mirror,) = credit_numbers(Calibrated.fit(states_of(mirrored)), [fixed(other(k))], 0.95)
+    # The rates of the free fit mirror each other to rounding, its 60 steps pass it on.
+    assert found.sigma == pytest.approx(mirror.sigma, abs=1e-8)
+    assert found.lo == pytest.approx(1 - mirror.hi, abs=1e-7)
+    assert found.hi == pytest.approx(1 - mirror.lo, abs=1e-7)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_every_case_has_numbers(case, target):
+    group = CASES[case]
+    draws = [credit.majority, fixed(credit.any_success(1)), fixed(credit.all_success(1))]
+    for found in credit_numbers(Calibrated.fit(states_of(group)), draws, 0.95, target):
+        single = target == "population" and sum(h for _, _, h in group) == 1
+        assert np.isfinite([*found[:2], *([] if single else found[2:5])]).all()
+
+
+def test_64_trials_of_which_all_succeed():
+    # Digits of 1 - p are lost unless the metric is mirrored: lo was 0 then, says the study.
+    fitted = Calibrated.fit(states_of([(64, 64, 30)]))
+    (found,) = credit_numbers(fitted, [fixed(credit.any_success(64))], 0.95)
+    assert found.hi[0] == 1
+    # Half a unit of the third digit, the last that the study prints.
+    assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
+
+
+def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
+    fitted = Calibrated.fit(states_of(HARD, [(8, 2, 9)]))
+    (found,) = credit_numbers(fitted, [fixed(credit.any_success(6))], 0.95)
+    assert found.forecast.tolist() == [True, False]
+    assert np.isnan(found.estimate[0])
+    assert np.isnan(found.sigma[0])
+    assert found.lo[0] < found.mu[0] < found.hi[0]
+    (alone,) = credit_numbers(
+        Calibrated.fit(states_of([(8, 2, 9)])), [fixed(credit.any_success(6))], 0.95
+    )
+    numbers = [number[1] for number in found[:6]]
+    # The same sums, perhaps in another order.
+    assert numbers == pytest.approx(np.ravel(alone[:6]).tolist(), rel=1e-12)
+
+
+def test_gains_of_nothing_are_certain():
+    (found,) = credit_numbers(Calibrated.fit(states_of(HARD)), [fixed(np.zeros(1))], 0.95)
+    assert np.ravel(found[:5]).tolist() == [0] * 5
+
+
+def test_no_groups():
+    nothing = np.zeros((0, 3), dtype=int)
+    states = states_of(HARD)
+    empty = type(states)(nothing[:, :2], nothing[:, :2], *nothing.T, 0)
+    (found,) = credit_numbers(Calibrated.fit(empty), [fixed(np.ones(1))], 0.95)
+    assert found.mu.size == 0
+
+
+def test_an_interval_of_a_million_questions_is_normal():
+    p = np.array([0.3])
+    narrow = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 1e9, np.array([1.0]))
+    lo, hi = interval(narrow, 0.95)
+    # Clopper and Pearson's ends are those of one question more: 2e-5 of this width.
+    assert hi - lo == pytest.approx(2 * 1.959964 * np.sqrt(0.21e-9), rel=1e-4)
+    wide = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3e8, np.array([1.0]))
+    less = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3.4e8, np.array([1.0]))
+    for end, inner in zip(interval(wide, 0.95), interval(less, 0.95), strict=True):
+        # Both sides of the switch from the Beta integral, in standard deviations.
+        ratio = (end - p) / (inner - p)
+        # Clopper and Pearson's one question more, and the skewness: 4e-6 here.
+        assert ratio == pytest.approx(np.sqrt(3.4 / 3), rel=1e-4)
+
+
+def test_without_noise_the_interval_is_the_estimate():
+    half = np.array([0.5])
+    assert price_numbers(Price(half, half, half, half, 0 * half, half), 0.95).hi == half
+
+
+def test_clusters_widen_the_population_and_end_with_single_questions():
+    group = [(4, 0, 10), (4, 4, 10)]
+    fitted, gains = Calibrated.fit(states_of(group)), fixed(np.ones(1))
+    (price,) = prices(fitted, [gains])
+    values, every = np.repeat([0.0, 1.0], 10), np.zeros(20, dtype=int)
+    pairs = Clusters(*clustered_variance(values, np.arange(20) // 2, every, 1))
+    assert pairs.number == [10]
+    # By hand: rounding, far below the default of approx, 1e-6.
+    assert pairs.variance == pytest.approx(10 / 9 * 10 * 1.0 / 400)
+    (found,) = credit_numbers(fitted, [gains], 0.95, "population", [pairs])
+    # A root: one rounding, far below the default of approx.
+    assert found.sigma == pytest.approx(np.sqrt(pairs.variance))
+    plain = population_price(fitted, gains, price, 0.95)
+    alone = clustered_variance(values, np.arange(20), every, 1)
+    # By hand: rounding, far below the default of approx.
+    assert alone[0] == pytest.approx(20 / 19 * 0.25 / 20)
+    same = population_price(
+        fitted, gains, price, 0.95, cluster_variance=0 * alone[0], clusters=alone[1]
+    )
+    assert same.sigma == plain.sigma
+    assert same.factor == plain.factor
+    assert np.isnan(clustered_variance(values, 0 * every, every, 1)[0])
+
+
+@pytest.mark.parametrize("further", [1, 3, 40])
+def test_further_trials_by_either_way(further):
+    # One state of many trials goes by posteriors, all states by the prior.
+    b, a = np.array([0.3, 40.0, 1e-9]), np.array([2.0, 1e-3, 1e-9])
+    n, c = 30, np.array([30])
+    (one,) = (further_successes(b, a, n, c, np.array([2]), further),)
+    many = further_successes(
+        b, a, n, np.arange(n + 1), np.where(np.arange(n + 1) == n, 2, 0), further
+    )
+    # Products of up to 70 factors in another order: 7e-14; atol for chances near 0.
+    np.testing.assert_allclose(one, many, rtol=1e-10, atol=1e-25)
+    # The rounding of up to 41 chances that sum to 1, for each of two questions.
+    np.testing.assert_allclose(one.sum(axis=1), 2, rtol=1e-12)

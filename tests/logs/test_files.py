@@ -1,0 +1,44 @@
+"""Logs in files of several formats, by name, folder and glob."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_scorio.logs.files import scan_files
+from tests.made_logs import long
+
+LOG = long([[0, 1], [1, 1]])
+WRITERS = {
+    "log.parquet": pl.DataFrame.write_parquet,
+    "log.csv": pl.DataFrame.write_csv,
+    "log.jsonl": pl.DataFrame.write_ndjson,
+    "LOG.NDJSON": pl.DataFrame.write_ndjson,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_is_the_same_log(tmp_path, name):
+    WRITERS[name](LOG, tmp_path / name)
+    assert_frame_equal(scan_files([str(tmp_path / name)]).collect(), LOG)
+
+
+def test_folders_and_globs_hold_several_files(tmp_path):
+    (tmp_path / "deep").mkdir()
+    LOG.write_parquet(tmp_path / "a.parquet")
+    LOG.write_parquet(tmp_path / "deep" / "b.parquet")
+    (tmp_path / "notes.txt").write_text("nothing of it")
+    assert scan_files([str(tmp_path)]).collect().height == 8
+    assert scan_files([str(tmp_path / "*.parquet")]).collect().height == 4
+    assert scan_files([str(tmp_path / "**" / "b.parquet")]).collect().height == 4
+
+
+def test_files_that_cannot_be_one_log_are_refused(tmp_path):
+    LOG.write_parquet(tmp_path / "a.parquet")
+    LOG.write_csv(tmp_path / "a.csv")
+    (tmp_path / "a.txt").write_text("nothing of it")
+    with pytest.raises(ValueError, match=r"several formats, \['.csv', '.parquet'\]"):
+        scan_files([str(tmp_path)])
+    with pytest.raises(ValueError, match=r"a.txt is none of .parquet, .csv"):
+        scan_files([str(tmp_path / "a.txt")])
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        scan_files([str(tmp_path / "b.parquet")])
