@@ -12,7 +12,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.duplicates.second_look import doubts
 from polars_scorio.counting.roles import Roles, bind
-from tests.counting.test_duplicates import ENGINES, INTEGERS, complaint, log
+from tests.counting.duplicates.test_distinct_ids import ENGINES, INTEGERS, complaint, log
 
 COUNTED = [range(8), range(1, 9), [0], [1], [3, 1, 0, 2], range(2**12 - 1)]
 DOUBTED = [range(2, 10), [0, 2], [0, -1], [5], [7, 10**18], range(2**12 + 1), [-(2**63), 2**63 - 1]]

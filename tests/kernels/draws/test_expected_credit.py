@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as reference
 
+from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import (
-    credit,
     credit_covariance,
     credit_moments,
     expected_credit,

@@ -6,8 +6,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import (
-    credit,
     credit_by_state,
     credit_covariance,
     credit_moments,

@@ -8,7 +8,7 @@ from scipy.stats import studentized_range, t
 
 from polars_scorio.kernels.simultaneous.max_t import max_t_critical, max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
-from tests.kernels.simultaneous.test_paired import FIRST, everyone, sample
+from tests.kernels.simultaneous.test_paired_means import FIRST, everyone, sample
 
 
 def test_two_models_need_student_t():
