@@ -128,9 +128,10 @@ class Scorio(
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
             Integers 0, 1, ..., n - 1 or 1, 2, ..., n are known by the sum of their hashes (others
-            have one of these with probability 2^-63), so that none is kept. Questions with other
-            integers, gaps or seeds, are read a second time and compared exactly; words, in the one
-            pass, by 64 bits of hash, which hides no repetition. Memory for these grows with trials.
+            that nobody chose have one of these with probability 2^-63), so that none is kept.
+            Questions with other integers, gaps or seeds, are read a second time and compared
+            exactly; words, in the one pass, by 64 bits of hash, which hides no repetition. Memory
+            for these grows with trials.
         unscored : "error" or "drop"
             What a question without any outcome means, where ``missing="drop"`` leaves none of its
             trials (or `count` says that it has none): an error; or nothing, but counted in a column

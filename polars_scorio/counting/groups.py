@@ -12,8 +12,10 @@ from polars_scorio.counting.checks import (
     MISSING,
     PLACE,
     PROBLEM,
+    ROWS,
     Rule,
     checked,
+    integer_ids,
     marked,
     raise_first,
     refuse_bad,
@@ -29,7 +31,7 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.duplicates.second_look import doubts
+from polars_scorio.counting.duplicates.second_look import DIGEST, doubts
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import STAND_IN, Trials
 from polars_scorio.counting.success_labels import Watch, watch
@@ -146,7 +148,8 @@ class _OnePass:
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
-        problem = pl.struct(PROBLEM, PLACE, FOUND).filter(pl.col(PROBLEM).is_not_null())
+        sums = [ROWS, DIGEST] if integer_ids(self.trials) else []  # for the second look
+        problem = pl.struct(PROBLEM, PLACE, FOUND, *sums).filter(pl.col(PROBLEM).is_not_null())
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),
             problem.alias(_PROBLEMS),

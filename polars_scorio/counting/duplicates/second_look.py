@@ -1,8 +1,13 @@
 """Whether trial ids repeat, which the one pass over the log tells of most questions without them.
 
-Ids 0, 1, ..., n-1 and 1, 2, ..., n are known by the sum of their hashes [1]_, a number of 64 bits:
-other ids, repeated ones among them, have one of the two with probability 2^-63. Ids with gaps,
-seeds and others that no sum tells are looked at once more, those of the questions in doubt alone.
+Ids 0, 1, ..., n-1 and 1, 2, ..., n are known by the sum of their hashes [1]_, a number of 64 bits.
+Other ids that nobody chose, repeated ones among them, have one of these two sums with probability
+2^-63. The hash has no secret seed: somebody who wants to hide a repetition can search for ids that
+have such a sum, so that the check is no defence against the author of a log.
+
+Ids with gaps, seeds and others that no sum tells are read once more and compared exactly, those of
+the questions in doubt alone. The second read must have the rows and the sum of the first, or the
+log is refused: nothing follows from a log that changes while it is read.
 
 References
 ----------
@@ -18,8 +23,6 @@ from functools import cache
 import polars as pl
 
 from polars_scorio.counting.checks import (
-    IDS,
-    NO_ID,
     PLACE,
     PROBLEM,
     ROWS,
@@ -63,33 +66,51 @@ def _known_sums() -> tuple[pl.Expr, pl.Expr]:
 
 
 def _look_again(trials: Trials) -> Callable[[pl.DataFrame], None]:
-    """The look at the ids of the questions in doubt, which raises if one repeats or is null."""
+    """Read the ids of the questions in doubt once more; raise if one of them repeats or is null."""
     question, broken = trials.question.name, identity_rules(trials)
-    keys = [*trials.groups, question]
-
-    def identified(asked: pl.DataFrame, ids: pl.Expr) -> pl.DataFrame:
-        # Values of each key pass down to a reader of files, which a join on all of them does not.
-        values = {key: asked[key].unique() for key in keys}
-        near = [pl.col(key).is_in(v.implode()) for key, v in values.items() if v.len() <= _FEW]
-        rows = trials.rows().filter(*near).with_columns(ids)
-        found = rows.group_by(keys).agg(pl.len().alias(ROWS), *identities(pl.col(TRIAL)))
-        return found.collect(engine="streaming").join(asked, on=keys, how="semi")
 
     def look(doubted: pl.DataFrame) -> None:
-        asked = doubted.select(*trials.groups, pl.col(PLACE).alias(question))
-        # Their last 32 bits take half the room, and all but always differ where the ids do.
-        narrow = identified(asked, pl.col(TRIAL).cast(pl.UInt32, wrap_numerical=True))
-        if narrow.height < asked.height:
-            number = f"{asked.height:,} question{'s' if asked.height > 1 else ''}"
-            raise ValueError(
-                f"{trials.owner}the trial ids of {number} had to be read twice, and of those "
-                f"{narrow.height:,} were there the second time. Does the log change, or can it be "
-                "read once only? Collect it first, or skip the check with validate=False."
-            )
-        alike = narrow.filter((pl.col(IDS) < pl.col(ROWS)) | (pl.col(NO_ID) > 0))
-        if alike.height:
-            whole = identified(alike.select(keys), pl.col(TRIAL)).lazy()
-            again = marked(whole, question, broken).filter(pl.col(PROBLEM).is_not_null())
-            raise_first(again.collect(), trials, broken)
+        first = doubted.select(*trials.groups, pl.col(PLACE).alias(question), ROWS, DIGEST)
+        second = _second_read(trials, first)
+        _refuse_changed(first, second, trials)
+        again = marked(second.lazy(), question, broken).filter(pl.col(PROBLEM).is_not_null())
+        raise_first(again.collect(), trials, broken)
 
     return look
+
+
+def _second_read(trials: Trials, asked: pl.DataFrame) -> pl.DataFrame:
+    """Rows, sum of hashes and distinct ids of the questions that are asked for, read once more."""
+    keys = [*trials.groups, trials.question.name]
+    # Values of each key pass down to a reader of files, which a join on all of them does not.
+    values = {key: asked[key].unique() for key in keys}
+    near = [pl.col(key).is_in(v.implode()) for key, v in values.items() if v.len() <= _FEW]
+    rows = trials.rows().filter(*near).with_columns(*digest(trials))
+    totals = [pl.len().cast(pl.Int64).alias(ROWS), pl.col(DIGEST).sum()]
+    found = rows.group_by(keys).agg(*totals, *identities(pl.col(TRIAL)))
+    return found.collect(engine="streaming").join(asked, on=keys, how="semi")
+
+
+def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -> None:
+    """Refuse a log whose second read has other rows or ids than the first: it says nothing.
+
+    Raises
+    ------
+    ValueError
+        With the number of questions that differ, and the first of them.
+    """
+    keys, again = [*trials.groups, trials.question.name], ":again"
+    both = first.join(second, on=keys, how="left", suffix=again)
+    same = [pl.col(name).eq_missing(pl.col(f"{name}{again}")) for name in (ROWS, DIGEST)]
+    changed = both.filter(~pl.all_horizontal(same)).sort(keys)
+    if changed.is_empty():
+        return
+    worst = changed.row(0, named=True)
+    place = ", ".join(f"{key}={worst[key]!r}" for key in (*trials.keys, trials.question.name))
+    raise ValueError(
+        f"{trials.owner}the trial ids of {first.height:,} question{'s' * (first.height > 1)} had "
+        f"to be read twice, and those of {changed.height:,} differ the second time, the first at "
+        f"{place}: {worst[ROWS]:,} rows, then {worst[f'{ROWS}{again}'] or 0:,}. Does the log "
+        "change, or can it be read once only? Collect it first, or skip the check with "
+        "validate=False."
+    )
