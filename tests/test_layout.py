@@ -1,0 +1,274 @@
+"""The layout of the package: rules that a reader may rely on to find one thing in one place.
+
+A rule that not all folders keep yet names those that do not; each list may only become shorter.
+"""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+
+PACKAGE = ROOT / "polars_scorio"
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.name.startswith("__")]
+FOLDERS = sorted({path.parent for path in MODULES})
+
+# A room imports the rooms on its line and on the lines above.
+FLOORS = [
+    {"kernels"},
+    {"arguments", "installed_version", "signatures"},
+    {"counting", "sql"},
+    {"metrics", "rubrics"},
+    {"reporting"},
+    {"decisions"},
+    {"display"},
+    {"accessors"},
+    {"logs"},
+    {"command_line"},
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LONGEST_MODULE = 400  # lines
+PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b")
+
+# Not yet: modules without a test of their name.
+UNTESTED = {
+    "accessors/base",
+    "accessors/display",
+    "accessors/methods",
+    "accessors/metrics",
+    "accessors/planning",
+    "accessors/role_summary",
+    "counting/categories",
+    "counting/cluster_samples",
+    "counting/engine_frames",
+    "counting/groups",
+    "decisions/model_difference",
+    "decisions/model_scores",
+    "decisions/paired_population",
+    "decisions/prior_dominance",
+    "decisions/strata_arrays",
+    "display/cells",
+    "display/chart_data",
+    "display/charts",
+    "display/decision_plots",
+    "display/grid_charts",
+    "display/html/alerts",
+    "display/html/labels",
+    "display/html/method_notes",
+    "display/html/page_request",
+    "display/html/page_tables",
+    "display/html/phrases",
+    "display/html/pictures",
+    "display/html/scopes",
+    "display/html/sections",
+    "display/html/write_page",
+    "display/line_charts",
+    "display/notes",
+    "display/number_format",
+    "display/plot_base",
+    "display/settings",
+    "display/theme",
+    "installed_version",
+    "kernels/array_types",
+    "kernels/calibrated/average_price",
+    "kernels/calibrated/blend_price",
+    "kernels/calibrated/chances",
+    "kernels/calibrated/clopper_pearson",
+    "kernels/calibrated/extremes",
+    "kernels/calibrated/free_fit",
+    "kernels/calibrated/further_trials",
+    "kernels/calibrated/group_fits",
+    "kernels/calibrated/holdout",
+    "kernels/calibrated/max_price",
+    "kernels/calibrated/population_mean",
+    "kernels/calibrated/variance_price",
+    "kernels/clusters",
+    "kernels/posteriors",
+    "logs/archives",
+    "logs/json_files",
+    "logs/json_lines",
+    "logs/parquet",
+    "logs/reader_options",
+    "logs/repeats",
+    "metrics/draw_metric",
+    "metrics/metrics_of_counts",
+    "metrics/parameter_help",
+    "metrics/success",
+    "reporting/evaluate",
+    "reporting/inference/cluster_noise",
+    "reporting/inference/vote_numbers",
+    "reporting/options",
+    "reporting/request",
+    "reporting/threshold_curves",
+    "rubrics/table_variables",
+    "signatures",
+}
+# Not yet: modules that import each other in a circle.
+CIRCLE = {"metrics/metric", "metrics/metrics_of_counts", "metrics/result_columns"}
+CIRCLE |= {"kernels/calibrated", "kernels/clusters"}
+# Not yet: folders with two functions of one name, and rooms with private names of one word or with
+# docstrings that do not name their subject.
+REPEATED_FUNCTIONS = {
+    "counting",
+    "display",
+    "kernels",
+    "kernels/calibrated",
+    "kernels/simultaneous",
+    "logs",
+}
+SHORT_NAMES = {
+    "accessors",
+    "command_line",
+    "counting",
+    "decisions",
+    "display",
+    "kernels",
+    "logs",
+    "metrics",
+    "reporting",
+    "rubrics",
+    "signatures",
+}
+VAGUE_DOCSTRINGS = {
+    "accessors",
+    "command_line",
+    "counting",
+    "decisions",
+    "display",
+    "kernels",
+    "logs",
+    "metrics",
+    "reporting",
+    "rubrics",
+    "signatures",
+}
+
+
+def relative_name(path: Path) -> str:
+    """Name of a file or folder, from the package on: `kernels/draws`."""
+    return path.relative_to(PACKAGE).as_posix().removesuffix(".py")
+
+
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported_modules(path: Path) -> set[Path]:
+    """Modules of the package that a module imports anywhere, inside functions too."""
+    names = set[str]()
+    for node in ast.walk(syntax_tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    paths = {ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in names}
+    return paths.intersection(MODULES)
+
+
+def room_of(path: Path) -> str:
+    """First part of a module's name: its room, or the name of a module outside all rooms."""
+    return relative_name(path).split("/")[0]
+
+
+def module_functions(path: Path) -> Iterator[str]:
+    """Names of the functions of a module, without methods and nested functions."""
+    for node in syntax_tree(path).body:
+        if isinstance(node, ast.FunctionDef) and not overloaded(node):
+            yield node.name
+
+
+def overloaded(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(each).endswith("overload") for each in function.decorator_list)
+
+
+def repeated(names: Iterable[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
+def part_of(path: Path, folder: Path) -> Path:
+    """The file or subfolder directly in a folder that is or holds a module."""
+    return folder / path.relative_to(folder).parts[0]
+
+
+def docstrings(path: Path) -> Iterator[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(syntax_tree(path)):
+        if isinstance(node, documented) and (text := ast.get_docstring(node)):
+            yield text
+
+
+def test_no_two_modules_have_the_same_name():
+    assert repeated(path.stem for path in MODULES) == set()
+
+
+def test_each_module_has_a_test_of_its_name():
+    tests = {path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    mirrored = {path: path.relative_to(PACKAGE).with_name(f"test_{path.name}") for path in MODULES}
+    untested = {relative_name(path) for path, test in mirrored.items() if test not in tests}
+    assert untested <= UNTESTED
+
+
+def test_a_module_imports_no_room_above_its_own_floor():
+    above = {
+        (relative_name(path), relative_name(imported))
+        for path in MODULES
+        for imported in imported_modules(path)
+        if FLOOR_OF[room_of(imported)] > FLOOR_OF[room_of(path)]
+    }
+    assert above == set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=relative_name)
+def test_the_parts_of_a_folder_do_not_import_each_other_in_a_circle(folder):
+    graph = defaultdict(set)
+    for path in MODULES:
+        if path.is_relative_to(folder):
+            inside = {each for each in imported_modules(path) if each.is_relative_to(folder)}
+            part = part_of(path, folder)
+            graph[part] |= {part_of(each, folder) for each in inside} - {part}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = [relative_name(part) for part in error.args[1]]
+        assert set(circle) <= CIRCLE, " -> ".join(circle)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=relative_name)
+def test_no_two_modules_of_a_folder_define_a_function_of_the_same_name(folder):
+    modules = [path for path in MODULES if path.parent == folder]
+    names = repeated(name for path in modules for name in module_functions(path))
+    assert names == set() or relative_name(folder) in REPEATED_FUNCTIONS
+
+
+def test_a_private_function_has_a_name_of_two_words():
+    short = {
+        (relative_name(path), name)
+        for path in MODULES
+        for name in module_functions(path)
+        if re.fullmatch(r"_+[^_]+", name) and room_of(path) not in SHORT_NAMES
+    }
+    assert short == set()
+
+
+def test_a_docstring_begins_with_its_subject():
+    vague = {
+        (relative_name(path), text.splitlines()[0])
+        for path in MODULES
+        for text in docstrings(path)
+        if PRONOUN.match(text) and room_of(path) not in VAGUE_DOCSTRINGS
+    }
+    assert vague == set()
+
+
+def test_a_module_can_be_read_in_one_go():
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    long = {relative_name(path) for path, count in lines.items() if count > LONGEST_MODULE}
+    assert long == set()
