@@ -21,6 +21,7 @@ from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.progress import Progress
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.installed_version import installed_version
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.logs.files import scan_files
@@ -80,12 +81,14 @@ def _report(log: Scorio[Any], asked: Namespace, call: str) -> int:
     title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
     roles = log._roles  # noqa: SLF001 - the command is a part of the package
     order = Order.of(asked.metric, settings, roles, asked.output, title=title, call=call)
+    if asked.output != "-":
+        refuse_missing_folder(Path(asked.output))
     with Progress(sys.stderr) as progress:
         made, refusal = page(log.frame.lazy(), roles, order, progress.tell)
     if asked.output == "-":
         _print(made.markdown())
     else:
-        Path(asked.output).write_text(made.html(), encoding="utf-8")
+        write_whole(Path(asked.output), made.html())
         _print(f"{made.headline}\n{asked.output}")
     return 0 if refusal is None else _REFUSED
 

@@ -1,5 +1,6 @@
 """The command: a report as a file, coverage and comparisons as tables."""
 
+import errno
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.decisions import progress
+from polars_scorio.display.html import write_page
 from tests.display.html.logs import Checked, models
 
 
@@ -80,7 +82,7 @@ def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
         (["log.parquet", "--confidence", "2"], "confidence must be"),
         (["log.parquet", "--n", "0"], "n must be a positive int"),
         (["log.parquet", "--category", "reward >="], "neither a column nor"),
-        (["log.parquet", "-o", "no/folder/report.html"], "No such file or directory"),
+        (["log.parquet", "-o", "no/folder/report.html"], "there is no folder"),
     ],
 )
 @pytest.mark.usefixtures("log")
@@ -90,6 +92,24 @@ def test_what_cannot_be_run_says_so(capsys, arguments, message):
     assert message in printed
     assert printed.startswith("polars-scorio: ")
     assert "Traceback" not in printed
+
+
+def test_a_folder_that_does_not_exist_is_refused_before_the_work(log, capsys, monkeypatch):
+    monkeypatch.setattr(write_page, "page", lambda *_: pytest.fail("the log was read"))
+    assert main(["report", log, "-o", "nowhere/report.html"]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_old_page(log, folder, capsys, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (folder / "report.html").write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["report", log, "--by", "bench"]) == 2
+    assert "No space left on device: 'report.html'" in capsys.readouterr().err
+    assert (folder / "report.html").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
 
 
 def test_a_metric_that_is_none_is_an_error_of_usage(log, capsys):

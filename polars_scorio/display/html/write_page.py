@@ -17,6 +17,7 @@ from polars_scorio.display.html.page_request import Order
 from polars_scorio.display.html.phrases import count
 from polars_scorio.display.html.scopes import Scope, default_metrics, scopes
 from polars_scorio.display.html.sections import coverage_section, sections
+from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
 
 
@@ -32,8 +33,9 @@ def write(
     tell: Callable[[str], None] = _silent,
 ) -> ValueError | TypeError | None:
     """Write the page of a log, and return why it has no report, if so; see `page`."""
+    refuse_missing_folder(path)
     made, refusal = page(frame, roles, order, tell)
-    path.write_text(made.html(), encoding="utf-8")
+    write_whole(path, made.html())
     return refusal
 
 

@@ -1,0 +1,60 @@
+"""Write a file whole: until the new text is on the disk, the old file stays as it is."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+
+def refuse_missing_folder(path: Path) -> None:
+    """Refuse a path whose folder does not exist, before any work is done for it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder} for the file {path.name!r}: make it")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in UTF-8, or leave what was there.
+
+    A full disk or a killed process cannot leave half a file: the text goes to a temporary file in
+    the same folder, which takes the place of the old file only once it is on the disk. Links and
+    the permissions of the old file are kept. Devices and pipes are written directly, because a
+    file must not take their place.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; its `filename` is `path`.
+    """
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+        else:
+            _replace_file(target, text)
+    except OSError as error:
+        # What a full disk raises has no file name, or that of the temporary file.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _replace_file(target: Path, text: str) -> None:
+    """Write a temporary file beside the target, and move it into its place."""
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
