@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -79,9 +80,9 @@ def about(
     version : str
         Of the package.
     now : datetime, optional
-        When; default: now.
+        When; default: `build_time`.
     """
-    when = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%d %H:%M UTC")
+    when = (now or build_time()).strftime("%Y-%m-%d %H:%M UTC")
     facts = {
         "intervals": settings.intervals,
         "prior": settings.prior,
@@ -92,6 +93,26 @@ def about(
         "counts, SHA-256": fingerprint(counts),
     }
     return About(facts, formulas(metrics))
+
+
+def build_time() -> datetime:
+    """When a page is made: now, or the time that SOURCE_DATE_EPOCH sets for reproducible builds.
+
+    Raises
+    ------
+    ValueError
+        If SOURCE_DATE_EPOCH is set to something else than seconds since 1970.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return datetime.now(timezone.utc)
+    try:
+        return datetime.fromtimestamp(int(epoch), timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"SOURCE_DATE_EPOCH must be whole seconds since 1970, got {epoch!r}: set it so, or "
+            "unset it"
+        ) from None
 
 
 def formulas(metrics: Sequence[Metric]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -77,7 +78,25 @@ def figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
     caption = f"{about or above['text']}: {'; '.join(above['subtitle'])}."
     spec["config"] = {**spec.get("config", {}), **_CONFIG}
     svg = vl_convert.vegalite_to_svg(spec)
-    return Figure(recoloured(svg), alt_text or spec["description"], visible(caption))
+    return Figure(
+        recoloured(reproducible_ids(svg)), alt_text or spec["description"], visible(caption)
+    )
+
+
+def reproducible_ids(svg: str) -> str:
+    """An SVG whose ids follow from what it shows: the renderer counts all that a process drew.
+
+    Examples
+    --------
+    >>> reproducible_ids('<g fill="url(#gradient_7)"/><linearGradient id="gradient_7"/>')
+    '<g fill="url(#gradient_0_5aed8dc9)"/><linearGradient id="gradient_0_5aed8dc9"/>'
+    """
+    ids = re.findall(r'\bid="(\w+)"', svg)
+    digest = hashlib.sha256(re.sub(r"\b(gradient_|clip)\d+", "", svg).encode()).hexdigest()[:8]
+    names = {name: re.sub(r"\d+$", f"{place}_{digest}", name) for place, name in enumerate(ids)}
+    return re.sub(
+        r'(\bid="|url\(#)(\w+)', lambda found: found[1] + names.get(found[2], found[2]), svg
+    )
 
 
 def recoloured(svg: str) -> str:
