@@ -150,7 +150,8 @@ def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     entries = entries_of(sections.get("Parameters", ""))
     parameters = _named(signature(function))
     named = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters if p.default is not p.empty]
-    return {p.name: (p, entries[p.name]) for p in named}
+    # Under `python -OO` no docstring is there to be read, and none to be written.
+    return {p.name: (p, entries.get(p.name, "")) for p in named}
 
 
 def _named(shown: Signature) -> list[Parameter]:

@@ -54,12 +54,30 @@ print([name for name in {waiting} if name in sys.modules])"""
     assert _printed(code) == "[]\n"
 
 
+def test_everything_works_without_docstrings():
+    """Signatures and help are put together from docstrings, which ``python -OO`` removes."""
+    code = """import polars as pl, polars_scorio as ps
+print(len([getattr(ps, name) for name in ps.__all__]) > 30, len(ps.rubrics.schemata()))
+log = pl.DataFrame({"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
+accessor = log.scorio(trial=None)
+print(accessor.report(ps.avg())["mu"].item(), accessor.pass_at_k(2)["estimate"].item())
+try:
+    accessor.pass_at_k(2, confidnce=0.9)
+except TypeError as error:
+    print(str(error).partition("?")[0])"""
+    assert _printed(code, "-OO").splitlines() == [
+        "True 12",
+        "0.75 1.0",
+        "pass_at_k() got an unexpected keyword argument 'confidnce': did you mean 'confidence'",
+    ]
+
+
 def test_a_class_of_polars_shows_the_accessor_itself():
     assert pl.DataFrame.scorio is pl.LazyFrame.scorio is ps.Scorio
     assert pl.Expr.scorio is ps.ScorioExpr
 
 
-def _printed(code: str) -> str:
+def _printed(code: str, *options: str) -> str:
     """What a fresh interpreter prints."""
-    run = [sys.executable, "-c", code]
+    run = [sys.executable, *options, "-c", code]
     return subprocess.run(run, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own code
