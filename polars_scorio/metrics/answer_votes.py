@@ -16,13 +16,13 @@ from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
     Metric,
-    Summary,
     draw_sizes,
     given,
     interval_bounds,
     label,
 )
 from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -19,13 +19,13 @@ from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
     Metric,
-    Summary,
     beta_prior,
     draw_sizes,
     given,
     interval_bounds,
     label,
 )
+from polars_scorio.metrics.summary import Summary
 
 UNIT = (0.0, 1.0)
 ALL_TRIALS = (None,)  # the draw is all n trials of a question

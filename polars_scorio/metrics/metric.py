@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.metrics_of_counts import Answer, of_counts
+from polars_scorio.metrics.summary import Summary
 
 # A draw of more trials than any log holds; some metrics sum over its successes.
 _MOST_DRAWN = 1_000_000
@@ -41,17 +42,6 @@ Headline: TypeAlias = 'Literal["estimate", "mu"]'
 WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
 # Arguments of a function, by name.
 Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
-
-
-class Summary(NamedTuple):
-    """What a metric says of each group: three arrays of shape (G,)."""
-
-    estimate: Floats  # NaN where no unbiased estimate exists
-    mu: Floats
-    sigma: Floats
-    around: Floats | None = (
-        None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

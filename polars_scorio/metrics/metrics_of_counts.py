@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,12 +10,16 @@ import polars as pl
 from polars_scorio.arguments import check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.posterior_intervals import normal_interval
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States, distinct
-from polars_scorio.metrics.result_columns import INFINITE, NUMBERS, Intervals
-
-if TYPE_CHECKING:
-    from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.summary import (
+    INFINITE,
+    NUMBERS,
+    Summarized,
+    number_column,
+    quiet_infinities,
+)
 
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
@@ -27,7 +30,7 @@ class Answer:
 
     Attributes
     ----------
-    metric : Metric
+    metric : Summarized
         What is asked, with a single k.
     confidence : float
         As in `Scorio.report`.
@@ -35,7 +38,7 @@ class Answer:
         Whether all `NUMBERS` are wanted, as a struct, or the estimate alone.
     """
 
-    metric: Metric
+    metric: Summarized
     confidence: float = 0.95
     posterior: bool = True
 
@@ -80,16 +83,24 @@ class Answer:
         first, index = distinct(counts.T)
         rows = counts[first]
         some = rows.sum(axis=1) > 0
-        states = _as_groups(rows[some])
-        (k,) = self.metric.k
-        said = Intervals(float(self.confidence)).numbers(self.metric, k, Independent(states))
-        answer = pl.DataFrame({name: said[name] for name in NUMBERS})
+        answer = self._published_numbers(rows[some])
         answer = answer if self.posterior else answer.select("estimate")
         self._refuse_infinite(answer)
         # Row after row of those with a trial; -1 is none of them.
         place = pl.Series(np.where(some, np.cumsum(some) - 1, -1)[index])
         taken = answer.to_struct() if self.posterior else answer.to_series()
         return taken.gather(place.replace(-1, None))
+
+    def _published_numbers(self, counts: Ints) -> pl.DataFrame:
+        """The `NUMBERS` of each row of counts, as a report with ``inference="published"``."""
+        (k,) = self.metric.k
+        with quiet_infinities(self.metric):
+            summary = self.metric.summary(Independent(_as_groups(counts)), k)
+            ends = normal_interval(
+                summary.mu, summary.sigma, float(self.confidence), self.metric.bounds
+            )
+        numbers = (summary.estimate, summary.mu, summary.sigma, *ends)
+        return pl.DataFrame(dict(zip(NUMBERS, map(number_column, numbers), strict=True)))
 
     def _refuse_infinite(self, answer: pl.DataFrame) -> None:
         """Refuse a blend with a negative power of zero."""

@@ -18,7 +18,6 @@ from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
     Metric,
-    Summary,
     WeightPairs,
     Weights,
     draw_sizes,
@@ -29,6 +28,7 @@ from polars_scorio.metrics.metric import (
     weights,
 )
 from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -15,7 +15,6 @@ from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import (
     Bounds,
     Metric,
-    Summary,
     WeightPairs,
     Weights,
     given,
@@ -24,6 +23,7 @@ from polars_scorio.metrics.metric import (
     weight_pairs,
 )
 from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

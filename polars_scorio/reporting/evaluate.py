@@ -21,10 +21,11 @@ from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import CENTER, NUMBERS, REACH
+from polars_scorio.metrics.summary import NUMBERS
 from polars_scorio.reporting.inference.calibrated import PRICE, calibrated_numbers
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.cluster_noise import sample_of
+from polars_scorio.reporting.inference.intervals import CENTER, REACH
 from polars_scorio.reporting.inference.vote_numbers import read_ballots, vote_numbers
 
 COLUMNS: dict[str, pl.DataType] = {

@@ -13,7 +13,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import CENTER, REACH, series
+from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import (
     AROUND,
     RESULTS,
@@ -22,6 +22,7 @@ from polars_scorio.reporting.evaluate import (
     tidy,
 )
 from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.intervals import CENTER, REACH
 from polars_scorio.reporting.request import Request
 
 _LOWEST, _HIGHEST = ":lowest", ":highest"
@@ -113,7 +114,7 @@ def _means(
     if not inference.calibrates(metric, view):
         around = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
         lo, hi = inference.intervals.interval_around(metric, *around)
-        means = means.with_columns(series(lo).alias("lo"), series(hi).alias("hi"))
+        means = means.with_columns(number_column(lo).alias("lo"), number_column(hi).alias("hi"))
     return means.select(*trials.models, *columns, *AROUND)
 
 

@@ -23,7 +23,7 @@ from polars_scorio.counting.roles import (
 )
 from polars_scorio.counting.tally import class_columns
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import INFINITE
+from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import (
     AROUND,
     CLUSTERS,

@@ -15,9 +15,9 @@ from polars_scorio.counting.roles import Trials, as_categories, bind
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import Intervals
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.intervals import Intervals
 from polars_scorio.reporting.options import Frame
 
 

@@ -12,7 +12,7 @@ from polars_scorio.kernels.draws.expected_credit import credit_moments, expected
 from polars_scorio.kernels.max_of_draws import best_moments, expected_best
 from polars_scorio.kernels.posteriors import Independent, Pooled
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.result_columns import Intervals
+from polars_scorio.reporting.inference.intervals import Intervals
 
 CREDITS = {
     "pass": credit.any_success,

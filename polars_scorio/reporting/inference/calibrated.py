@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import cache
 from typing import TypeAlias
@@ -27,8 +26,9 @@ from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import CENTER, NUMBERS, REACH, Intervals, series
+from polars_scorio.metrics.summary import NUMBERS, number_column, quiet_infinities
 from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.intervals import CENTER, REACH, Intervals
 
 # Name and draw size: a row of a report.
 Row: TypeAlias = "tuple[str, int | None]"
@@ -78,8 +78,7 @@ def calibrated_numbers(
             credited[successes].append(metric)
             continue
         seen = fit(tuple(inference.classes.successful)) if view == "success" else states
-        # No errstate that changes nothing: "warn" would turn on what NumPy leaves off, underflow.
-        with np.errstate(all="ignore") if metric.unbounded else nullcontext():
+        with quiet_infinities(metric):
             for k, price in zip(metric.k, metric.prices(seen), strict=True):
                 found[metric.name, k] = _priced(metric, k, price, states, intervals, clusters)
     for successes, own in credited.items():
@@ -153,7 +152,7 @@ def row_columns(numbers: Numbers, metric: Metric) -> dict[str, pl.Series]:
     shown = (numbers.estimate, numbers.mu, numbers.sigma, lo, hi, none, none)
     parts = pl.DataFrame({name: getattr(numbers.price, name) for name in _PARTS})
     return {
-        **dict(zip((*NUMBERS, CENTER, REACH), map(series, shown), strict=True)),
+        **dict(zip((*NUMBERS, CENTER, REACH), map(number_column, shown), strict=True)),
         PRICE: parts.to_struct(),
     }
 

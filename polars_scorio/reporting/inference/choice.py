@@ -12,7 +12,7 @@ from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posteriors import Independent, Pooled, Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import Intervals
+from polars_scorio.reporting.inference.intervals import Intervals
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 
@@ -15,8 +14,9 @@ from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import Sample
+from polars_scorio.metrics.summary import quiet_infinities
 from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.intervals import Sample
 
 # From a metric, its draw size and its view to the sample that its groups are.
 SampleOf = Callable[[Metric, "int | None", View], "Sample | None"]
@@ -58,7 +58,7 @@ def sample_of(states: States, clusters: Clustered | None, inference: Inference) 
     def sample(metric: Metric, k: int | None, view: View) -> Sample | None:
         if view == "rewards":
             return None
-        with np.errstate(all="ignore") if metric.unbounded else nullcontext():
+        with quiet_infinities(metric):
             values = metric.summary(posterior(view), k).mu / metric.unit
             clustered = clusters.variance(states, values)
         effect = _ratio(clustered, _variance(states, values))

@@ -16,8 +16,8 @@ from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.result_columns import Intervals
 from polars_scorio.reporting.inference.calibrated import Row, row_columns, sampled_numbers
+from polars_scorio.reporting.inference.intervals import Intervals
 
 
 def read_ballots(answers: pl.Series, trials: Ints) -> Ballots:

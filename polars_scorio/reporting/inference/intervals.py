@@ -1,10 +1,9 @@
-"""The numbers of a metric, as every result shows them: estimate, posterior and interval."""
+"""Intervals of posteriors: normal, or by the quantiles of a Beta distribution."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,17 +16,11 @@ from polars_scorio.kernels.posterior_intervals import (
 )
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.summary import NUMBERS, Summary, number_column, quiet_infinities
 
-if TYPE_CHECKING:
-    from polars_scorio.metrics.metric import Metric, Summary
-
-NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
 # What an interval is made of, where it is not mu and sigma: means over strata need it.
 CENTER, REACH = ":center", ":reach"
-# Where a negative power met a zero: not in metrics without `unbounded`.
-INFINITE = (
-    pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()) | pl.col("sigma").is_null()
-)
 
 
 class Sample(NamedTuple):
@@ -79,14 +72,13 @@ class Intervals:
             The `NUMBERS`, `CENTER` and `REACH`, a value for each group. What is infinite is left
             for others to refuse, who know its place.
         """
-        # No errstate that changes nothing: in NumPy 1 it takes away what other threads ignore.
-        with np.errstate(all="ignore") if metric.unbounded else nullcontext():
+        with quiet_infinities(metric):
             summary = metric.summary(posterior, k)
             center, reach = self.around(summary, posterior, sample)
             lo, hi = self.ends(metric, center, reach, posterior)
         sigma = summary.sigma if sample is None else sample.stretch * summary.sigma
         numbers = [summary.estimate, summary.mu, sigma, lo, hi, center, reach]
-        return dict(zip((*NUMBERS, CENTER, REACH), map(series, numbers), strict=True))
+        return dict(zip((*NUMBERS, CENTER, REACH), map(number_column, numbers), strict=True))
 
     def around(
         self, summary: Summary, posterior: Questions | Rewards, sample: Sample | None = None
@@ -138,8 +130,3 @@ class Intervals:
         )
         lower, upper = metric.bounds or (-np.inf, np.inf)
         return np.clip(lo, lower, upper), np.clip(hi, lower, upper)
-
-
-def series(values: Floats) -> pl.Series:
-    """Numbers as a column; NaN says that there is no such number."""
-    return pl.Series(values, nan_to_null=True)  # `fill_nan` of a Series is a query of its own
