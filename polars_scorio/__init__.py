@@ -114,7 +114,7 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
     def __getattr__(name: str) -> object:
         """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
         if name == "__version__":
-            return import_module(f"{__name__}.installed_version").installed_version()
+            return import_module(f"{__name__}.display.installed_version").installed_version()
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         place = _HOMES.get(name, "metrics")

@@ -22,7 +22,7 @@ FOLDERS = sorted({path.parent for path in MODULES})
 # A room imports the rooms on its line and on the lines above.
 FLOORS = [
     {"kernels"},
-    {"arguments", "installed_version", "signatures"},
+    {"arguments", "signatures"},
     {"counting", "sql"},
     {"metrics", "rubrics"},
     {"reporting"},
@@ -74,7 +74,6 @@ UNTESTED = {
     "display/plot_base",
     "display/settings",
     "display/theme",
-    "installed_version",
     "kernels/array_types",
     "kernels/calibrated/average_price",
     "kernels/calibrated/blend_price",
@@ -123,7 +122,6 @@ REPEATED_FUNCTIONS = {
 }
 SHORT_NAMES = {
     "accessors",
-    "command_line",
     "counting",
     "decisions",
     "display",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.installed_version import installed_version
 from polars_scorio.display.settings import Settings
-from polars_scorio.installed_version import installed_version
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.request import check_metrics
 

@@ -1,0 +1,35 @@
+"""`polars-scorio compare`: which of two models is better."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any, get_args
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import Compared
+from polars_scorio.command_line.log_arguments import add_log_arguments, column_value
+from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.terminal import print_table
+from polars_scorio.metrics.weighted import avg
+
+
+def add_compare_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_log_arguments(parser)
+    add_number_arguments(parser)
+    add = parser.add_argument
+    add("--baseline", metavar="MODEL", help="compare each model with this one")
+    same = "models must have the same questions (%(default)s), or only common ones count"
+    add("--questions", choices=get_args(Compared), default="same", help=same)
+
+
+def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Print a table of pairs of models for each metric."""
+    options: dict[str, Any] = {**chosen_settings(asked).report}
+    baseline = None
+    if asked.baseline is not None:
+        roles = log._roles  # noqa: SLF001 - the command is a part of the package
+        dtype = log.frame.lazy().collect_schema()[str(roles.model)]
+        baseline = column_value(asked.baseline, dtype)
+    for metric in asked.metric or [avg()]:
+        print_table(log.compare(metric, baseline=baseline, questions=asked.questions, **options))

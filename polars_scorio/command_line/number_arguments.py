@@ -1,0 +1,37 @@
+"""The arguments that say which numbers are reported, and how their intervals are found."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import get_args
+
+from polars_scorio.arguments import InferenceKind
+from polars_scorio.display.settings import Settings
+from polars_scorio.kernels.posteriors import Target
+from polars_scorio.metrics.from_text import read_metric
+from polars_scorio.metrics.metric import Metric
+
+
+def add_number_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments that choose metrics and inference."""
+    add = parser.add_argument_group("numbers").add_argument
+    metric = 'as in Python, "pass_at_k([1, 4])"; may be given again'
+    add("--metric", type=_metric_argument, action="append", default=[], help=metric)
+    add("--confidence", type=float, default=0.95, help="of the intervals (%(default)s)")
+    kinds = "what they rest on, as in Scorio.report (%(default)s)"
+    add("--inference", choices=get_args(InferenceKind), default="calibrated", help=kinds)
+    target = "these questions (%(default)s), or the population that they are of"
+    add("--target", choices=get_args(Target), default="benchmark", help=target)
+
+
+def chosen_settings(asked: Namespace) -> Settings:
+    """The inference, target and confidence that the arguments choose."""
+    return Settings(asked.inference, asked.target, asked.confidence)
+
+
+def _metric_argument(text: str) -> Metric:
+    try:
+        return read_metric(text)
+    except ValueError as error:
+        # argparse shows the message of this error only.
+        raise ArgumentTypeError(str(error)) from None

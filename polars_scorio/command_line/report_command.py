@@ -1,0 +1,45 @@
+"""`polars-scorio report`: a report as one HTML file, or as Markdown."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.terminal import print_text
+from polars_scorio.decisions.progress import Progress
+from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
+
+
+def add_report_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_log_arguments(parser)
+    add_number_arguments(parser)
+    add = parser.add_argument
+    add("-o", "--output", default="report.html", help="the file, or - for Markdown (%(default)s)")
+    add("--title", help="what stands above (the names of the files)")
+
+
+def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
+    """Write the page, or print it as Markdown; return why the log has no report, if so."""
+    from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
+    from polars_scorio.display.html.write_page import page  # noqa: PLC0415 - as above
+
+    settings = chosen_settings(asked)
+    title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
+    roles = log._roles  # noqa: SLF001 - the command is a part of the package
+    order = Order.of(asked.metric, settings, roles, asked.output, title=title, call=call)
+    if asked.output != "-":
+        refuse_missing_folder(Path(asked.output))
+    with Progress(sys.stderr) as progress:
+        made, refusal = page(log.frame.lazy(), roles, order, progress.tell)
+    if asked.output == "-":
+        print_text(made.markdown())
+    else:
+        write_whole(Path(asked.output), made.html())
+        print_text(f"{made.headline}\n{asked.output}")
+    return refusal

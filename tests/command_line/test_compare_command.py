@@ -1,0 +1,19 @@
+"""Pairs of models in the terminal."""
+
+from polars_scorio.command_line.main import main
+
+
+def test_compare_prints_pairs(log, capsys):
+    assert main(["compare", log, "--by", "bench", "--baseline", "m02", "--metric", "avg"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("┆ avg ") == 4
+    assert main(["compare", log]) == 1  # trials are there twice
+    assert "the same trial twice" in capsys.readouterr().err
+
+
+def test_votes_are_compared_but_have_no_page(log, capsys):
+    votes = ["--metric", "vote_at_k(2)", "--answer", "category", "--by", "bench"]
+    assert main(["compare", log, *votes]) == 0
+    assert "vote_at_k" in capsys.readouterr().out
+    assert main(["report", log, *votes]) == 1
+    assert "there are no answers" in capsys.readouterr().out

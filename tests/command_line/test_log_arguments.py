@@ -1,0 +1,58 @@
+"""Columns, outcomes and tools, as arguments."""
+
+import json
+
+import polars as pl
+
+import polars_scorio as ps
+from polars_scorio.command_line.main import main
+from tests.command_line.pages import page_text
+from tests.display.html.logs import models
+
+
+def test_roles_are_columns_or_expressions():
+    table = models(2).with_columns(reward=pl.col("category") * 0.75 + 0.1).drop("category", "trial")
+    table.rename({"model": "llm", "question": "task id"}).write_ndjson("log.jsonl")
+    roles = ["--model", "llm", "--question", "task id", "--category", "reward >= 0.5"]
+    assert main(["report", "log.jsonl", *roles]) == 0
+    assert "avg@4" in page_text("report.html")
+    assert main(["report", "log.jsonl", "--model", "none", *roles[2:], "-o", "one.html"]) == 0
+    assert "This model scores" in page_text("one.html")
+
+
+def test_labels_and_numbers_find_their_success():
+    words = models(2).with_columns(category=pl.col("category").cast(pl.String))
+    words.write_parquet("words.parquet")
+    models(2).with_columns(pl.col("category") + 1).write_parquet("numbers.parquet")
+    assert main(["report", "words.parquet", "--success", "1"]) == 0
+    assert main(["report", "numbers.parquet", "--success", "2"]) == 0
+    assert main(["report", "numbers.parquet"]) == 1
+
+
+def test_a_tool_reads_its_own_logs(folder, capsys):
+    runs = [{"task_id": t, "trial": i, "reward": float(t <= i)} for t in range(3) for i in range(4)]
+    (folder / "ada.json").write_text(json.dumps(runs))
+    assert main(["report", "ada.json", "--from", "tau_bench", "--metric", "pass_hat_k(4)"]) == 0
+    expected = ps.logs.tau_bench("ada.json").pass_hat_k(4)["estimate"].item()
+    assert f"ada scores {100 * expected:.0f}" in capsys.readouterr().out
+    assert main(["report", "ada.json", "--from", "tau_bench", "--model", "eve"]) == 0
+    assert "eve scores" in capsys.readouterr().out
+    assert main(["report", "ada.json", "--from", "tau_bench", "--question", "task_id"]) == 2
+    assert "tau_bench knows its columns: leave --question out" in capsys.readouterr().err
+
+
+def test_what_is_said_of_outcomes_reaches_the_reader_of_a_tool(folder, capsys):
+    runs = [{"task_id": t, "trial": i, "reward": t / 2} for t in range(3) for i in range(2)]
+    (folder / "ada.json").write_text(json.dumps(runs))
+    arguments = ["report", "ada.json", "--from", "tau_bench", "--metric", "avg", "--n"]
+    assert main([*arguments, "2"]) == 0
+    assert main([*arguments, "3"]) == 1
+    assert "a number of trials other than n=3" in capsys.readouterr().out
+
+
+def test_rewards_have_levels(capsys):
+    models(2).with_columns(pl.col("category") / 2).write_parquet("rewards.parquet")
+    levels = ["--levels", "0", "--levels", "0.5", "--levels", "1"]
+    assert main(["report", "rewards.parquet", *levels, "--metric", "avg"]) == 0
+    expected = models(2).scorio.avg()["mu"].max() / 2
+    assert f"leads with {100 * expected:.1f} %" in capsys.readouterr().out

@@ -1,0 +1,58 @@
+"""The report as a page, as Markdown, or as the page of a log that is refused."""
+
+import errno
+import os
+
+import polars as pl
+import pytest
+
+from polars_scorio.command_line.main import main
+from polars_scorio.display.html import write_page
+from tests.command_line.pages import page_text
+from tests.display.html.logs import models
+
+
+def test_a_report_is_one_file(log, folder, capsys):
+    assert main(["report", log, "--by", "bench"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
+    printed = capsys.readouterr()
+    assert printed.out.endswith("undecided at 95 %.\nreport.html\n")
+    assert printed.err == ""
+    for part in ("log.parquet", "bench 1", "polars-scorio report log.parquet --by bench"):
+        assert part in page_text("report.html")
+
+
+def test_a_dash_prints_markdown(log, folder, capsys):
+    assert main(["report", log, "--by", "bench", "-o", "-"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("# log.parquet\n")
+    assert "| rank | P(best) | model |" in printed.replace("| ---: ", "")
+    assert [path.name for path in folder.iterdir()] == [log]
+
+
+def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
+    models(2).with_columns(category=None).cast({"category": pl.Int8}).write_csv("log.csv")
+    arguments = ["report", "log.csv", "--category", "CAST(category AS int)"]
+    assert main(arguments) == 1
+    reason = "24 questions have a missing category"
+    assert f"This log cannot be reported. {reason}" in page_text("report.html")
+    assert reason in capsys.readouterr().out
+    assert main([*arguments, "--missing", "0"]) == 0
+
+
+def test_a_folder_that_does_not_exist_is_refused_before_the_work(log, capsys, monkeypatch):
+    monkeypatch.setattr(write_page, "page", lambda *_: pytest.fail("the log was read"))
+    assert main(["report", log, "-o", "nowhere/report.html"]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_old_page(log, folder, capsys, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (folder / "report.html").write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["report", log, "--by", "bench"]) == 2
+    assert "No space left on device: 'report.html'" in capsys.readouterr().err
+    assert (folder / "report.html").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
