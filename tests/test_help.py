@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.accessors.methods import metric_functions
 from polars_scorio.display.plots import Plots
+from tests.exported_metrics import EXPORTED
 
 validate = pytest.importorskip("numpydoc.validate").validate
 
@@ -38,7 +38,7 @@ def test_help_is_complete(name):
     assert errors == []
 
 
-@pytest.mark.parametrize("function", metric_functions(), ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", EXPORTED.values(), ids=lambda function: function.__name__)
 def test_every_metric_names_its_formula_and_where_it_comes_from(function):
     help_ = inspect.getdoc(function)
     assert "Notes\n-----\n" in help_
@@ -48,7 +48,7 @@ def test_every_metric_names_its_formula_and_where_it_comes_from(function):
 
 def test_what_metrics_share_is_written_once():
     shared = "Beta prior of a question's success rate; the default is uniform."
-    drawn = [f for f in metric_functions() if "alpha0" in inspect.signature(f).parameters]
+    drawn = [f for f in EXPORTED.values() if "alpha0" in inspect.signature(f).parameters]
     assert all(shared in inspect.getdoc(function) for function in drawn)
     written = {inspect.getsource(inspect.getmodule(function)) for function in drawn}
     assert not any(shared in source for source in written)

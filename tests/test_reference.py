@@ -5,8 +5,8 @@ import re
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.accessors.methods import metric_functions
 from polars_scorio.display.plots import Plots
+from tests.exported_metrics import EXPORTED
 from tests.reference.__main__ import FOLDER, reference
 from tests.reference.markdown import as_markdown, called
 from tests.reference.pages import CATEGORY, pages
@@ -25,7 +25,7 @@ def test_no_page_is_left_of_what_is_gone():
 
 
 def test_all_that_is_public_has_an_entry():
-    metrics = {function.__name__ for function in metric_functions()}
+    metrics = EXPORTED.keys()
     named = {f"ps.{name}" for name in ps.__all__} - {"ps.logs", "ps.rubrics", "ps.sql"}
     named -= {
         "ps.Scorio",

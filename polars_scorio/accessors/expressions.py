@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import Parameter, signature
+from typing import ParamSpec, Protocol
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.accessors.metrics import MetricEstimates
+from polars_scorio import metrics
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.category_values import EXACT, check_dtype
 from polars_scorio.counting.roles import Category, Roles, bind
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import answering, described, takes
+
+P = ParamSpec("P")
+
+_RETURNS = "Expr\n    The estimate of the group, as `estimate` describes it; of `k` a single one."
 
 
-class ScorioExpr(MetricEstimates):
+class EstimateMethod(Protocol[P]):
+    """The type of `ScorioExpr.pass_at_k` and the others: a method, not a function in a field.
+
+    Type checkers disagree on functions that are assigned in a class; on `__get__` they agree.
+    """
+
+    def __get__(self, accessor: object, owner: type) -> Callable[P, pl.Expr]:
+        """The metric's function, but for what it returns."""
+
+
+def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
+    """The method that returns the estimate of a metric, with the keywords and the help of it."""
+
+    def method(self: ScorioExpr, *arguments: P.args, **options: P.kwargs) -> pl.Expr:
+        return self.estimate(function(*arguments, **options))
+
+    shown = signature(function)
+    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    shown = shown.replace(parameters=[own, *shown.parameters.values()], return_annotation=pl.Expr)
+    method.__name__ = function.__name__
+    method.__qualname__ = f"ScorioExpr.{function.__name__}"
+    return answering(method, shown, described(function.__doc__, shown, {}, Returns=_RETURNS))
+
+
+class ScorioExpr:
     """Metrics of the categories in a column, as aggregations: a group is one question.
 
     `pl.col("category").scorio` knows 0/1 and true/false; `pl.col("grade").scorio(success="good")`
@@ -166,6 +196,24 @@ class ScorioExpr(MetricEstimates):
         """
         check_metric(metric)
         return self._counted(Answer(metric, confidence))
+
+    auc_at_k = estimate_method(metrics.auc_at_k)
+    avg = estimate_method(metrics.avg)
+    bayes = estimate_method(metrics.bayes)
+    g_pass_at_k = estimate_method(metrics.g_pass_at_k)
+    g_pass_at_k_tau = estimate_method(metrics.g_pass_at_k_tau)
+    geo_spectrum_at_k = estimate_method(metrics.geo_spectrum_at_k)
+    geo_spectrum_star_at_k = estimate_method(metrics.geo_spectrum_star_at_k)
+    geom_at_k = estimate_method(metrics.geom_at_k)
+    geom_ds_at_k = estimate_method(metrics.geom_ds_at_k)
+    maj_at_k = estimate_method(metrics.maj_at_k)
+    max_at_k = estimate_method(metrics.max_at_k)
+    mg_pass_at_k = estimate_method(metrics.mg_pass_at_k)
+    pass_at_k = estimate_method(metrics.pass_at_k)
+    pass_hat_k = estimate_method(metrics.pass_hat_k)
+    tail_pass = estimate_method(metrics.tail_pass)
+    threshold_spectrum_at_k = estimate_method(metrics.threshold_spectrum_at_k)
+    unanimous_at_k = estimate_method(metrics.unanimous_at_k)
 
     def _counted(self, answer: Answer) -> pl.Expr:
         """Count the categories of the group, and answer from the counts alone."""

@@ -87,14 +87,6 @@ def test_the_nearest_keyword_is_suggested(r1):
         r1.scorio.report(ps.bayes(), zzz=1)
 
 
-@pytest.mark.parametrize("name", ["bayes", "pass_at_k", "g_pass_at_k_tau", "max_at_k"])
-def test_a_method_takes_what_its_function_takes_and_what_a_report_takes(name):
-    own = [*inspect.signature(getattr(ps, name)).parameters.values()]
-    options = [parameter for parameter, _ in keywords(ReportOptions).values()]
-    shown = [*inspect.signature(getattr(ps.Scorio, name)).parameters.values()]
-    assert shown[1:] == [*own, *options]
-
-
 @pytest.mark.parametrize(
     ("options", "functions"),
     [

@@ -10,16 +10,15 @@ from polars.testing import assert_frame_equal
 from scorio import eval as scorio
 
 import polars_scorio as ps
-from polars_scorio.accessors.methods import metric_functions
+from tests.exported_metrics import EXPORTED
 from tests.made_logs import drawn, long
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 POSTERIOR = NUMBERS[1:]
 FACTS = ["metric", "k", "questions", "trials", "dropped", "estimate"]
 KEYS = ["domain", "model"]
-FUNCTIONS = {function.__name__: function for function in metric_functions()}
-PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
-WEIGHTED = [name for name in FUNCTIONS if "w" in PARAMETERS[name]]
+PARAMETERS = {name: inspect.signature(function).parameters for name, function in EXPORTED.items()}
+WEIGHTED = [name for name in EXPORTED if "w" in PARAMETERS[name]]
 # Prior trials tell questions apart that have the same counts, so sums take another order.
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
 K = (1, 2, 40)  # every question has two trials, none has 40
@@ -32,12 +31,12 @@ def given(name: str, **others: object) -> ps.Metric:
     """A metric from its required arguments and some others."""
     needed = {key: VALUES[key] for key, p in PARAMETERS[name].items() if p.default is p.empty}
     fixed = {"k": len(VALUES["weights"])} if "weights" in needed or "t" in PARAMETERS[name] else {}
-    return FUNCTIONS[name](**{**needed, **fixed, **others})
+    return EXPORTED[name](**{**needed, **fixed, **others})
 
 
 # Every metric, some of them with other arguments too; category 2 is a success.
 FAMILY = (
-    *map(given, FUNCTIONS),
+    *map(given, EXPORTED),
     *(given(name, w=RUBRIC) for name in WEIGHTED),
     *(ps.maj_at_k(K), ps.maj_at_k(beta0=2)),
     ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4]),
@@ -77,8 +76,8 @@ def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
 
 
 def test_every_exported_metric_makes_what_it_is_called():
-    assert {metric.function for metric in FAMILY} == set(FUNCTIONS)
-    assert all(getattr(ps, name) is function for name, function in FUNCTIONS.items())
+    assert {metric.function for metric in FAMILY} == set(EXPORTED)
+    assert all(getattr(ps, name) is function for name, function in EXPORTED.items())
 
 
 def test_metrics_in_one_report_do_not_touch_each_other(log):
@@ -216,7 +215,7 @@ def single(name: str, **others: object) -> ps.Metric:
     return given(name, **{key: own[key] for key in own.keys() & PARAMETERS[name]}, **others)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_both_ends_are_clipped_into_both_bounds(r1, name):
     log = r1.scorio(answer="category")
     (free,) = log.report(single(name, bounds=None)).rows(named=True)
@@ -232,7 +231,7 @@ def test_both_ends_are_clipped_into_both_bounds(r1, name):
         assert (row["mu"], row["sigma"]) == (free["mu"], free["sigma"])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_the_default_bounds_are_the_range_of_the_metric_or_none(name):
     metric = given(name)
     assert metric.bounds in (None, metric.support)
@@ -278,7 +277,7 @@ def stacked(matrices: Sequence[np.ndarray]) -> pl.DataFrame:
 # matrices of different shape, for each of which the same k fits. Prior trials (R0) it knows for
 # bayes and max_at_k only.
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if hasattr(scorio, f"{name}_ci")])
+@pytest.mark.parametrize("name", [name for name in EXPORTED if hasattr(scorio, f"{name}_ci")])
 def test_equals_the_package_scorio(name, seed):
     rng = np.random.default_rng([seed, *name.encode()])
     k, top = int(rng.integers(1, 13)), int(rng.integers(1, 4)) if name in WEIGHTED else 1

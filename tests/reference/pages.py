@@ -10,10 +10,10 @@ import polars_scorio as ps
 from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
-from polars_scorio.accessors.methods import metric_functions
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.plots import Plots
+from tests.exported_metrics import EXPORTED
 from tests.reference.markdown import as_markdown, called, inline
 
 CATEGORY = 'pl.col("category").scorio'
@@ -75,11 +75,12 @@ def named(prefix: str, module: object, *names: str) -> tuple[Entry, ...]:
 
 
 def methods(prefix: str, owner: type) -> tuple[Entry, ...]:
-    """The methods and properties that a class defines, in its order."""
+    """The methods and properties that a class defines, in its order; metrics have their page."""
     return tuple(
         Entry(prefix if name == "__call__" else f"{prefix}.{name}", value)
         for name, value in vars(owner).items()
         if name == "__call__" or not name.startswith("_")
+        if name not in EXPORTED
         if isfunction(value) or isinstance(value, property)
     )
 
@@ -108,7 +109,7 @@ def pages() -> tuple[Page, ...]:
             "metric alone and takes the options of [`report`](accessor.md#dfscorioreport); "
             f"`{CATEGORY}.pass_at_k(4)` is an [expression](expressions.md).",
             (
-                *(Entry(f"ps.{each.__name__}", each) for each in metric_functions()),
+                *(Entry(f"ps.{name}", each) for name, each in EXPORTED.items()),
                 *named("ps.spectrum_weights", ps.spectrum_weights, *ps.spectrum_weights.__all__),
                 Entry("metric.expr", ps.Metric.expr),
                 Entry("metric.posterior_expr", ps.Metric.posterior_expr),
