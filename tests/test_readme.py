@@ -10,7 +10,7 @@ from tests.documents import ROOT, check_prints, code_blocks
 README = ROOT / "README.md"
 BLOCKS = code_blocks(README)
 LONGEST = 250  # lines
-PAGES_OF = {"weighted": "average"}  # families whose page has another name
+PAGES_OF = {"weighted": "average", "answer_votes": "votes"}  # families whose page has another name
 
 
 # A reader is not shown what a warning calls doubtful.
