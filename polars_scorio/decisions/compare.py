@@ -11,12 +11,12 @@ import polars as pl
 from polars_scorio.arguments import check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles, bind, refuse_repeats
-from polars_scorio.decisions.model_difference import Differences, Scores, told_apart
+from polars_scorio.decisions.model_difference import Differences, Scores, simultaneous_verdicts
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
@@ -134,15 +134,13 @@ class _Comparison:
     ) -> tuple[Differences, Mask]:
         """The numbers of the pairs, and which of them are told apart."""
         confidence = self.models.confidence
-        c: Floats
         if self.simultaneous:
-            told, square = told_apart(scores, confidence, baseline)
-            c = square[:, a, b]
-        else:
-            c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
+            differs, c = simultaneous_verdicts(scores, a, b, confidence, baseline)
+            found = scores.differences(a, b, c)
+            return found, found.without_zero() & differs
+        c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
         found = scores.differences(a, b, c)
-        apart = found.without_zero()
-        return found, apart & told[:, a, b] if self.simultaneous else apart
+        return found, found.without_zero()
 
 
 def _nothing(names: pl.Series) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import InferenceKind
-from polars_scorio.decisions.strata_arrays import Block, mirrored
+from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import Reach, reach
 from polars_scorio.kernels.calibrated.further_draws import Range
@@ -21,15 +21,17 @@ from polars_scorio.kernels.calibrated.paired_difference import (
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.posterior_intervals import beta_interval
+from polars_scorio.kernels.simultaneous.beta_score import beta_score
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.probability_best import p_best, shrinkage
+from polars_scorio.kernels.simultaneous.rank_ranges import counts_by_score, lower_models
 from polars_scorio.kernels.simultaneous.step_down import (
     Critical,
     Decided,
+    all_pairs_critical,
     baseline_critical,
-    by_score,
-    independent_critical,
-    pairs_of,
+    decided_by_score,
+    final_critical,
     step_down,
 )
 from polars_scorio.metrics.metric import Bounds, Metric
@@ -60,44 +62,48 @@ class Scores(Protocol):
 
     @property
     def ranked(self) -> Floats:
-        """By which number each model is ranked, shape (S, L); NaN: it is not ranked."""
+        """Numbers by which the models are ranked, shape (S, L); NaN: a model is not ranked."""
 
     def quantile(self, probability: float) -> Floats:
-        """Of a standardized difference of one pair, shape (S,)."""
+        """Quantile of a standardized difference of one pair, shape (S,)."""
 
-    def critical(self, confidence: float, baseline: int | None) -> Critical:
-        """Those of all pairs, or of all pairs with a baseline, at once; for `step_down`."""
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
+        """Critical values for all pairs at once, those of columns `a` and `b`; for `step_down`."""
 
-    def decided(self) -> Decided:
-        """Which pairs a critical value tells apart; for `step_down`."""
+    def decided(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
 
-    def told_of_each(self, confidence: float) -> Mask:
-        """Which pairs are told apart at once from the model of the row, shape (S, L, L)."""
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models, shape (S, L).
+
+        The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
+        """
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Those of columns `a` less columns `b`, shape (P,), by critical values, shape (S, P)."""
+        """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
 
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Between each model and the next in an order of shape (S, L): shape (S, L - 1)."""
 
     def p_best(self) -> Floats:
-        """How likely each model is the best, shape (S, L)."""
+        """Chance of each model to be the best, shape (S, L)."""
 
 
-def told_apart(
-    scores: Scores, confidence: float, baseline: int | None = None
+def simultaneous_verdicts(
+    scores: Scores, a: Ints, b: Ints, confidence: float, baseline: int | None = None
 ) -> tuple[Mask, Floats]:
-    """The pairs that are told apart so that all verdicts of a stratum hold at once.
+    """Pairs that differ, by verdicts of which all of a stratum hold at once.
 
     Returns
     -------
-    told : ndarray of bool, shape (S, L, L)
+    differs : ndarray of bool, shape (S, P)
         By `step_down`.
-    c : ndarray of float, shape (S, L, L)
-        The critical value by which the interval of a pair agrees with its verdict.
+    c : ndarray of float, shape (S, P)
+        The critical value with which the interval of a pair agrees with its verdict.
     """
-    pairs = pairs_of(scores.ranked, baseline)
-    return step_down(pairs, scores.critical(confidence, baseline), scores.decided())
+    here = np.isfinite(scores.ranked)
+    critical = scores.critical(a, b, confidence, baseline)
+    return step_down(here[:, a] & here[:, b], critical, scores.decided(a, b))
 
 
 def standardized(diff: Floats, sigma: Floats) -> Floats:
@@ -113,7 +119,7 @@ def width_of(bounds: Bounds | None) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Independent:
+class Independent(ABC):
     """Models of which each has an estimate with an error of its own, arrays of shape (S, L).
 
     Attributes
@@ -142,11 +148,34 @@ class Independent:
         mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
         return standardized(mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:]))
 
-    def critical(self, confidence: float, baseline: int | None) -> Critical:
-        """For `step_down`."""
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - only models on the same questions need the pairs
+        """Critical values for `step_down`."""
         if baseline is None:
-            return independent_critical(self.ranked, confidence)
+            return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
         return baseline_critical(self.sigma, baseline, confidence)
+
+    @abstractmethod
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values.
+
+        The values have the shape (S, 1), or (S, L) for a value for each model.
+        """
+
+    @abstractmethod
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical values for all pairs of each model at once, for `counts_at`."""
+
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models."""
+        if not simultaneous:
+            return self.counts_at(self.row_critical(confidence), np.arange(len(self.mu)))
+
+        def decided_pairs(c: Floats, strata: Ints) -> Ints:
+            return np.asarray(self.counts_at(c[:, None], strata)[1].sum(axis=1))
+
+        models = np.isfinite(self.ranked).sum(axis=1)
+        c = final_critical(models, confidence, decided_pairs)
+        return self.counts_at(c[:, None], np.arange(len(c)))
 
     def p_best(self) -> Floats:
         """How likely each model is the best."""
@@ -166,14 +195,24 @@ class Posteriors(Independent):
 
     range: float | None
 
-    def decided(self) -> Decided:
-        """For `step_down`."""
-        return by_score(self._score())
+    def decided(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+        return decided_by_score(self.pair_scores(a, b))
 
-    def told_of_each(self, confidence: float) -> Mask:
-        """Told apart at once from the model of the row."""
-        own = baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
-        return np.asarray(self._score() > own[:, :, None])
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values."""
+        mu, sigma = self.ranked[strata], self.sigma[strata]
+        c = np.broadcast_to(c, mu.shape)
+        if self.range is not None:
+            return counts_by_score(mu, c, replace(self, mu=mu, sigma=sigma).pair_scores)
+        # Posterior means within bounds of no width differ by nothing.
+        limit = np.inf if self.limit > 0 else 0.0
+        better = lower_models(-mu, sigma, sigma, c, limit)
+        return better, lower_models(mu, sigma, sigma, c, limit)
+
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical values for all pairs of each model at once."""
+        return baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Those of pairs."""
@@ -192,31 +231,17 @@ class Posteriors(Independent):
         sigma = np.hypot(self.sigma[:, a], self.sigma[:, b])
         return diff, sigma, standardized(diff, sigma)
 
-    def _score(self) -> Floats:
-        """The largest critical value at which zero lies outside of the interval of a pair."""
-        models = self.mu.shape[1]
-        diff, sigma, z = self._moments(*np.triu_indices(models, 1))
+    def pair_scores(self, a: Ints, b: Ints) -> Floats:
+        """Largest critical value at which the interval of a pair excludes zero."""
+        diff, sigma, z = self._moments(a, b)
         score = np.abs(z)
         if self.range is not None:
-            score = _beta_score(np.abs(diff) / self.range, sigma / self.range, score)
-        return mirrored(score if self.limit > 0 else np.zeros_like(score), models)
-
-
-_NARROW = 1e8  # shapes from which on `beta_interval` is normal
-
-
-def _beta_score(lead: Floats, sigma: Floats, z: Floats) -> Floats:
-    """The normal quantile of the chance that a Beta difference on [-1, 1] has the other sign."""
-    share = (1 + lead) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total = (1 - lead**2) / sigma**2 - 1
-    usable = (sigma > 0) & (total > 0) & ((1 - share) * total < _NARROW)
-    a, b = (np.where(usable, part * total, 1.0) for part in (share, 1 - share))
-    return np.where(usable, -scipy.special.ndtri(scipy.special.betainc(a, b, 0.5)), z)
+            score = beta_score(np.abs(diff) / self.range, sigma / self.range, score)
+        return score if self.limit > 0 else np.zeros_like(score)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimates(Independent, ABC):
+class Estimates(Independent):
     """Unbiased estimates that reach down and up by what is known of them; or else ranges.
 
     Attributes
@@ -236,23 +261,33 @@ class Estimates(Independent, ABC):
     def within(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
         """The ends of the differences of two estimates."""
 
-    def decided(self) -> Decided:
-        """For `step_down`."""
+    def decided(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
 
         def decided(c: Floats, strata: Ints) -> Mask:
             down, up = self.far(c, strata)
-            gap = self.ranked[strata][:, :, None] - self.ranked[strata][:, None, :]
-            ahead = np.minimum(gap, self.limit) > np.hypot(down[:, :, None], up[:, None, :])
-            return np.asarray(ahead | np.swapaxes(ahead, 1, 2))
+            gap = self.ranked[strata][:, a] - self.ranked[strata][:, b]
+            above = np.minimum(gap, self.limit) > np.hypot(down[:, a], up[:, b])
+            below = np.minimum(-gap, self.limit) > np.hypot(up[:, a], down[:, b])
+            return np.asarray(above | below)
 
         return decided
 
-    def told_of_each(self, confidence: float) -> Mask:
-        """Told apart at once from the model of the row."""
-        own = baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
-        # One value for a stratum: else each pair would need intervals of its own.
-        largest = np.where(np.isnan(own), -np.inf, own).max(axis=1, initial=0.0)
-        return self.decided()(largest, np.arange(len(own)))
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values."""
+        down, up = self.far(c[:, 0], strata)
+        mu, one = self.ranked[strata], np.ones(down.shape)
+        better = lower_models(-mu, up, down, one, self.limit)
+        return better, lower_models(mu, down, up, one, self.limit)
+
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical value for all pairs of each model at once: the largest of its stratum.
+
+        With a value for each model, each pair would need intervals of its own.
+        """
+        each = baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
+        known = np.where(np.isnan(each), -np.inf, each)
+        return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Those of pairs."""

@@ -10,16 +10,21 @@ import scipy
 
 from polars_scorio.counting.cluster_membership import refuse_divided
 from polars_scorio.counting.roles import CLUSTER, Trials
-from polars_scorio.decisions.model_difference import Differences, standardized
+from polars_scorio.decisions.model_difference import (
+    Differences,
+    simultaneous_verdicts,
+    standardized,
+)
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from polars_scorio.kernels.simultaneous.probability_best import p_best_paired, shrinkage_paired
+from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse
 from polars_scorio.kernels.simultaneous.step_down import (
     Critical,
     Decided,
-    by_score,
+    decided_by_score,
     paired_critical,
 )
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
@@ -117,17 +122,28 @@ class Sampled:
         strata, mean = np.arange(len(order))[:, None], self.models.mean
         return standardized(mean[strata, a] - mean[strata, b], self._sigma()[strata, a, b])
 
-    def critical(self, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs tell
-        """For `step_down`."""
-        return paired_critical(self.models, confidence)
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs say it
+        """Critical values for `step_down`."""
+        return paired_critical(self.models, a, b, confidence)
 
-    def decided(self) -> Decided:
-        """For `step_down`."""
-        return by_score(self._score())
+    def decided(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+        return decided_by_score(self._score(a, b))
 
-    def told_of_each(self, confidence: float) -> Mask:
-        """Told apart at once from the model of the row."""
-        return np.asarray(self._score() > max_t_of_each(self.models, confidence)[:, :, None])
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models."""
+        mean = self.models.mean
+        strata, size = mean.shape
+        if simultaneous:
+            a, b = np.triu_indices(size, 1)
+            differs = np.zeros((strata, size, size), np.bool_)
+            verdicts, _ = simultaneous_verdicts(self, a, b, confidence)
+            differs[:, a, b] = differs[:, b, a] = verdicts
+        else:
+            a, b = (each.ravel() for each in np.indices((size, size)))
+            score = self._score(a, b).reshape(strata, size, size)
+            differs = score > max_t_of_each(self.models, confidence)[:, :, None]
+        return better_and_worse(mean, differs)
 
     def p_best(self) -> Floats:
         """How likely each model is the best."""
@@ -158,9 +174,10 @@ class Sampled:
         # Without a range, rewards that are all the same tell nothing of their spread.
         return sigma if self.span is not None else np.where(sigma > 0, sigma, np.nan)
 
-    def _score(self) -> Floats:
+    def _score(self, a: Ints, b: Ints) -> Floats:
+        """Differences of pairs in their standard errors, without sign."""
         mean = self.models.mean
-        score = np.abs(standardized(mean[:, :, None] - mean[:, None, :], self._sigma()))
+        score = np.abs(standardized(mean[:, a] - mean[:, b], self._sigma()[:, a, b]))
         return score if self.ends[0] < self.ends[1] else np.zeros_like(score)
 
 

@@ -19,14 +19,14 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles, bind, refuse_repeats
-from polars_scorio.decisions.model_difference import Scores, told_apart
+from polars_scorio.decisions.model_difference import Scores
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.paired_population import Sampled
 from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Mask
-from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
+from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
 from polars_scorio.reporting.options import DecisionOptions
@@ -137,11 +137,8 @@ class Ranking:
 
     def _ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model."""
-        if self.simultaneous:
-            told, _ = told_apart(scores, self.models.confidence)
-        else:
-            told = scores.told_of_each(self.models.confidence)
-        ranges = rank_ranges(verdicts(scores.ranked, told), here)
+        counts = scores.better_and_worse(self.models.confidence, simultaneous=self.simultaneous)
+        ranges = rank_ranges(*counts, here)
         names = ("rank_lo", "rank_hi")
         return {
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)

@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Trials
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.batches import batches
 
 # The place of a stratum among all, ascending.
@@ -116,19 +116,3 @@ def blocks(stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
         for part in batches(strata, models**2):
             rows = starts[part][:, None] + np.arange(models)
             yield Block(part, rows, None if baseline is None else base)
-
-
-def mirrored(values: Floats, models: int) -> Floats:
-    """What holds for the pairs above the diagonal, shape (S, P), for both of their orders.
-
-    Examples
-    --------
-    >>> mirrored(np.array([[1.0, 2.0, 3.0]]), 3)
-    array([[[0., 1., 2.],
-            [1., 0., 3.],
-            [2., 3., 0.]]])
-    """
-    square = np.zeros((len(values), models, models))
-    a, b = np.triu_indices(models, 1)
-    square[:, a, b] = square[:, b, a] = values
-    return square

@@ -23,12 +23,11 @@ from polars_scorio.kernels.simultaneous.probability_best import (
     shrinkage,
     shrinkage_paired,
 )
-from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges, verdicts
+from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse, rank_ranges
 from polars_scorio.kernels.simultaneous.step_down import (
-    by_score,
-    independent_critical,
+    all_pairs_critical,
+    decided_by_score,
     paired_critical,
-    pairs_of,
     step_down,
 )
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means
@@ -51,9 +50,10 @@ class Logs:
 
     truth: np.ndarray
     mean: np.ndarray
-    sigma: np.ndarray  # of each pair
-    score: np.ndarray  # of each pair
-    p_value: np.ndarray  # of each pair
+    pairs: tuple[np.ndarray, np.ndarray]  # columns of both models of each pair
+    sigma: np.ndarray  # of each pair of models, shape (logs, models, models), as the next two
+    score: np.ndarray
+    p_value: np.ndarray
     critical: object
     own: np.ndarray  # critical values of each model against the others
     unshrunk: np.ndarray  # what p_best would say of gaps as they are seen
@@ -73,10 +73,11 @@ def benchmark_logs(truth, questions, n, rng):
         # Models that are equal answer equally; the order of the others is that of their truths.
         p.mean(axis=1),
         mean,
+        np.triu_indices(mean.shape[1], 1),
         of_pairs,
         score,
         2 * ndtr(-score),
-        independent_critical(mean, CONFIDENCE),
+        all_pairs_critical(np.full(len(mean), mean.shape[1]), CONFIDENCE),
         baseline_of_each(sigma, CONFIDENCE),
         p_best(mean, sigma),
         p_best(shrinkage(mean, sigma)[:, None] * mean, sigma),
@@ -91,14 +92,15 @@ def population_logs(truth, questions, n, rng):
     p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
     values = (rng.binomial(n, p) / n).reshape(-1, models)
     both = paired(values, questions * np.arange(logs), 1.0)
-    score = _score(both.mean, both.sigma())
+    score, pairs = _score(both.mean, both.sigma()), np.triu_indices(models, 1)
     return Logs(
         truth,
         both.mean,
+        pairs,
         both.sigma(),
         score,
         2 * stdtr(questions - 1, -score),
-        paired_critical(both, CONFIDENCE),
+        paired_critical(both, *pairs, CONFIDENCE),
         max_t_of_each(both, CONFIDENCE),
         p_best_paired(both),
         p_best_paired(replace(both, mean=shrinkage_paired(both)[:, None] * both.mean)),
@@ -111,21 +113,20 @@ def _score(mean, sigma):
 
 
 def holm(p_value):
-    """Pairs that Holm's method tells apart."""
+    """Share of the pairs that Holm's method decides."""
     models = p_value.shape[1]
     a, b = np.triu_indices(models, 1)
     pairs = p_value[:, a, b]
     order = np.argsort(pairs, axis=1)
     enough = np.take_along_axis(pairs, order, 1) <= (1 - CONFIDENCE) / np.arange(a.size, 0, -1)
     kept = np.cumprod(enough, axis=1, dtype=bool)
-    told = np.zeros_like(pairs, dtype=bool)
-    np.put_along_axis(told, order, kept, 1)
-    return told.mean()
+    return kept.mean()
 
 
-def covered(signs, truth):
+def covered(differs, logs):
     """Which models have all ranks in their range that their truth allows."""
-    lo, hi = rank_ranges(signs, np.isfinite(truth))
+    truth = logs.truth
+    lo, hi = rank_ranges(*better_and_worse(logs.mean, differs), np.isfinite(truth))
     higher = (truth[:, None, :] > truth[:, :, None] + 1e-12).sum(axis=2)
     lower = (truth[:, None, :] < truth[:, :, None] - 1e-12).sum(axis=2)
     return (lo <= 1 + higher) & (truth.shape[1] - lower <= hi)
@@ -133,40 +134,40 @@ def covered(signs, truth):
 
 def measured(logs):
     """The numbers of a row of the table."""
-    pairs = pairs_of(logs.mean)
-    everyone = np.arange(len(pairs))
-    single = by_score(logs.score)(logs.critical(pairs, everyone), everyone) & pairs
-    told, c = step_down(pairs, logs.critical, by_score(logs.score))
-    gap, true_gap = (each[:, :, None] - each[:, None, :] for each in (logs.mean, logs.truth))
-    held = (np.abs(gap - true_gap) <= c * logs.sigma + 1e-12).all(axis=(1, 2))
-    signs = verdicts(logs.mean, told)
-    order = np.sign(logs.truth[:, :, None] - logs.truth[:, None, :])
-    wrong = ((signs != 0) & (signs != order)).any(axis=(1, 2))
-    of_each = verdicts(logs.mean, logs.score > logs.own[:, :, None])
-    number = pairs.sum()
+    a, b = logs.pairs
+    score = logs.score[:, a, b]
+    every, decided = np.ones(score.shape, dtype=bool), decided_by_score(score)
+    everyone = np.arange(len(score))
+    single = decided(logs.critical(every, everyone), everyone)
+    verdicts, c = step_down(every, logs.critical, decided)
+    gap, true_gap = (each[:, a] - each[:, b] for each in (logs.mean, logs.truth))
+    held = (np.abs(gap - true_gap) <= c * logs.sigma[:, a, b] + 1e-12).all(axis=1)
+    wrong = (verdicts & (np.sign(gap) != np.sign(true_gap))).any(axis=1)
+    differs = np.zeros(logs.score.shape, dtype=bool)
+    differs[:, a, b] = differs[:, b, a] = verdicts
     leader = logs.mean.argmax(axis=1)[:, None]
     best = logs.truth >= logs.truth.max(axis=1, keepdims=True) - 1e-12
     # Models that are the best together share it.
     shares = logs.unshrunk, logs.p_best, best / best.sum(axis=1, keepdims=True)
     return (
-        covered(signs, logs.truth).all(axis=1).mean(),
-        covered(of_each, logs.truth).mean(),
+        covered(differs, logs).all(axis=1).mean(),
+        covered(logs.score > logs.own[:, :, None], logs).mean(),
         wrong.mean(),
         held.mean(),
-        single.sum() / number,
-        told.sum() / number,
+        single.mean(),
+        verdicts.mean(),
         holm(logs.p_value),
         *(np.take_along_axis(each, leader, 1).mean() for each in shares),
     )
 
 
 def ranks(logs):
-    """Coverage of ranks, wrong verdicts and pairs told apart."""
+    """Coverage of ranks, wrong verdicts and decided pairs."""
     print(f"{logs} logs a row; population: 200 questions, 4 trials, difficulty shared with ")
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
     print("| target | models | truth | ranks held | own rank | wrong ", end="")
     print(
-        "| intervals held | told: single | step-down | Holm | gaps as seen | p_best says | is |\n"
+        "| intervals held | decided: once | step-down | Holm | gaps as seen | p_best says | is |\n"
         + "|---" * 13
         + "|"
     )

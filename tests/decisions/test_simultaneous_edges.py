@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.decisions.model_difference import posteriors, simultaneous_verdicts
 from tests.decisions.counted import counted
 from tests.made_logs import long
 
@@ -58,13 +59,12 @@ def test_without_any_sigma_the_order_is_certain_and_equals_share():
 
 
 def test_some_models_without_sigma_stay_where_they_are():
-    from polars_scorio.decisions.model_difference import posteriors, told_apart  # noqa: PLC0415
-
     mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
     scores = posteriors(mu, sigma, ps.bayes(), None)
-    told, _ = told_apart(scores, 0.95)
-    assert told[0].astype(int).tolist() == [[0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
-    found = scores.differences(*np.triu_indices(4, 1), np.full((1, 6), 2.0))
+    a, b = np.triu_indices(4, 1)
+    differs, _ = simultaneous_verdicts(scores, a, b, 0.95)
+    assert differs[0].tolist() == [True, True, False, False, False, False]
+    found = scores.differences(a, b, np.full((1, 6), 2.0))
     assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
     assert found.z[0, 0] == -np.inf
 

@@ -7,106 +7,105 @@ from scipy.special import ndtr, ndtri
 from polars_scorio.kernels.simultaneous.dunnett import dunnett_critical
 from polars_scorio.kernels.simultaneous.paired_means import paired
 from polars_scorio.kernels.simultaneous.step_down import (
+    all_pairs_critical,
     baseline_critical,
-    by_score,
-    independent_critical,
+    decided_by_score,
+    final_critical,
     paired_critical,
-    pairs_of,
+    sidak_critical,
     step_down,
 )
 from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 
 
-def scores(mu, sigma):
-    """Of independent estimates."""
-    spread = np.hypot(sigma[:, :, None], sigma[:, None, :])
-    gap = np.abs(mu[:, :, None] - mu[:, None, :])
+def scores(mu, sigma, a, b):
+    """Differences of independent estimates in their standard deviations."""
+    gap, spread = np.abs(mu[:, a] - mu[:, b]), np.hypot(sigma[:, a], sigma[:, b])
     return np.where(spread > 0, gap / np.where(spread > 0, spread, 1), np.where(gap > 0, np.inf, 0))
 
 
+def all_pairs(mu, sigma, score=None):
+    """Step-down verdicts of all pairs of independent estimates, and their critical values."""
+    a, b = np.triu_indices(mu.shape[1], 1)
+    here = np.isfinite(mu)
+    decided = decided_by_score(scores(mu, sigma, a, b) if score is None else score)
+    return step_down(here[:, a] & here[:, b], all_pairs_critical(here.sum(axis=1), 0.95), decided)
+
+
 def holm(score):
-    """How many pairs Holm's method tells apart, one by one."""
-    p = np.sort(2 * ndtr(-score[np.triu_indices(len(score), 1)]))
+    """Number of pairs that Holm's method decides, one by one."""
+    p = np.sort(2 * ndtr(-score))
     enough = p <= 0.05 / np.arange(p.size, 0, -1)
     return p.size if enough.all() else int(enough.argmin())
 
 
-def test_tells_apart_at_least_what_holm_does():
+def test_decides_at_least_the_pairs_of_holm():
     random = np.random.default_rng(1)
     mu = random.normal(0, 2, (60, 12))
-    score = scores(mu, random.uniform(0.2, 1.5, mu.shape))
-    told, _ = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(score))
-    found = told.sum(axis=(1, 2)) // 2
-    oracle = np.array([holm(each) for each in score])
+    sigma = random.uniform(0.2, 1.5, mu.shape)
+    found = all_pairs(mu, sigma)[0].sum(axis=1)
+    oracle = np.array([holm(each) for each in scores(mu, sigma, *np.triu_indices(12, 1))])
     assert (found >= oracle).all()
     assert found.sum() > oracle.sum()
 
 
 def test_the_first_step_is_that_of_tukey_and_later_ones_need_less():
-    mu = np.array([[0.0, 0.34, 5.0, 5.1]])
-    score = scores(mu, np.full((1, 4), 0.1))
-    told, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(score))
-    assert told[0, :2, 2:].all()
-    assert not told[0, 2, 3]
-    # In the second step two pairs are left, of models that have nothing in common.
-    assert told[0, 0, 1]
-    # Interpolation between values of a grid: 2e-7 here.
-    assert c[0, 0, 1] == pytest.approx(ndtri((1 + np.sqrt(0.95)) / 2), abs=1e-4)
+    mu = np.array([[0.0, 0.33, 5.0, 5.1]])
+    differs, c = all_pairs(mu, np.full((1, 4), 0.1))
+    assert differs[0].tolist() == [True, True, True, True, True, False]
+    # In the second step two pairs are left.
+    assert c[0, 0] == pytest.approx(ndtri((1 + np.sqrt(0.95)) / 2), rel=1e-12)
     first = tukey_critical(np.array([4]), 0.95)[0]
     # The same quantile, perhaps from sums in another order.
-    np.testing.assert_allclose(c[0, :2, 2:], first, rtol=1e-12)
-    assert c[0, 2, 3] == c[0, 0, 2]
-    assert c[0, 0, 1] < score[0, 0, 1] < first
+    np.testing.assert_allclose(c[0, 1:], first, rtol=1e-12)
+    assert c[0, 0] < 0.33 / np.hypot(0.1, 0.1) < first
 
 
-def test_equal_models_are_rarely_told_apart_beside_others():
+def test_equal_models_rarely_differ_beside_others():
     random = np.random.default_rng(2)
     truth = np.array([0.0, 0, 0, 0, 9, 9, 9, 30])
     mu = truth + random.normal(size=(8000, 8))
-    score = scores(mu, np.ones(mu.shape))
-    told, _ = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(score))
-    wrong = (told & (truth[:, None] == truth)).any(axis=(1, 2)).mean()
-    assert wrong == pytest.approx(0.05, abs=0.0075)  # three standard errors: it is exact here
+    differs, _ = all_pairs(mu, np.ones(mu.shape))
+    a, b = np.triu_indices(8, 1)
+    wrong = (differs & (truth[a] == truth[b])).any(axis=1).mean()
+    # Sidak's value for nine pairs, of which some share a model: .047, and three standard errors.
+    assert 0.03 < wrong < 0.054
 
 
 def test_the_order_of_the_models_does_not_matter():
     random = np.random.default_rng(3)
     mu, sigma = random.normal(0, 2, (40, 7)), random.uniform(0.2, 1, (40, 7))
-    shuffled = random.permutation(7)
-    told, c = (
-        step_down(pairs_of(mu[:, order]), independent_critical(mu[:, order], 0.95), by_score(score))
-        for order in (np.arange(7), shuffled)
-        for score in [scores(mu[:, order], sigma[:, order])]
-    )
-    np.testing.assert_array_equal(told[0][:, shuffled][:, :, shuffled], c[0])
-    # The order of the models is that of sums.
-    np.testing.assert_allclose(told[1][:, shuffled][:, :, shuffled], c[1], rtol=1e-12)
+    order = random.permutation(7)
+    one, other = all_pairs(mu, sigma), all_pairs(mu[:, order], sigma[:, order])
+    a, b = np.triu_indices(7, 1)
+    square = np.zeros((2, 40, 7, 7))
+    square[:, :, a, b] = square[:, :, b, a] = one
+    np.testing.assert_array_equal(square[:, :, order[a], order[b]], other)
 
 
 def test_a_baseline_is_compared_by_the_models_that_are_left():
     mu, sigma = np.array([[0.0, 2.3, 2.0, 50.0]]), np.array([[0.5, 1.0, 0.4, 1.0]])
-    pairs = pairs_of(mu, 0)
-    told, c = step_down(pairs, baseline_critical(sigma, 0, 0.95), by_score(scores(mu, sigma)))
-    assert told[0, 0].tolist() == [False, True, True, True]
-    # Two are told apart in the first step; then the other is alone.
+    score = scores(mu, sigma, np.array([1, 2, 3]), np.zeros(3, int))
+    critical = baseline_critical(sigma, 0, 0.95)
+    differs, c = step_down(np.ones((1, 3), dtype=bool), critical, decided_by_score(score))
+    assert differs.all()
+    # Two are decided in the first step; then the other is alone.
     first = dunnett_critical(sigma[:, 1:], sigma[:, 0], 0.95)[0]
     alone = dunnett_critical(np.array([[1.0]]), np.array([0.5]), 0.95)[0]
     # The same integrals, perhaps from sums in another order.
-    assert c[0, 0, 1:] == pytest.approx([alone, first, first], rel=1e-9)
-    assert not told[0, 1:, 1:].any()
+    assert c[0] == pytest.approx([alone, first, first], rel=1e-9)
 
 
 def test_paired_verdicts_are_at_least_those_of_holm():
     random = np.random.default_rng(4)
     values = random.normal(0, 1, (400, 9)) + np.linspace(0, 1, 9)
     models = paired(values, np.arange(0, 400, 40), 1.0)
-    score = np.abs(models.mean[:, :, None] - models.mean[:, None, :])
-    score = score / np.where(np.eye(9) == 1, 1, models.sigma())
-    pairs = pairs_of(models.mean)
-    told, _ = step_down(pairs, paired_critical(models, 0.95), by_score(score))
+    a, b = np.triu_indices(9, 1)
+    score = np.abs(models.mean[:, a] - models.mean[:, b]) / models.sigma()[:, a, b]
+    critical = paired_critical(models, a, b, 0.95)
+    differs, _ = step_down(np.ones(score.shape, dtype=bool), critical, decided_by_score(score))
     tail = 0.05 / 2 / np.arange(36, 0, -1)
-    from_t = [_holm_of_t(each[np.triu_indices(9, 1)], tail) for each in score]
-    assert (told.sum(axis=(1, 2)) // 2 >= from_t).all()
+    assert (differs.sum(axis=1) >= [_holm_of_t(each, tail) for each in score]).all()
 
 
 def _holm_of_t(score, tail):
@@ -117,22 +116,17 @@ def _holm_of_t(score, tail):
 
 
 def test_verdicts_may_come_from_intervals_of_any_shape():
-    mu = np.array([[0.0, 1.0, 2.6]])
-
     def decided(c, strata):
-        up, down = 0.3 * c[:, None, None], 0.6 * c[:, None, None]
-        gap = mu[strata][:, :, None] - mu[strata][:, None, :]
-        return np.where(gap > 0, gap > up, -gap > down) & np.swapaxes(
-            np.where(gap > 0, gap > up, -gap > down), 1, 2
-        )
+        gap = np.array([[1.0, 2.6, 1.6]])[strata]
+        return gap > 0.6 * c[:, None]
 
-    told, _ = step_down(pairs_of(mu), independent_critical(mu, 0.95), decided)
-    assert told[0, 0].tolist() == [False, False, True]
-    assert told[0, 1].tolist() == [False, False, True]
+    pairs = np.ones((1, 3), dtype=bool)
+    differs, _ = step_down(pairs, all_pairs_critical(np.array([3]), 0.95), decided)
+    assert differs[0].tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
-    ("mu", "sigma", "told"),
+    ("mu", "sigma", "number"),
     [
         pytest.param([0.5], [0.1], 0, id="one model"),
         pytest.param([np.nan, np.nan], [np.nan, np.nan], 0, id="no numbers"),
@@ -141,15 +135,35 @@ def test_verdicts_may_come_from_intervals_of_any_shape():
         pytest.param([0.5, 0.6, np.nan], [0.0, 0.01, np.nan], 1, id="a null"),
     ],
 )
-def test_odd_strata_have_defined_verdicts(mu, sigma, told):
-    mu, sigma = np.array([mu]), np.array([sigma])
-    found, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(scores(mu, sigma)))
-    assert found.sum() // 2 == told
+def test_odd_strata_have_defined_verdicts(mu, sigma, number):
+    differs, c = all_pairs(np.array([mu]), np.array([sigma]))
+    assert differs.sum() == number
     assert np.isfinite(c).all()
 
 
 def test_no_stratum_is_an_empty_result():
-    mu = np.empty((0, 3))
-    told, c = step_down(pairs_of(mu), independent_critical(mu, 0.95), by_score(np.empty((0, 3, 3))))
-    assert told.shape == (0, 3, 3)
-    assert c.shape == (0, 3, 3)
+    differs, c = all_pairs(np.empty((0, 3)), np.empty((0, 3)))
+    assert differs.shape == c.shape == (0, 3)
+
+
+def test_the_last_critical_value_decides_what_all_steps_decide():
+    random = np.random.default_rng(5)
+    mu = np.cumsum(random.exponential(1.2, (200, 8)), axis=1)
+    mu[random.random(mu.shape) < 0.2] = np.nan
+    sigma = random.uniform(0.2, 1.5, mu.shape)
+    a, b = np.triu_indices(8, 1)
+    score = scores(mu, sigma, a, b)
+
+    def decided_pairs(c, strata):
+        return (score[strata] > c[:, None]).sum(axis=1)
+
+    last = final_critical(np.isfinite(mu).sum(axis=1), 0.95, decided_pairs)
+    differs, c = all_pairs(mu, sigma)
+    np.testing.assert_array_equal(score > last[:, None], differs)
+    assert (c.min(axis=1) < c.max(axis=1)).any()
+
+
+def test_sidak_holds_the_confidence_for_independent_differences():
+    c = sidak_critical(np.array([0, 1, 7]), 0.9)
+    # The definition; rounding.
+    np.testing.assert_allclose((1 - 2 * ndtr(-c)) ** [1, 1, 7], 0.9, rtol=1e-12)
