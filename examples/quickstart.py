@@ -1,5 +1,6 @@
 """From a log of trials to numbers with intervals. Run: python examples/quickstart.py"""
 
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -9,6 +10,8 @@ import polars as pl
 
 import polars_scorio as ps
 
+if hasattr(signal, "SIGPIPE"):  # `| head` ends the script, without a traceback
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 pl.Config.set_tbl_hide_dataframe_shape(True).set_tbl_hide_column_data_types(True)
 pl.Config.set_float_precision(3).set_tbl_cols(-1).set_tbl_rows(-1).set_tbl_width_chars(120)
 # A pipe of Windows may lack the lines of tables.

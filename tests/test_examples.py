@@ -46,6 +46,14 @@ def test_quickstart_runs_on_a_pipe_of_windows():
     assert "?" not in printed.replace("How good is each model, and how sure are we?", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_quickstart_ends_quietly_if_nobody_reads_on():
+    command = [sys.executable, EXAMPLES / "quickstart.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
+        running.stdout.close()
+        assert running.stderr.read() == b""
+
+
 def test_logs_prints_the_estimates_of_a_trajectory_file():
     printed = run("logs.py")
     assert "agent" in printed

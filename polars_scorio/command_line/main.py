@@ -14,6 +14,7 @@ from polars_scorio.command_line.compare_command import add_compare_arguments, ru
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
 from polars_scorio.command_line.log_arguments import read_log
 from polars_scorio.command_line.report_command import add_report_arguments, run_report
+from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
 
 _EXAMPLES = """examples:
@@ -31,6 +32,9 @@ _COMMANDS = {
     "compare": ("print which of two models is better", add_compare_arguments, run_compare),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
+_INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends
+# A warning is an error if Python runs with -W error.
+_ERRORS = (ValueError, TypeError, OSError, ImportError, NotImplementedError, PolarsError, Warning)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,31 +48,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; or 1 where a log is refused, after the page that says why; or 2 where there is none.
+        0; 1 if the log is refused (`report` writes a page that says why); 2 if the command cannot
+        run; 130 if it was interrupted; 141 if nobody reads its output any more.
     """
-    parser = command_parser()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
-    asked = parser.parse_args(given)
+    try:
+        try:
+            return _exit_status(given)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, such as `head`, left the pipe; at exit Python flushes once more, into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _exit_status(given: Sequence[str]) -> int:
+    """Run the command, print what is wrong, and return its exit status."""
+    asked = command_parser().parse_args(given)
     status = _USAGE
     try:
-        log = read_log(asked)
-        # A log that is refused still has a page: what else goes wrong is how it was asked.
-        status = _USAGE if asked.run is run_report else _REFUSED
-        refusal = asked.run(log, asked, f"{parser.prog} {shlex.join(given)}")
-        status = 0 if refusal is None else _REFUSED
-        sys.stdout.flush()
+        with warnings_printed(vars(asked)):
+            log = read_log(asked)
+            # A refused log still has a page: other errors of `report` are errors of usage.
+            status = _USAGE if asked.run is run_report else _REFUSED
+            refusal = asked.run(log, asked, f"{PROGRAM} {shlex.join(given)}")
     except BrokenPipeError:
-        # Who reads has seen enough, as `head` has; at exit Python flushes once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, OSError, ImportError, PolarsError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)  # noqa: T201 - it is a command
-    return status
+        raise
+    except _ERRORS as error:
+        print_message(f"{PROGRAM}: {error}", vars(asked))
+        return status
+    return 0 if refusal is None else _REFUSED
 
 
 def command_parser() -> ArgumentParser:
     """The parser of the command's arguments."""
     parser = ArgumentParser(
-        prog="polars-scorio",
+        prog=PROGRAM,
         description="Honest numbers for language models that were sampled many times per question.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,

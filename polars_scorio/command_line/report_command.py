@@ -10,7 +10,7 @@ from typing import Any
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
-from polars_scorio.command_line.terminal import print_text
+from polars_scorio.command_line.terminal import command_words, print_text
 from polars_scorio.decisions.progress import Progress
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 
@@ -41,5 +41,6 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         print_text(made.markdown())
     else:
         write_whole(Path(asked.output), made.html())
-        print_text(f"{made.headline}\n{asked.output}")
+        said = made.headline if refusal is None else command_words(made.headline, vars(asked))
+        print_text(f"{said}\n{asked.output}")
     return refusal

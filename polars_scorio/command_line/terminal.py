@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 import polars as pl
+
+PROGRAM = "polars-scorio"
+# In messages these keywords say where something is, or are about Python alone.
+_PLACES = {"log", "model", "question", "trial", "category", "metric"}
 
 
 def print_text(text: str) -> None:
@@ -30,3 +38,41 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame) -> None:
 
 def _output_encoding() -> str:
     return sys.stdout.encoding or "utf-8"
+
+
+def print_message(text: str, options: Collection[str]) -> None:
+    """Print an error or a warning to standard error, in the words of the command."""
+    print(command_words(text, options), file=sys.stderr)  # noqa: T201 - it is a command
+
+
+@contextmanager
+def warnings_printed(options: Collection[str]) -> Iterator[None]:
+    """Print warnings as messages of the command, without the path and line that raised them."""
+
+    def print_warning(message: Warning | str, *_: object) -> None:
+        print_message(f"{PROGRAM}: warning: {message}", options)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = print_warning  # type: ignore[assignment]  # it needs no place
+        yield
+
+
+def command_words(text: str, options: Collection[str]) -> str:
+    """A message about keywords of Python as one about options of the command.
+
+    >>> message = 'pass missing="drop", missing=0 or success=pl.lit(1), not trial=None.'
+    >>> command_words(message, ["missing", "success"])
+    'pass --missing drop, --missing 0 or success=pl.lit(1), not --trial none.'
+    """
+    text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
+    names = "|".join(sorted({*options} - _PLACES))
+    # Lists and expressions stay as they are: the command spells them in other ways.
+    value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"
+    option = rf"(?<![\w.])({names})={value}{end}"
+    return re.sub(option, _option_words, text)
+
+
+def _option_words(keyword: re.Match[str]) -> str:
+    """A keyword with its value, such as missing="drop", as one types it to the command."""
+    name, value = keyword.groups(default="")
+    return f"--{name} {value.strip(chr(34) + chr(39))}".rstrip()

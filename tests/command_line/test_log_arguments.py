@@ -47,7 +47,7 @@ def test_what_is_said_of_outcomes_reaches_the_reader_of_a_tool(folder, capsys):
     arguments = ["report", "ada.json", "--from", "tau_bench", "--metric", "avg", "--n"]
     assert main([*arguments, "2"]) == 0
     assert main([*arguments, "3"]) == 1
-    assert "a number of trials other than n=3" in capsys.readouterr().out
+    assert "a number of trials other than --n 3" in capsys.readouterr().out
 
 
 def test_rewards_have_levels(capsys):

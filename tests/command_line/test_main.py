@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from polars_scorio.command_line import coverage_command
 from polars_scorio.command_line.main import main
 
 
@@ -45,8 +46,20 @@ def test_it_is_a_module_too(log):
     assert "bench 1" in done.stdout
 
 
-def test_a_reader_who_has_seen_enough_is_no_error(log):
-    command = [sys.executable, "-m", "polars_scorio", "coverage", log, "--by", "bench"]
+@pytest.mark.parametrize("arguments", [["coverage", "log.parquet", "--by", "bench"], ["--help"]])
+@pytest.mark.usefixtures("log")
+def test_a_reader_who_has_seen_enough_is_no_error(arguments):
+    command = [sys.executable, "-m", "polars_scorio", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
         running.stdout.close()
         assert running.stderr.read() == b""
+    assert running.returncode in {0, 141}  # argparse passes over a broken pipe
+
+
+def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(coverage_command, "print_table", interrupt)
+    assert main(["coverage", log, "--by", "bench"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -7,6 +7,9 @@ import sys
 import polars as pl
 import pytest
 
+from polars_scorio.command_line.main import command_parser, main
+from polars_scorio.command_line.terminal import command_words
+
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])  # of the pipes of Windows
 def test_pipes_that_lack_characters_have_tables_without(log, encoding):
@@ -17,3 +20,35 @@ def test_pipes_that_lack_characters_have_tables_without(log, encoding):
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
         done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603
         assert "| ?" in done.stdout.decode(encoding)
+
+
+MESSAGES = {
+    "pass success= the categories": "pass --success the categories",
+    "success=, missing=": "--success, --missing",
+    "other than n=3": "other than --n 3",
+    'confidence=0.9, inference="pooled".': "--confidence 0.9, --inference pooled.",
+    "model=None; trial=None": "--model none; --trial none",
+    "levels=[0, 1]; by=pl.col('x'); df.n=3": "levels=[0, 1]; by=pl.col('x'); df.n=3",
+    "at model='a', question='n=3', trial=1": "at model='a', question='n=3', trial=1",
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_keywords_become_options(message):
+    asked = vars(command_parser().parse_args(["report", "log"]))
+    assert command_words(message, asked) == MESSAGES[message]
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_are_messages_of_the_command(log, capsys):
+    arguments = ["compare", log, "--by", "bench", "--success", "7"]
+    assert main(arguments) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("polars-scorio: warning: ")
+    assert "--success" in error
+    assert ".py" not in error
+
+
+def test_a_warning_that_is_an_error_is_a_message_too(log, capsys):
+    assert main(["compare", log, "--by", "bench", "--success", "7"]) == 1
+    assert capsys.readouterr().err.startswith("polars-scorio: ")
