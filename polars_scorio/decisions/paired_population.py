@@ -29,6 +29,7 @@ from polars_scorio.kernels.simultaneous.step_down import (
 )
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
 from polars_scorio.metrics.metric import Bounds, Metric
+from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import view_of
 
@@ -76,7 +77,8 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions) -> None:
             'questions="adjusted" takes the questions as a sample, some of which each model was '
             'asked: it needs target="population"'
         )
-    if not metric.closed_form:
+    additive = isinstance(metric, WeightedMetric)
+    if not additive:
         raise ValueError(
             'questions="adjusted" adds up effects of models and questions, which ps.avg() and '
             f'ps.bayes() allow, got {metric!r}; questions="common" takes every metric'

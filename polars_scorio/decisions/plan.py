@@ -34,7 +34,7 @@ from polars_scorio.kernels.expected_variance import (
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import bayes
+from polars_scorio.metrics.weighted import WeightedMetric, bayes
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.request import Request, on_levels
@@ -127,10 +127,10 @@ def _planning(inference: InferenceKind | None) -> InferenceKind | None:
     return "pooled" if inference == "calibrated" else inference
 
 
-def _plannable(metric: Metric | None, trials: Trials, method: str) -> Metric:
+def _plannable(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """The metric, if the variance that more trials leave of it has a closed form."""
     metric = bayes() if metric is None else metric
-    if not (isinstance(metric, Metric) and metric.closed_form):
+    if not isinstance(metric, WeightedMetric):
         raise TypeError(
             f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
             f"closed form, got {metric!r}. Plan with ps.bayes(): where it is decided, the others "
@@ -161,7 +161,7 @@ class _Expected:
     group: Ints
 
     @classmethod
-    def of(cls, posterior: Questions, metric: Metric) -> _Expected:
+    def of(cls, posterior: Questions, metric: WeightedMetric) -> _Expected:
         """Those of a posterior."""
         _, mu, sigma, _ = metric.summary(posterior, None)
         states, ahead = posterior.states, metric.expected_variance(posterior)
@@ -193,7 +193,7 @@ class _Need:
     """The function from the questions of all groups to the trials that they need."""
 
     request: Request
-    metric: Metric
+    metric: WeightedMetric
     half_width: float | None
     confidence: float
     assurance: float
@@ -282,7 +282,7 @@ class _Spending:
     """The function from the questions of all groups to the trials that are spent on them."""
 
     request: Request
-    metric: Metric
+    metric: WeightedMetric
     budget: int
     wanted: list[Category] | None
     schema: dict[str, pl.DataType]

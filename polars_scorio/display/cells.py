@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isfinite, log10
@@ -9,8 +10,8 @@ from math import floor, isfinite, log10
 import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag
-from polars_scorio.display.leaderboard import FACTS, SEPARATOR
-from polars_scorio.display.metric_titles import spoken, spoken_column
+from polars_scorio.display.leaderboard import FACTS, HEADINGS, SEPARATOR
+from polars_scorio.display.metric_titles import column_heading, row_heading
 from polars_scorio.display.notes import each_trials, note
 from polars_scorio.display.number_format import MISSING, Scale, chance, spreads
 from polars_scorio.reporting.threshold_curves import in_one_column
@@ -165,8 +166,17 @@ def _numbers(
 def _label(frame: pl.DataFrame, number: Number) -> str:
     """What a number is called: by its metric, if there is only one."""
     if number.name not in _TIDY:
-        return spoken_column(number.metric, each_trials(frame))
+        known = _headings(frame).get(number.metric)
+        return known or column_heading(number.metric, each_trials(frame))
     return _TIDY[number.name]
+
+
+def _headings(frame: pl.DataFrame) -> dict[str, str]:
+    """Headings that a leaderboard has for the columns of its metrics."""
+    if HEADINGS not in frame.columns:
+        return {}
+    texts = frame[HEADINGS].drop_nulls().unique().sort()  # several, if boards were joined
+    return {name: heading for text in texts for name, heading in json.loads(text).items()}
 
 
 def _beside(frame: pl.DataFrame, name: str) -> Column:
@@ -175,7 +185,9 @@ def _beside(frame: pl.DataFrame, name: str) -> Column:
         return Column("", name, tuple(rank_texts(frame)), right=True)
     if name == "metric" and "k" in frame.columns:
         trials = each_trials(frame)
-        texts = tuple(spoken(metric, k, trials) for metric, k in frame.select(name, "k").rows())
+        texts = tuple(
+            row_heading(metric, k, trials) for metric, k in frame.select(name, "k").rows()
+        )
         return Column("", name, texts)
     column = frame[name]
     if name in _CHANCES:

@@ -9,7 +9,6 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
-from polars_scorio.display.metric_titles import spoken
 from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
@@ -88,7 +87,7 @@ def labels(trials: Trials) -> list[pl.Expr]:
 
 def named(metric: Metric, k: int | None, trials: int | None = None) -> str:
     """A metric as people write it."""
-    return inert_text(spoken(metric.name, k, trials))
+    return inert_text(metric.heading(k, trials))
 
 
 def shortened(name: str, most: int = 30) -> str:

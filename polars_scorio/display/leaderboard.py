@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.display.metric_titles import inference_words
+from polars_scorio.display.notes import each_trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
 from polars_scorio.reporting.options import DecisionOptions
@@ -30,12 +32,14 @@ SEPARATOR = "__"
 # What belongs to a number of a metric, after its name.
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 # What holds for all numbers of a row.
+HEADINGS = ":headings"  # JSON: for each column of a number the metric as people write it
 FACTS = (
     "questions",
     "clusters",
     "trials",
     "dropped",
     "unscored",
+    HEADINGS,
     "confidence",
     "inference",
     "overall",
@@ -75,7 +79,7 @@ def leaderboard(
     for prefix, stratum in _prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    facts = _facts(metrics, options, overall)
+    facts = _facts(metrics, options, overall, each_trials(wide))
     blocks.append(wide.filter(*whole).select(model, *shared, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
@@ -96,10 +100,17 @@ def _ranks(
 
 
 def _facts(
-    metrics: Sequence[Metric], options: DecisionOptions, overall: Overall | None
+    metrics: Sequence[Metric],
+    options: DecisionOptions,
+    overall: Overall | None,
+    trials: int | None,
 ) -> dict[str, pl.Expr]:
-    """What the intervals hold, what they rest on, and what stands for all strata."""
+    """Headings of the metrics, confidence and inference of intervals, and kind of overall rows."""
+    headings = {
+        plain_name(metric, k): metric.heading(k, trials) for metric in metrics for k in metric.k
+    }
     facts: dict[str, object] = {
+        HEADINGS: json.dumps(headings, ensure_ascii=False),
         "confidence": float(options.get("confidence", 0.95)),
         "inference": inference_words(options, metrics),
         **({"overall": overall} if overall else {}),

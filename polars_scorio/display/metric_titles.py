@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from polars_scorio.arguments import InferenceKind
+from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import InferenceOptions
-
-# Metrics as people write them; a metric with another name keeps it.
-_SPOKEN = {
-    "avg": "avg@{n}",
-    "bayes": "Bayes@{n}",
-    "pass_at_k": "Pass@{k}",
-    "pass_hat_k": "Pass^{k}",
-    "unanimous_at_k": "Unanimous@{k}",
-    "g_pass_at_k": "G-Pass@{k}",
-    "g_pass_at_k_tau": "G-Pass@{k}",
-    "mg_pass_at_k": "mG-Pass@{k}",
-    "maj_at_k": "Maj@{k}",
-    "auc_at_k": "AUC@{k}",
-    "max_at_k": "Max@{k}",
-    "vote_at_k": "Vote@{k}",
-    "geom_at_k": "Geom@{k}",
-    "geom_ds_at_k": "Geom-DS@{k}",
-    "geo_spectrum_at_k": "Geo-Spectrum@{k}",
-    "geo_spectrum_star_at_k": "Geo-Spectrum*@{k}",
-    "threshold_spectrum_at_k": "Threshold-Spectrum@{k}",
-}
-# The curve over thresholds, whose draw size is in its name.
-_CURVE = re.compile(r"tail_pass\(k=(\d+)(?:, )?(.*)\)")
-_CURVE_COLUMN = re.compile(r"tail_pass_k_(\d+)_(\d+)")
-# How a leaderboard names them: with the draw size at the end.
-_COLUMN = re.compile(rf"({'|'.join(sorted(_SPOKEN, key=len, reverse=True))})(?:_(\d+))?")
 
 # What the intervals of a leaderboard or a picture rest on.
 _INFERENCES = {
@@ -43,53 +17,45 @@ _INFERENCES = {
 }
 
 
-def spoken(name: str, k: int | None, trials: int | None = None) -> str:
-    """A metric as people write it.
+def row_heading(name: str, k: int | None, trials: int | None = None) -> str:
+    """Metric of a row of a report, as people write it.
+
+    A frame holds the name of a metric, not the metric; the name of one of this package is what one
+    types to get it.
 
     Parameters
     ----------
     name : str
         Its name in a report.
     k : int or None
-        Its draw size.
+        Its draw size; for a curve over thresholds, the threshold.
     trials : int, optional
-        Trials of each question, where all have the same number.
+        Trials of each question, if all have the same number.
 
     Examples
     --------
-    >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
-    ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
-    >>> spoken("tail_pass(k=8)", 3)  # a curve, of which this is the third threshold
+    >>> row_heading("pass_at_k", 4), row_heading("bayes", None, 8), row_heading("my_score", 4)
+    ('Pass@4', 'Bayes@8', 'my_score, k = 4')
+    >>> row_heading("tail_pass(k=8)", 3)  # a curve, of which this is the third threshold
     'TailPass@8 (t=3)'
     """
-    curve = _CURVE.fullmatch(name)
-    if curve is not None:
-        drawn, more = curve.groups()
-        shown = [*([] if k is None else [f"t={k}"]), *([more] if more else [])]
-        return f"TailPass@{drawn}" + f" ({', '.join(shown)})" * bool(shown)
-    function, bracket, arguments = name.partition("(")
-    if function not in _SPOKEN:
-        return name if k is None else f"{name}, k = {k:,}"
-    size = ("n" if "{n}" in _SPOKEN[function] else "k") if k is None else k
-    written = _SPOKEN[function].format(k=size, n=trials or "N")
-    return f"{written} ({arguments}" if bracket else written
+    metric = named_metric(name, k)
+    if metric is not None:
+        return metric.heading(k, trials)
+    return name if k is None else f"{name}, k = {k:,}"
 
 
-def spoken_column(name: str, trials: int | None = None) -> str:
-    """The column of a leaderboard as people write its metric.
+def column_heading(name: str, trials: int | None = None) -> str:
+    """Column of a report with metrics as columns, as people write its metric.
 
-    >>> spoken_column("pass_hat_k_4"), spoken_column("bayes", 8), spoken_column("my_score")
+    Examples
+    --------
+    >>> column_heading("pass_hat_k_4"), column_heading("bayes", 8), column_heading("my_score")
     ('Pass^4', 'Bayes@8', 'my_score')
     """
-    curve = _CURVE_COLUMN.fullmatch(name)
-    if curve is not None:
-        drawn, t = curve.groups()
-        return spoken(f"tail_pass(k={drawn})", int(t))
-    found = _COLUMN.fullmatch(name)
-    if found is None:
-        return name
-    function, k = found.groups()
-    return spoken(function, None if k is None else int(k), trials)
+    function, _, k = name.rpartition("_")
+    metric = named_metric(function, int(k)) if k.isdecimal() else named_metric(name, None)
+    return name if metric is None else metric.heading(metric.k[0], trials)
 
 
 def inference_words(
@@ -115,7 +81,7 @@ def inference_words(
     words = [_INFERENCES[first]]
     rest = [metric for metric, kind in zip(metrics, kinds, strict=True) if kind != first]
     if rest:
-        names = ", ".join(spoken(metric.name, None) for metric in rest)
+        names = ", ".join(metric.heading() for metric in rest)
         words[0] += f" ({names}: {_INFERENCES[other if first == 'calibrated' else 'calibrated']})"
     if options.get("prior") is not None:
         words.append("with prior trials")

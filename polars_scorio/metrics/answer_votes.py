@@ -37,6 +37,9 @@ class VoteMetric(Metric):
 
     ties: Ties
 
+    answers = True
+    uses_prior = False
+
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
@@ -110,11 +113,11 @@ def vote_at_k(
     limits = interval_bounds(bounds)
     return VoteMetric(
         function="vote_at_k",
+        title="Vote@{k}",
+        formula="the chance that the most frequent answer of k trials is right",
         given=given(ties=(ties, "split"), bounds=(limits, UNIT)),
         label=label(name),
         k=draw_sizes(k),
         bounds=limits,
-        uses_prior=False,
-        answers=True,
         ties=ties,
     )

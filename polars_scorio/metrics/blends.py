@@ -23,7 +23,7 @@ from polars_scorio.kernels.geometric_blends import blend, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.draw_metric import UNIT, Gains, drawing, trials_and_successes
-from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric
+from polars_scorio.metrics.metric import Bounds, Description, DrawSizes, Metric
 from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import check_spectrum
@@ -38,13 +38,29 @@ class BlendMetric(Metric):
     gains, arguments
         The credit y, as in `DrawMetric`.
     powers : tuple of float
-        ``(a, b)``. If `per_question`, each question has its blend; else the means of x and y over
-        the questions are blended.
+        ``(a, b)``.
+    per_question : bool
+        Whether each question has its blend; else the means of x and y over the questions are
+        blended.
+    beta_prior : tuple of float
+        Parameters of the Beta prior of a success rate.
     """
 
     gains: Gains
     arguments: tuple[object, ...] = ()
     powers: tuple[float, float]
+    per_question: bool = True
+    beta_prior: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a number can be infinite: zero to a negative power is."""
+        return min(self.powers) < 0
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether calibrated intervals are known: of blends of means they are."""
+        return not self.per_question
 
     def prices(self, questions: Calibrated) -> list[Price]:
         """The price of a blend of means over the questions, for each k."""
@@ -125,7 +141,10 @@ def geom_at_k(
     """
     powers = _powers(pass_power, unanimous_power)
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
-    shared = drawing("geom_at_k", k, alpha0, beta0, bounds, name, **shown)
+    described = Description(
+        "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
+    )
+    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
     return _blend(shared, credit.all_success, powers)
 
 
@@ -169,7 +188,10 @@ def geom_ds_at_k(
     """
     powers = _powers(pass_power, unanimous_power)
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
-    shared = drawing("geom_ds_at_k", k, alpha0, beta0, bounds, name, **shown)
+    described = Description(
+        "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
+    )
+    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
     return _blend(shared, credit.all_success, powers, per_question=False)
 
 
@@ -222,7 +244,12 @@ def geo_spectrum_at_k(
     lam = check_number("lam", lam, SHARE)
     own = None if weights is None else check_spectrum(k, weights)
     shown = {"lam": (lam, 0.5), "weights": (own, None)}
-    shared = drawing("geo_spectrum_at_k", k, alpha0, beta0, bounds, name, **shown)
+    described = Description(
+        "geo_spectrum_at_k",
+        "Geo-Spectrum@{k}",
+        "Pass@k and a threshold spectrum of the benchmark, as a geometric mean",
+    )
+    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
     return _spectrum(shared, lam, own)
 
 
@@ -261,7 +288,12 @@ def geo_spectrum_star_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.258199]
     """
-    shared = drawing("geo_spectrum_star_at_k", k, alpha0, beta0, bounds, name)
+    described = Description(
+        "geo_spectrum_star_at_k",
+        "Geo-Spectrum*@{k}",
+        "Pass@k and mG-Pass@k of the benchmark, as a geometric mean",
+    )
+    shared = drawing(described, k, alpha0, beta0, bounds, name)
     return _spectrum(shared, 0.5, None)
 
 
@@ -294,13 +326,11 @@ def _blend(
     *arguments: object,
     per_question: bool = True,
 ) -> BlendMetric:
-    """A blend from the fields of `drawing`. A negative power of zero is infinite."""
+    """A blend from the fields of `drawing`."""
     return BlendMetric(
         **shared,
         gains=gains,
         arguments=arguments,
         powers=powers,
-        unbounded=min(powers) < 0,
         per_question=per_question,
-        calibrated=not per_question,
     )

@@ -17,6 +17,7 @@ from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import (
     Bounds,
+    Description,
     DrawSizes,
     Metric,
     beta_prior,
@@ -43,10 +44,20 @@ class DrawMetric(Metric):
         draw adds to its credit.
     arguments : tuple of object
         What `gains` needs beside k.
+    beta_prior : tuple of float
+        Parameters of the Beta prior of a success rate.
     """
 
     gains: Gains
     arguments: tuple[object, ...] = ()
+    beta_prior: tuple[float, float] = (1.0, 1.0)
+
+    calibrated = True
+
+    @property
+    def all_trials(self) -> bool:
+        """Whether a draw is all trials of a question: without draw sizes it is."""
+        return self.k == ALL_TRIALS
 
     def summary(self, posterior: Questions, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -80,8 +91,21 @@ def trials_and_successes(states: States) -> tuple[Ints, Ints]:
     return states.n, states.counts[:, 1]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ThresholdCurve(DrawMetric):
+    """The chances of at least t successes in a draw, whose `k` are the thresholds t.
+
+    Attributes
+    ----------
+    drawn : int
+        The draw size.
+    """
+
+    drawn: int = 1
+
+
 def draw_metric(
-    function: str,
+    described: Description,
     gains: Gains,
     k: DrawSizes | tuple[None],
     alpha0: float,
@@ -95,27 +119,26 @@ def draw_metric(
     `arguments` are those of `gains` beside k; the name shows them.
     """
     shown = {key: (value, None) for key, value in arguments.items()}
-    shared = drawing(function, k, alpha0, beta0, bounds, name, **shown)
-    own = tuple(arguments.values())
-    return DrawMetric(**shared, gains=gains, arguments=own, all_trials=k is ALL_TRIALS)
+    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
+    return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
 
 
 def threshold_curve(
-    function: str,
+    described: Description,
     k: int,
     t: tuple[int, ...],
     alpha0: float,
     beta0: float,
     bounds: Bounds | None,
     name: str | None,
-) -> DrawMetric:
+) -> ThresholdCurve:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
-    shared = drawing(function, t, alpha0, beta0, bounds, name)
-    return DrawMetric(**shared, gains=credit.at_least, arguments=(k,), drawn=k)
+    shared = drawing(described, t, alpha0, beta0, bounds, name)
+    return ThresholdCurve(**shared, gains=credit.at_least, arguments=(k,), drawn=k)
 
 
 def drawing(
-    function: str,
+    described: Description,
     k: DrawSizes | tuple[None],
     alpha0: float,
     beta0: float,
@@ -131,7 +154,7 @@ def drawing(
     prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
     priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
     return {
-        "function": function,
+        **described._asdict(),
         "given": given(**shown, **priors, bounds=(limits, UNIT)),
         "label": label(name),
         "k": sizes,

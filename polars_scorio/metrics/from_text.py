@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from polars_scorio import metrics
@@ -58,6 +60,30 @@ def read_metric(text: str) -> Metric:
         return maker(*positional, **named)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{text}: {error}") from error
+
+
+@lru_cache
+def named_metric(name: str, k: int | None) -> Metric | None:
+    """Metric of this package that has a name in results, with the draw size k.
+
+    Returns
+    -------
+    Metric or None
+        None for other metrics, and for those that a user named.
+
+    Examples
+    --------
+    >>> named_metric("g_pass_at_k_tau(tau=0.5)", 4), named_metric("my_score", 4)
+    (g_pass_at_k_tau(4, tau=0.5), None)
+    """
+    function, _, arguments = name.partition("(")
+    if function not in _MAKERS:
+        return None
+    # A name shows k only where `k` is not a column; in all others it is the first argument.
+    for text in (name, f"{function}({k or 1}, {arguments or ')'}"):
+        with suppress(ValueError):
+            return read_metric(text)
+    return None
 
 
 def _literal(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is

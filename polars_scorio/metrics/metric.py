@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -26,10 +26,11 @@ from polars_scorio.counting.roles import Category, Column
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price
-from polars_scorio.kernels.expected_variance import ExpectedVariance
-from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.metrics_of_counts import Answer, of_counts
 from polars_scorio.metrics.summary import Summary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # A draw of more trials than any log holds; some metrics sum over its successes.
 _MOST_DRAWN = 1_000_000
@@ -44,109 +45,174 @@ WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
 Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
+class Description(NamedTuple):
+    """Names and formula of a metric, for people; see `Metric`."""
+
+    function: str
+    title: str
+    formula: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric(ABC):
-    """A metric: a value that knows its arguments, and sums up states.
+    """A metric: a value that knows its arguments, describes itself, and sums up states.
 
-    What tells one family of metrics from another are its fields: nothing else asks which it is.
+    The base of the metrics of this package and of your own. A metric of your own needs `summary`
+    and a `function`; `title` and `formula` are what pages, tables and pictures say of it.
 
     Attributes
     ----------
     function : str
-        The function that made it.
+        Name in results, and the function that makes the metric.
+    title : str
+        Name as people write it, where ``{k}`` stands for the draw size and ``{n}`` for the trials
+        of a question, as in ``"Pass@{k}"``; default: `function`.
+    formula : str
+        One line for the method notes of a page; empty: the page has none.
     given : tuple of pairs
         Name and value of each argument but `k` that differs from the default.
     label : str or None
-        What the result calls it, if not by `function` and `given`.
+        Name that a user gave to the metric, in place of `function` and `given`.
     k : tuple of int or None
-        The draw sizes, ascending, one row of the result each; ``(None,)`` where it has none.
-    drawn : int or None
-        The one draw size of a curve over thresholds: those stand in `k` then.
+        Draw sizes, ascending, one row of the result each; ``(None,)`` for a metric without any.
     w : tuple of pairs or None
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
-        The range into which intervals are clipped.
-    beta_prior : tuple of float
-        Parameters of the Beta prior of a success rate; (1, 1) where the metric leaves it uniform.
-    headline : "estimate" or "mu"
-        Which number people mean by the name of the metric.
-    uses_prior : bool
-        Whether prior trials have a say.
-    rewards : bool
-        Whether, without a `w`, a column of floats holds the rewards themselves.
-    answers : bool
-        Whether it looks at what the trials answered; then it has one interval under any inference.
-    unbounded : bool
-        Whether a number can be infinite, which the report refuses.
-    all_trials : bool
-        Whether a draw is all trials of a question, however many they are.
-    per_question : bool
-        Whether a single question has a value, of which the metric is the mean.
-    closed_form : bool
-        Whether `expected_variance` knows what further trials leave of the variance.
-    calibrated : bool
-        Whether an interval around its estimate is known to hold what it promises.
+        Range into which intervals are clipped.
     """
 
     function: str
+    title: str = ""
+    formula: str = ""
     given: Arguments = ()
     label: str | None = None
     k: tuple[int | None, ...] = (None,)
-    drawn: int | None = None
     w: WeightPairs | None = None
     bounds: Bounds | None = None
-    beta_prior: tuple[float, float] = (1.0, 1.0)
-    headline: Headline = "estimate"
-    uses_prior: bool = True
-    rewards: bool = False
-    answers: bool = False
-    unbounded: bool = False
-    all_trials: bool = False
-    per_question: bool = True
-    closed_form: bool = False
-    calibrated: bool = True
 
     def __repr__(self) -> str:
         sizes = [size for size in self.k if size is not None]
         k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
         drawn = [] if self.drawn is None else [str(self.drawn)]
         label = [] if self.label is None else [f"name={self.label!r}"]
-        return f"{self.function}({', '.join([*drawn, *k, *self._shown, *label])})"
+        return f"{self.function}({', '.join([*drawn, *k, *self._typed_arguments, *label])})"
 
     @property
     def name(self) -> str:
-        """What the result calls it: its function, and what differs from the default."""
+        """Name in results: the function, and the arguments that differ from their defaults."""
         if self.label is not None:
             return self.label
-        arguments = [*([] if self.drawn is None else [f"k={self.drawn}"]), *self._shown]
-        return f"{self.function}({', '.join(arguments)})" if arguments else self.function
+        drawn = [] if self.drawn is None else [f"k={self.drawn}"]
+        return _called(self.function, [*drawn, *self._typed_arguments])
+
+    def heading(self, k: int | None = None, trials: int | None = None) -> str:
+        """Name as people write it, above a column or a picture.
+
+        Parameters
+        ----------
+        k : int, optional
+            Draw size, or threshold of a curve; default: the letter k.
+        trials : int, optional
+            Trials of each question, if all have the same number; default: the letter N.
+
+        Returns
+        -------
+        str
+            The `title` with its numbers, and in parentheses the arguments that differ from their
+            defaults; the `label` if there is one.
+
+        Examples
+        --------
+        >>> import polars_scorio as ps
+        >>> ps.pass_at_k([1, 4]).heading(4), ps.bayes().heading(trials=8)
+        ('Pass@4', 'Bayes@8')
+        >>> ps.g_pass_at_k_tau(4, tau=0.5).heading()
+        'G-Pass@k (tau=0.5)'
+        """
+        letter = "k" if self.drawn is None else "t"
+        if self.label is not None or not self.title:
+            return self.name if k is None else f"{self.name}, {letter} = {k:,}"
+        size = k if self.drawn is None else self.drawn
+        title = self.title.format(k="k" if size is None else size, n=trials or "N")
+        threshold = [] if k is None or self.drawn is None else [f"t={k}"]
+        return _called(f"{title} ", [*threshold, *self._typed_arguments]).rstrip()
 
     @property
-    def _shown(self) -> list[str]:
-        return [f"{name}={_show(value)}" for name, value in self.given]
+    def _typed_arguments(self) -> list[str]:
+        return [f"{name}={_typed_value(value)}" for name, value in self.given]
 
     @property
     def weights(self) -> Floats:
-        """The weights in the order of the categories: of failure and success without a `w`."""
-        return weights(self.w)
+        """Weights in the order of the categories; without a `w` those of failure and success."""
+        return weight_array(self.w)
 
     @property
     def support(self) -> Bounds:
-        """What it can be at least and at most: the smallest and the largest weight."""
+        """Smallest and largest value of the metric: the smallest and the largest weight."""
         w = self.weights
         return float(w.min()), float(w.max())
 
     @property
     def unit(self) -> float:
-        """The range of the weights: in units of it their squares fit into a float."""
+        """Range of the weights; in this unit their squares fit into a float."""
         return weight_range(self.weights) or 1.0
 
+    @property
+    def headline(self) -> Headline:
+        """Which number people mean by the name of the metric."""
+        return "estimate"
+
+    @property
+    def drawn(self) -> int | None:
+        """The one draw size of a curve over thresholds, whose `k` are the thresholds."""
+        return None
+
+    @property
+    def beta_prior(self) -> tuple[float, float]:
+        """Parameters of the Beta prior of a success rate: uniform, unless the metric has others."""
+        return 1.0, 1.0
+
+    @property
+    def uses_prior(self) -> bool:
+        """Whether prior trials change the numbers."""
+        return True
+
+    @property
+    def rewards(self) -> bool:
+        """Whether, without a `w`, a column of floats holds the rewards themselves."""
+        return False
+
+    @property
+    def answers(self) -> bool:
+        """Whether the metric needs the answers of the trials; it has one interval then."""
+        return False
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a number can be infinite, which the report refuses."""
+        return False
+
+    @property
+    def all_trials(self) -> bool:
+        """Whether a draw is all trials of a question, however many they are."""
+        return False
+
+    @property
+    def per_question(self) -> bool:
+        """Whether a single question has a value, of which the metric is the mean."""
+        return True
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether calibrated intervals are known: the metric has a `draw`, or `prices`."""
+        return False
+
     def priced(self, inference: InferenceKind | None) -> bool:
-        """Whether its interval is its estimate with the price of its noise."""
+        """Whether the interval is the estimate with the price of its noise."""
         return self.answers or (self.calibrated and inference == "calibrated")
 
-    def weighing(self, w: WeightPairs) -> Metric:  # noqa: ARG002 - for those that weigh
-        """The same with weights, if it weighs categories and has no weights of its own."""
+    def weighing(self, w: WeightPairs) -> Self:  # noqa: ARG002 - for metrics that weigh categories
+        """The metric with these weights, if it weighs categories and has no weights yet."""
         return self
 
     @abstractmethod
@@ -154,29 +220,31 @@ class Metric(ABC):
         """Estimate and posterior of each group.
 
         `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
-        success; or, for `rewards`, the `Rewards`.
+        success; for a metric of `rewards`, it is the `Rewards`.
         """
 
-    def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for those that are one
-        """The gains of its draw from a question with n trials, if it credits successes alone.
+    def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for metrics of draws
+        """Gains of a draw of k, for a question with n trials; None if successes do not decide.
 
-        They are those of a metric that is worth 0 without any success, and 1 at the most.
+        The credit of a draw without any success is 0, and no credit exceeds 1.
         """
         return None
 
-    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - by the metric
-        """The price of the noise of its estimate for each k, if it is no draw but `calibrated`.
+    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401, ARG002 - by the metric
+        """Price of the noise of the estimate for each k, if the metric is `calibrated`.
 
-        `questions` are the states by the categories of `w`, or the fits of failure and success.
+        Parameters
+        ----------
+        questions
+            The states by the categories of `w`, or the fits of failure and success.
+
+        Returns
+        -------
+        list of Price
+            Empty for a metric that has a `draw`, which prices itself, and for one without
+            calibrated intervals.
         """
-        raise NotImplementedError(f"{self.name} has no price of its noise")
-
-    def expected_variance(self, posterior: Questions) -> ExpectedVariance:
-        """What further trials leave of the variance, in squared `unit`, if it is `closed_form`.
-
-        Of the questions of each pair of a group and a state of the posterior, shape (P,).
-        """
-        raise NotImplementedError(f"{self.name} has no closed form of the variance to come")
+        return []
 
     def expr(self, *, n: Column, successes: Column) -> pl.Expr:
         """The estimate from two columns that hold trials and successes.
@@ -309,7 +377,7 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
         ) from None
 
 
-def weights(w: WeightPairs | None) -> Floats:
+def weight_array(w: WeightPairs | None) -> Floats:
     """The weights in the order of the categories: of failure and success where `w` is None."""
     return np.array([0.0, 1.0] if w is None else [weight for _, weight in w])
 
@@ -373,14 +441,19 @@ def label(name: str | None) -> str | None:
     return name
 
 
-def _show(value: object) -> str:
+def _called(function: str, arguments: Sequence[str]) -> str:
+    """A name, with arguments in parentheses if there are any."""
+    return f"{function}({', '.join(arguments)})" if arguments else function
+
+
+def _typed_value(value: object) -> str:
     """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
         return str(int(value))
     if not isinstance(value, tuple):
         return repr(value)
     if not value or not isinstance(value[0], tuple):
-        return f"({', '.join(_show(item) for item in value)})"
+        return f"({', '.join(_typed_value(item) for item in value)})"
     if [category for category, _ in value] == list(range(len(value))):
-        return f"[{', '.join(_show(weight) for _, weight in value)}]"
-    return f"{{{', '.join(f'{category!r}: {_show(weight)}' for category, weight in value)}}}"
+        return f"[{', '.join(_typed_value(weight) for _, weight in value)}]"
+    return f"{{{', '.join(f'{category!r}: {_typed_value(weight)}' for category, weight in value)}}}"

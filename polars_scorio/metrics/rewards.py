@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,18 +24,24 @@ from polars_scorio.metrics.metric import (
     given,
     interval_bounds,
     label,
+    weight_array,
     weight_pairs,
-    weights,
 )
 from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.summary import Summary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BestMetric(Metric):
     """The expected best reward of k trials."""
 
-    def weighing(self, w: WeightPairs) -> BestMetric:
+    rewards = True
+    calibrated = True
+
+    def weighing(self, w: WeightPairs) -> Self:
         """The same with weights, if it has none; bounds that were its range still are."""
         if self.w is not None:
             return self
@@ -120,14 +126,15 @@ def max_at_k(
     [0.633333, 1.566667]
     """
     sizes, pairs = draw_sizes(k), weight_pairs(w)
-    span = float(weights(pairs).min()), float(weights(pairs).max())
+    span = float(weight_array(pairs).min()), float(weight_array(pairs).max())
     limits = span if isinstance(bounds, str) and bounds == "range" else interval_bounds(bounds)
     return BestMetric(
         function="max_at_k",
+        title="Max@{k}",
+        formula="E[the largest reward of k trials]",
         given=given(w=(pairs, None), bounds=(limits, span)),
         label=label(name),
         k=sizes,
         w=pairs,
         bounds=limits,
-        rewards=True,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polars_scorio.kernels.draws import credit
 from polars_scorio.metrics.draw_metric import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Bounds, DrawSizes
+from polars_scorio.metrics.metric import Bounds, Description, DrawSizes
 from polars_scorio.metrics.parameter_help import documented
 
 
@@ -45,7 +45,10 @@ def pass_at_k(
     >>> report.select("k", pl.col("estimate").round(4)).rows()
     [(1, 0.75), (2, 1.0)]
     """
-    return draw_metric("pass_at_k", credit.any_success, k, alpha0, beta0, bounds, name)
+    described = Description(
+        "pass_at_k", "Pass@{k}", "1 - C(n - c, k) / C(n, k): at least one of k trials succeeds"
+    )
+    return draw_metric(described, credit.any_success, k, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -83,7 +86,8 @@ def pass_hat_k(
     >>> report.select("k", pl.col("estimate").round(4)).rows()
     [(1, 0.75), (2, 0.5)]
     """
-    return draw_metric("pass_hat_k", credit.all_success, k, alpha0, beta0, bounds, name)
+    described = Description("pass_hat_k", "Pass^{k}", "C(c, k) / C(n, k): all k trials succeed")
+    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -119,7 +123,10 @@ def unanimous_at_k(
     >>> ps.unanimous_at_k(4).name
     'unanimous_at_k'
     """
-    return draw_metric("unanimous_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
+    described = Description(
+        "unanimous_at_k", "Unanimous@{k}", "C(c, k) / C(n, k): all k trials succeed"
+    )
+    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -154,4 +161,5 @@ def g_pass_at_k(
     >>> ps.g_pass_at_k(4).name
     'g_pass_at_k'
     """
-    return draw_metric("g_pass_at_k", credit.all_success, k, alpha0, beta0, bounds, name)
+    described = Description("g_pass_at_k", "G-Pass@{k}", "C(c, k) / C(n, k): all k trials succeed")
+    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)

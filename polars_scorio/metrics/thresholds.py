@@ -13,7 +13,7 @@ from polars_scorio.metrics.draw_metric import (
     draw_metric,
     threshold_curve,
 )
-from polars_scorio.metrics.metric import Bounds, DrawSizes, draw_sizes
+from polars_scorio.metrics.metric import Bounds, Description, DrawSizes, draw_sizes
 from polars_scorio.metrics.parameter_help import documented
 
 
@@ -60,7 +60,12 @@ def g_pass_at_k_tau(
     """
     share = {"tau": check_number("tau", tau, SHARE)}
     gains = credit.at_least_share
-    return draw_metric("g_pass_at_k_tau", gains, k, alpha0, beta0, bounds, name, **share)
+    described = Description(
+        "g_pass_at_k_tau",
+        "G-Pass@{k}",
+        "P(J >= tau k): at least the share tau of k trials succeeds",
+    )
+    return draw_metric(described, gains, k, alpha0, beta0, bounds, name, **share)
 
 
 @documented
@@ -113,7 +118,10 @@ def tail_pass(
     """
     (size,) = _one_size(k)
     asked = tuple(range(1, size + 1)) if t is None else _asked(t, size)
-    return threshold_curve("tail_pass", size, asked, alpha0, beta0, bounds, name)
+    described = Description(
+        "tail_pass", "TailPass@{k}", "P(J >= t): at least t of k trials succeed"
+    )
+    return threshold_curve(described, size, asked, alpha0, beta0, bounds, name)
 
 
 def _one_size(k: int) -> tuple[int, ...]:
@@ -168,7 +176,12 @@ def mg_pass_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.3, 0.066667]
     """
-    return draw_metric("mg_pass_at_k", credit.excess_over_half, k, alpha0, beta0, bounds, name)
+    described = Description(
+        "mg_pass_at_k",
+        "mG-Pass@{k}",
+        "E[2/k max(J - ceil(k/2), 0)]: how far the successes exceed half",
+    )
+    return draw_metric(described, credit.excess_over_half, k, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -219,7 +232,10 @@ def maj_at_k(
     [0.6, 0.3, 0.7]
     """
     sizes = ALL_TRIALS if k is None else k
-    return draw_metric("maj_at_k", credit.majority, sizes, alpha0, beta0, bounds, name)
+    described = Description(
+        "maj_at_k", "Maj@{k}", "P(J >= floor(k/2) + 1): most of k trials succeed"
+    )
+    return draw_metric(described, credit.majority, sizes, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -257,7 +273,8 @@ def auc_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.6, 0.75, 0.85]
     """
-    return draw_metric("auc_at_k", credit.area_under_curve, k, alpha0, beta0, bounds, name)
+    described = Description("auc_at_k", "AUC@{k}", "the area under Pass@1, ..., Pass@k")
+    return draw_metric(described, credit.area_under_curve, k, alpha0, beta0, bounds, name)
 
 
 @documented
@@ -307,8 +324,12 @@ def threshold_spectrum_at_k(
     [0.6]
     """
     spectrum = {"weights": check_spectrum(k, weights)}
-    function, gains = "threshold_spectrum_at_k", credit.spectrum
-    return draw_metric(function, gains, k, alpha0, beta0, bounds, name, **spectrum)
+    described = Description(
+        "threshold_spectrum_at_k",
+        "Threshold-Spectrum@{k}",
+        "E[w_1 + ... + w_J]: a weight for each success of a draw",
+    )
+    return draw_metric(described, credit.spectrum, k, alpha0, beta0, bounds, name, **spectrum)
 
 
 def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:

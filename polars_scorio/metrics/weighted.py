@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import (
     Bounds,
+    Description,
+    Headline,
     Metric,
     WeightPairs,
     Weights,
@@ -24,6 +27,9 @@ from polars_scorio.metrics.metric import (
 )
 from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.summary import Summary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -38,12 +44,31 @@ class WeightedMetric(Metric):
 
     observed: bool
 
-    def weighing(self, w: WeightPairs) -> WeightedMetric:
-        """The same with weights, if it has none of its own."""
+    @property
+    def headline(self) -> Headline:
+        """Which number people mean by the name: the average, or the posterior mean."""
+        return "estimate" if self.observed else "mu"
+
+    @property
+    def uses_prior(self) -> bool:
+        """Whether prior trials change the numbers."""
+        return not self.observed
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether calibrated intervals are known: of the average they are."""
+        return self.observed
+
+    def weighing(self, w: WeightPairs) -> Self:
+        """The metric with these weights, if it has none yet."""
         return self if self.w is not None else replace(self, w=w)
 
     def expected_variance(self, posterior: Questions) -> ExpectedVariance:
-        """What further trials leave of the variance; if `observed`, without prior trials."""
+        """Variance that further trials are expected to leave, in squared `unit`.
+
+        Of the questions of each pair of a group and a state of the posterior, shape (P,); if
+        `observed`, without prior trials.
+        """
         scaled = self.weights / self.unit
         if self.observed:
             return posterior.expected_average_variance(scaled)
@@ -113,7 +138,10 @@ def bayes(
     >>> report.select("metric", "estimate", "mu").row(0)
     ('bayes(w=[0, 0.5, 1])', 0.5, 0.5)
     """
-    return _weighted("bayes", w, bounds, name, observed=False)
+    described = Description(
+        "bayes", "Bayes@{n}", "the posterior mean of the expected weight of a trial"
+    )
+    return _weighted(described, w, bounds, name, observed=False)
 
 
 @documented
@@ -151,22 +179,24 @@ def avg(
     >>> report.select("metric", "estimate", "mu").row(0)
     ('avg', 0.75, 0.75)
     """
-    return _weighted("avg", w, bounds, name, observed=True)
+    described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
+    return _weighted(described, w, bounds, name, observed=True)
 
 
 def _weighted(
-    function: str, w: Weights | None, bounds: Bounds | None, name: str | None, *, observed: bool
+    described: Description,
+    w: Weights | None,
+    bounds: Bounds | None,
+    name: str | None,
+    *,
+    observed: bool,
 ) -> WeightedMetric:
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
     return WeightedMetric(
-        function=function,
+        **described._asdict(),
         given=given(w=(pairs, None), bounds=(limits, None)),
         label=label(name),
         w=pairs,
         bounds=limits,
-        headline="estimate" if observed else "mu",
-        uses_prior=not observed,
-        closed_form=True,
-        calibrated=observed,
         observed=observed,
     )

@@ -16,7 +16,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval
 from polars_scorio.kernels.posteriors import Pooled
-from polars_scorio.metrics.metric import Weights, weight_pairs, weights
+from polars_scorio.metrics.metric import Weights, weight_array, weight_pairs
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.request import bind_prior
@@ -47,7 +47,7 @@ def priors(
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = classes(trials, weighted, binary=pairs is None)
     earlier = None if prior is None else bind_prior(prior, trials, counted)
-    fit = _Fit(counted, weights(pairs), binary=pairs is None, confidence=confidence,
+    fit = _Fit(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
     dtype = pl.Struct(COLUMNS)
     fitted = pl.col(QUESTIONS).map_batches(fit, return_dtype=dtype, is_elementwise=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 
@@ -19,6 +20,8 @@ from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.intervals import Intervals
 from polars_scorio.reporting.options import Frame
+
+MetricT = TypeVar("MetricT", bound=Metric)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +114,7 @@ class Request:
         return posterior
 
 
-def on_levels(metric: Metric, trials: Trials) -> Metric:
+def on_levels(metric: MetricT, trials: Trials) -> MetricT:
     """The metric with the levels of the rewards as its weights, if it weighs and has none."""
     check_metrics([metric])
     levels = trials.roles.levels

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.phrases import count, listed, numbered, span
 from polars_scorio.display.html.scopes import Scope
@@ -136,9 +136,13 @@ def _stopping(coverage: pl.DataFrame) -> Iterator[Alert]:
 def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
     """The draw sizes that some questions do not reach."""
     short = scope.rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
-    order = {metric.name: place for place, metric in enumerate(metrics)}
-    asked = short.select("metric", "k").unique().rows()
-    names = [spoken(name, k) for name, k in sorted(asked, key=lambda row: (order[row[0]], row[1]))]
+    lacking = set(short.select("metric", "k").rows())
+    names = [
+        metric_label(metric, k)
+        for metric in metrics
+        for k in metric.k
+        if (metric.name, k) in lacking
+    ]
     if names:
         yield Alert(
             "More draws than trials",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import Scale, spreads
 from polars_scorio.display.settings import Settings
+from polars_scorio.metrics.metric import Metric
 
 _SAME = 1e-9  # numbers that differ by less are the same
 
@@ -37,7 +38,7 @@ def _sentence(scope: Scope, settings: Settings) -> str:
     first, *others = scope.ranks.rows(named=True)
     best = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
     number = scale_of(rows).cell(best["mu"], best["lo"], best["hi"], unit=True)
-    metric = spoken_lead(scope)
+    metric = lead_label(scope)
     if not others:
         return f"{first['model']} scores {number} ({metric})."
     if first["rank"] is None:
@@ -72,8 +73,13 @@ def _among(name: str, pairs: pl.DataFrame) -> bool:
 
 def lead_rows(scope: Scope) -> pl.DataFrame:
     """The rows of the leading metric."""
-    k = pl.lit(scope.lead.k[0], pl.Int64)
-    return scope.rows.filter(metric=scope.lead.name).filter(pl.col("k").eq_missing(k))
+    return metric_rows(scope, scope.lead, scope.lead.k[0])
+
+
+def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
+    """The rows of a metric with one draw size."""
+    rows = scope.rows.filter(metric=metric.name)
+    return rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
 
 
 def scale_of(rows: pl.DataFrame) -> Scale:
@@ -81,9 +87,9 @@ def scale_of(rows: pl.DataFrame) -> Scale:
     return Scale.of(rows["mu"], spreads(rows))
 
 
-def spoken_lead(scope: Scope) -> str:
+def lead_label(scope: Scope) -> str:
     """The leading metric as people write it."""
-    return spoken(scope.lead.name, scope.lead.k[0], scope.each)
+    return metric_label(scope.lead, scope.lead.k[0], scope.each)
 
 
 def differs(rows: pl.DataFrame) -> pl.Series:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from polars_scorio.display import metric_titles as words
 from polars_scorio.display.tables import visible
+from polars_scorio.metrics.metric import Metric
 
 _PARTS = " / "
 _LABEL, _UNNAMED = ":label", "This model"
@@ -45,21 +45,13 @@ def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
     return keys.join(labelled, **on)[_LABEL].alias("label")  # type: ignore[arg-type]  # as named
 
 
-def spoken(name: str, k: int | None, trials: int | None = None) -> str:
-    """A metric as people write it.
-
-    Parameters
-    ----------
-    name : str
-        Its name in a report.
-    k : int or None
-        Its draw size.
-    trials : int, optional
-        Trials of each question, where all have the same number.
+def metric_label(metric: Metric, k: int | None = None, trials: int | None = None) -> str:
+    """Metric as people write it, without characters that would hide what it says.
 
     Examples
     --------
-    >>> spoken("pass_at_k", 4), spoken("bayes", None, 8), spoken("g_pass_at_k_tau(tau=0.5)", 4)
-    ('Pass@4', 'Bayes@8', 'G-Pass@4 (tau=0.5)')
+    >>> import polars_scorio as ps
+    >>> metric_label(ps.pass_at_k(4), 4), metric_label(ps.bayes(name="a\u202eb"))
+    ('Pass@4', 'a(U+202E)b')
     """
-    return visible(words.spoken(name, k, trials))
+    return visible(metric.heading(k, trials))

@@ -10,30 +10,10 @@ from datetime import datetime, timezone
 
 import polars as pl
 
-from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
-# Of a question with n trials, c of them successes, from which k are drawn; then the mean over the
-# questions. J is the number of successes of a draw.
-_FORMULAS = {
-    "avg": "the mean weight of the trials of a question",
-    "bayes": "the posterior mean of the expected weight of a trial",
-    "pass_at_k": "1 - C(n - c, k) / C(n, k): at least one of k trials succeeds",
-    "pass_hat_k": "C(c, k) / C(n, k): all k trials succeed",
-    "unanimous_at_k": "C(c, k) / C(n, k): all k trials succeed",
-    "g_pass_at_k": "C(c, k) / C(n, k): all k trials succeed",
-    "g_pass_at_k_tau": "P(J >= tau k): at least the share tau of k trials succeeds",
-    "mg_pass_at_k": "E[2/k max(J - ceil(k/2), 0)]: how far the successes exceed half",
-    "maj_at_k": "P(J >= floor(k/2) + 1): most of k trials succeed",
-    "auc_at_k": "the area under Pass@1, ..., Pass@k",
-    "threshold_spectrum_at_k": "E[w_1 + ... + w_J]: a weight for each success of a draw",
-    "geom_at_k": "Pass@k and Pass^k of each question, as a geometric mean",
-    "geom_ds_at_k": "Pass@k and Pass^k of the benchmark, as a geometric mean",
-    "geo_spectrum_at_k": "Pass@k and a threshold spectrum of the benchmark, as a geometric mean",
-    "geo_spectrum_star_at_k": "Pass@k and mG-Pass@k of the benchmark, as a geometric mean",
-    "max_at_k": "E[the largest reward of k trials]",
-}
 _TARGETS = {
     "benchmark": "these very questions",
     "population": "the population of questions that these are a sample of",
@@ -116,7 +96,7 @@ def build_time() -> datetime:
 
 
 def formulas(metrics: Sequence[Metric]) -> dict[str, str]:
-    """Metrics as people write them, with their formula; without those that were renamed.
+    """Metrics as people write them, with the formulas of those that have one.
 
     Examples
     --------
@@ -124,13 +104,7 @@ def formulas(metrics: Sequence[Metric]) -> dict[str, str]:
     >>> formulas([ps.pass_hat_k([2, 4])])
     {'Pass^k': 'C(c, k) / C(n, k): all k trials succeed'}
     """
-    found = {}
-    for metric in metrics:
-        formula = _FORMULAS.get(metric.name.partition("(")[0])
-        if formula:
-            name = spoken(metric.name, None).replace("@N", "@k" if metric.k[0] else "@N")
-            found[name.replace("^N", "^k")] = formula
-    return found
+    return {metric_label(metric): metric.formula for metric in metrics if metric.formula}
 
 
 def fingerprint(counts: pl.DataFrame) -> str:

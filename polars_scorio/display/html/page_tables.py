@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.html.headline import differs, lead_rows, scale_of
-from polars_scorio.display.html.labels import spoken
+from polars_scorio.display.html.headline import differs, lead_rows, metric_rows, scale_of
+from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.phrases import count, span
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import MISSING, Scale, chance
@@ -51,9 +51,10 @@ def leaderboard(scope: Scope) -> Table:
     ]
     if len(models) > 1:
         columns.insert(1, Column("P(best)", [*map(chance, scope.ranks["p_best"])]))
-    for (name, k), rows in scope.rows.group_by("metric", "k", maintain_order=True):
-        head = spoken(str(name), None if k is None else int(str(k)), scope.each)
-        columns += _numbers(head, _placed(rows, models))
+    for metric in scope.metrics:
+        for k in metric.k:
+            rows = metric_rows(scope, metric, k)
+            columns += _numbers(metric_label(metric, k, scope.each), _placed(rows, models))
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
     asked = " in ".join(count(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
     note = f"{asked}, {_trials(scope)} of each model."

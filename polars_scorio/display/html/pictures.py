@@ -13,7 +13,7 @@ from polars_scorio.counting.roles import bind
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, paired, sizes
 from polars_scorio.display.charts import INK, Heading, Picture
-from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
+from polars_scorio.display.html.headline import lead_label, lead_rows, rivals, scale_of
 from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.plots import Plots
@@ -161,7 +161,7 @@ def matrix(scope: Scope, settings: Settings) -> Figure | None:
         return None
     trials = bind(scope.counts.lazy(), scope.roles)
     pairs = paired(both_ways(scope.pairs, trials))
-    said = (f"probability that the row beats the column, by {spoken_lead(scope)}",)
+    said = (f"probability that the row beats the column, by {lead_label(scope)}",)
     chart = grids.matrix(pairs, Heading("Pair by pair", said), f"better at {settings.level}")
     unsure = rivals(scope)
     words = (

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
-from polars_scorio.display.html.headline import lead_rows, rivals, scale_of, spoken_lead
+from polars_scorio.display.html.headline import lead_label, lead_rows, rivals, scale_of
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.phrases import count, listed
 from polars_scorio.display.html.scopes import ASSURANCE, Scope, average, knows_success
@@ -70,13 +70,13 @@ def _leaderboard(overall: Scope | None, parts: Sequence[Scope], settings: Settin
     if overall is not None:
         shown["All strata in one pool" if parts else ""] = tables.leaderboard(overall)
     if len(parts) > 1 and overall is not None:
-        title = f"{spoken_lead(overall)} by stratum"
+        title = f"{lead_label(overall)} by stratum"
         shown[title] = tables.strata(parts, overall.models)
     if len(parts) > 1 or overall is None:
         shown |= {part.name: tables.leaderboard(part) for part in parts}
     main = overall or parts[0]
     ranks = (
-        f"By {spoken_lead(main)}: the ranks that are open at {settings.level}, for all models at "
+        f"By {lead_label(main)}: the ranks that are open at {settings.level}, for all models at "
         "once, and P(best), the probability that a model is the best of all."
     )
     lines = [ranks] if len(main.models) > 1 else []

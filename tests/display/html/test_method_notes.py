@@ -4,8 +4,10 @@ from datetime import datetime, timezone
 
 import pytest
 
-from polars_scorio.display.html.method_notes import build_time
+import polars_scorio as ps
+from polars_scorio.display.html.method_notes import build_time, formulas
 from tests.display.html.logs import models, page_of
+from tests.own_metric import Agreement
 
 
 def test_pages_of_one_log_at_one_source_date_epoch_are_the_same_bytes(monkeypatch):
@@ -31,3 +33,20 @@ def test_a_source_date_epoch_that_is_no_time_is_refused(monkeypatch, epoch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
     with pytest.raises(ValueError, match=rf"must be whole seconds since 1970, got '{epoch}'"):
         build_time()
+
+
+def test_a_metric_that_the_package_does_not_know_has_heading_and_formula(r1, tmp_path):
+    r1.scorio.write_html(tmp_path / "page.html", Agreement(), ps.avg())
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"<dt>Agreement@N</dt><dd>{Agreement().formula}</dd>" in page
+    assert ">Agreement@5 (%)<" in page
+    # Of 3 and of 4 successes in 5 trials, 4 and 6 of 10 pairs end alike.
+    assert ">50.0<" in page
+
+
+def test_each_metric_of_the_package_has_a_formula():
+    metrics = [ps.pass_at_k([1, 4]), ps.tail_pass(3), ps.vote_at_k(2), ps.max_at_k(2)]
+    assert [*formulas(metrics)] == ["Pass@k", "TailPass@3", "Vote@k", "Max@k"]
+    assert formulas([ps.avg(name="accuracy")]) == {
+        "accuracy": "the mean weight of the trials of a question"
+    }
