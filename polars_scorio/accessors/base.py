@@ -11,7 +11,8 @@ from polars_scorio.arguments import Per
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles, bind
 from polars_scorio.counting.tally import counts
-from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.forecast import Drawn, forecast
 from polars_scorio.reporting.options import (

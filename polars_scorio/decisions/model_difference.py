@@ -34,7 +34,7 @@ from polars_scorio.kernels.simultaneous.step_down import (
     final_critical,
     step_down,
 )
-from polars_scorio.metrics.metric import Bounds, Metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.calibrated import PRICE, price_of
 from polars_scorio.reporting.options import DecisionOptions
 
@@ -113,7 +113,7 @@ def standardized(diff: Floats, sigma: Floats) -> Floats:
         return np.divide(diff, sigma, out=z, where=diff != 0)
 
 
-def width_of(bounds: Bounds | None) -> float:
+def width_of(bounds: tuple[float, float] | None) -> float:
     """How far two numbers within bounds can be apart."""
     return np.inf if bounds is None else bounds[1] - bounds[0]
 

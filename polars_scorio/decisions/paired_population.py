@@ -28,7 +28,8 @@ from polars_scorio.kernels.simultaneous.step_down import (
     paired_critical,
 )
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
-from polars_scorio.metrics.metric import Bounds, Metric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import view_of

@@ -9,7 +9,8 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.roles import Trials
-from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from polars_scorio.display.charts import INK, Heading, Picture, names, ordered, panelled, tooltips
-from polars_scorio.metrics.metric import Bounds
+from polars_scorio.metrics.metric_arguments import Bounds
 
 _WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
 _MISSING = "#D8D8D8"

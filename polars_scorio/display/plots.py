@@ -28,7 +28,8 @@ from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.line_charts import draw_sizes_axis, lines, stratum_axis, thresholds_axis
 from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.theme import LookOptions, PlotOptions
-from polars_scorio.metrics.metric import DrawSizes, Metric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, credited, drawn_by

@@ -12,14 +12,14 @@ from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.calibrated.vote_price import Votes, vote_price
 from polars_scorio.kernels.votes import Ties, vote_success
 from polars_scorio.metrics.draw_metric import UNIT
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import (
     Bounds,
     DrawSizes,
-    Metric,
+    checked_label,
     draw_sizes,
-    given,
     interval_bounds,
-    label,
+    unusual_arguments,
 )
 from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.summary import Summary
@@ -115,8 +115,8 @@ def vote_at_k(
         function="vote_at_k",
         title="Vote@{k}",
         formula="the chance that the most frequent answer of k trials is right",
-        given=given(ties=(ties, "split"), bounds=(limits, UNIT)),
-        label=label(name),
+        given=unusual_arguments(ties=(ties, "split"), bounds=(limits, UNIT)),
+        label=checked_label(name),
         k=draw_sizes(k),
         bounds=limits,
         ties=ties,

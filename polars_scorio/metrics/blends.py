@@ -23,7 +23,8 @@ from polars_scorio.kernels.geometric_blends import blend, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.metrics.draw_metric import UNIT, Gains, drawing, trials_and_successes
-from polars_scorio.metrics.metric import Bounds, Description, DrawSizes, Metric
+from polars_scorio.metrics.metric import Description, Metric
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
 from polars_scorio.metrics.parameter_help import documented
 from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import check_spectrum

@@ -15,16 +15,15 @@ from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import expected_credit
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.metric import Description, Metric
+from polars_scorio.metrics.metric_arguments import (
     Bounds,
-    Description,
     DrawSizes,
-    Metric,
-    beta_prior,
+    beta_parameters,
+    checked_label,
     draw_sizes,
-    given,
     interval_bounds,
-    label,
+    unusual_arguments,
 )
 from polars_scorio.metrics.summary import Summary
 
@@ -151,12 +150,12 @@ def drawing(
     `shown` are the other arguments of the function, each with its default.
     """
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]
-    prior, limits = beta_prior(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
+    prior, limits = beta_parameters(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
     priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
     return {
         **described._asdict(),
-        "given": given(**shown, **priors, bounds=(limits, UNIT)),
-        "label": label(name),
+        "given": unusual_arguments(**shown, **priors, bounds=(limits, UNIT)),
+        "label": checked_label(name),
         "k": sizes,
         "bounds": limits,
         "beta_prior": prior,

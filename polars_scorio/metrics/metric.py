@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 
-from polars_scorio.arguments import (
-    POSITIVE,
-    InferenceKind,
-    check_categories,
-    check_count,
-    check_number,
-    flat_numbers,
-    is_int,
-    several,
-    shown,
-)
-from polars_scorio.counting.roles import Category, Column
+from polars_scorio.arguments import InferenceKind
+from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price
+from polars_scorio.metrics.metric_arguments import (
+    Arguments,
+    Bounds,
+    WeightPairs,
+    typed_value,
+    weight_array,
+)
 from polars_scorio.metrics.metrics_of_counts import Answer, of_counts
 from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# A draw of more trials than any log holds; some metrics sum over its successes.
-_MOST_DRAWN = 1_000_000
-
-Bounds: TypeAlias = "tuple[float, float]"
-DrawSizes: TypeAlias = "int | Iterable[int]"
-Weights: TypeAlias = "ArrayLike | Mapping[str, float] | Mapping[int, float]"
 Headline: TypeAlias = 'Literal["estimate", "mu"]'
-# Category and weight, ascending by category: hashable, and in the order of the counts.
-WeightPairs: TypeAlias = "tuple[tuple[Category, float], ...]"
-# Arguments of a function, by name.
-Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
 class Description(NamedTuple):
@@ -139,7 +124,7 @@ class Metric(ABC):
 
     @property
     def _typed_arguments(self) -> list[str]:
-        return [f"{name}={_typed_value(value)}" for name, value in self.given]
+        return [f"{name}={typed_value(value)}" for name, value in self.given]
 
     @property
     def weights(self) -> Floats:
@@ -335,125 +320,6 @@ def check_metric(metric: object) -> None:
         raise TypeError(f"metric must be one such as ps.bayes(), got {metric!r}")
 
 
-def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
-    """The draw sizes as an ascending tuple.
-
-    Raises
-    ------
-    ValueError
-        If one is not a positive int, is too large, or is given twice.
-    """
-    sizes = several(k)
-    if not sizes or not all(is_int(size) and size > 0 for size in sizes):
-        raise ValueError(f"k must be a positive int or a sequence of them, got {shown(k)}")
-    if len(set(sizes)) < len(sizes):
-        raise ValueError(f"k must name each draw size once, got {shown(k)}")
-    return tuple(sorted(check_count("k", size, most=_MOST_DRAWN) for size in sizes))
-
-
-def weight_pairs(w: Weights | None) -> WeightPairs | None:
-    """The weights of all known categories, ascending by category.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or if they are not finite numbers in one dimension.
-    """
-    if w is None:
-        return None
-    values = flat_numbers([*w.values()] if isinstance(w, Mapping) else w)
-    if not values.size or not np.isfinite(values).all():
-        raise ValueError(
-            "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
-            f"or a dict from category to weight, got {shown(w)}"
-        )
-    known = check_categories("the categories of w", [*w]) if isinstance(w, Mapping) else None
-    categories: Iterable[Category] = range(values.size) if known is None else known
-    try:
-        return tuple(sorted(zip(categories, values.tolist(), strict=True)))
-    except TypeError:
-        raise TypeError(
-            f"the categories of w must be all labels or all numbers, got {shown(w)}"
-        ) from None
-
-
-def weight_array(w: WeightPairs | None) -> Floats:
-    """The weights in the order of the categories: of failure and success where `w` is None."""
-    return np.array([0.0, 1.0] if w is None else [weight for _, weight in w])
-
-
-def interval_bounds(bounds: Bounds | None) -> Bounds | None:
-    """The bounds as a pair of floats.
-
-    Raises
-    ------
-    ValueError
-        If they are not two numbers, the lower first.
-    """
-    if bounds is None:
-        return None
-    ends = flat_numbers(bounds)
-    low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
-    if not low <= high:
-        raise ValueError(
-            f"bounds must be None or two numbers, the lower first, got {shown(bounds)}"
-        )
-    return low, high
-
-
-def beta_prior(*, alpha0: float, beta0: float) -> tuple[float, float]:
-    """The parameters of a Beta prior, which must be positive and finite.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not.
-    """
-    return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
-
-
-def given(**arguments: tuple[object, object]) -> Arguments:
-    """The arguments of a metric that its name shows: those that differ from the default.
-
-    Parameters
-    ----------
-    **arguments : tuple of object
-        For each argument but `k`: its value, and its default.
-
-    Examples
-    --------
-    >>> given(alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
-    (('alpha0', 0.5),)
-    """
-    return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
-
-
-def label(name: str | None) -> str | None:
-    """The name that a user gives to a metric, which must be one.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, or no string.
-    """
-    if name is not None and (not isinstance(name, str) or not name):
-        raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
-    return name
-
-
 def _called(function: str, arguments: Sequence[str]) -> str:
     """A name, with arguments in parentheses if there are any."""
     return f"{function}({', '.join(arguments)})" if arguments else function
-
-
-def _typed_value(value: object) -> str:
-    """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
-        return str(int(value))
-    if not isinstance(value, tuple):
-        return repr(value)
-    if not value or not isinstance(value[0], tuple):
-        return f"({', '.join(_typed_value(item) for item in value)})"
-    if [category for category, _ in value] == list(range(len(value))):
-        return f"[{', '.join(_typed_value(weight) for _, weight in value)}]"
-    return f"{{{', '.join(f'{category!r}: {_typed_value(weight)}' for category, weight in value)}}}"

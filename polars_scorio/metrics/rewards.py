@@ -14,16 +14,16 @@ from polars_scorio.kernels.draws.credit import any_success
 from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.states import Rewards, States
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import (
     Bounds,
     DrawSizes,
-    Metric,
     WeightPairs,
     Weights,
+    checked_label,
     draw_sizes,
-    given,
     interval_bounds,
-    label,
+    unusual_arguments,
     weight_array,
     weight_pairs,
 )
@@ -132,8 +132,8 @@ def max_at_k(
         function="max_at_k",
         title="Max@{k}",
         formula="E[the largest reward of k trials]",
-        given=given(w=(pairs, None), bounds=(limits, span)),
-        label=label(name),
+        given=unusual_arguments(w=(pairs, None), bounds=(limits, span)),
+        label=checked_label(name),
         k=sizes,
         w=pairs,
         bounds=limits,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from polars_scorio.kernels.draws import credit
 from polars_scorio.metrics.draw_metric import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Bounds, Description, DrawSizes
+from polars_scorio.metrics.metric import Description
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
 from polars_scorio.metrics.parameter_help import documented
 
 

@@ -13,7 +13,8 @@ from polars_scorio.metrics.draw_metric import (
     draw_metric,
     threshold_curve,
 )
-from polars_scorio.metrics.metric import Bounds, Description, DrawSizes, draw_sizes
+from polars_scorio.metrics.metric import Description
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, draw_sizes
 from polars_scorio.metrics.parameter_help import documented
 
 

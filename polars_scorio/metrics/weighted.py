@@ -13,16 +13,14 @@ from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import Independent, Questions
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import (
+from polars_scorio.metrics.metric import Description, Headline, Metric
+from polars_scorio.metrics.metric_arguments import (
     Bounds,
-    Description,
-    Headline,
-    Metric,
     WeightPairs,
     Weights,
-    given,
+    checked_label,
     interval_bounds,
-    label,
+    unusual_arguments,
     weight_pairs,
 )
 from polars_scorio.metrics.parameter_help import documented
@@ -194,8 +192,8 @@ def _weighted(
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
     return WeightedMetric(
         **described._asdict(),
-        given=given(w=(pairs, None), bounds=(limits, None)),
-        label=label(name),
+        given=unusual_arguments(w=(pairs, None), bounds=(limits, None)),
+        label=checked_label(name),
         w=pairs,
         bounds=limits,
         observed=observed,

@@ -15,7 +15,8 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.further_draws import forecast as ranges
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
-from polars_scorio.metrics.metric import DrawSizes, Metric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.request import Request

@@ -16,7 +16,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval
 from polars_scorio.kernels.posteriors import Pooled
-from polars_scorio.metrics.metric import Weights, weight_array, weight_pairs
+from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight_pairs
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.request import bind_prior
