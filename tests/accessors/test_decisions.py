@@ -69,6 +69,7 @@ def test_the_interval_of_the_difference_covers_it(pairs):
 # --- trials_needed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "confidence"), [(20, 0.8), (23, 0.8), (17, 0.9), (52, 0.9)])
 def test_trials_needed_predict_where_z_crosses_the_threshold(seed, confidence):
     random = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from polars_scorio.command_line.main import command_parser, main
 from polars_scorio.command_line.terminal import command_words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])  # of the pipes of Windows
 def test_pipes_that_lack_characters_have_tables_without(log, encoding):
     frame = pl.read_parquet(log)

@@ -92,6 +92,7 @@ def test_later_steps_tell_more_pairs_apart_than_the_first():
     assert (later["hi"] - later["lo"] < 2 * c * later["sigma"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "spread_of_sigma"),
     [({}, 1), ({"target": "population"}, 1), ({"inference": "calibrated"}, 1)],
@@ -113,6 +114,7 @@ def test_equal_models_are_rarely_told_apart(options, spread_of_sigma):
     assert wrong[0] > 0.3
 
 
+@pytest.mark.slow
 def test_intervals_hold_at_once():
     random = np.random.default_rng(8)
     rates = random.beta(2, 2, (300, 8, 50))

@@ -128,6 +128,7 @@ def test_simultaneous_is_a_flag(simultaneous):
 # --- plans
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assurance", "share"), [(0.8, "apart"), (0.5, "leader")])
 def test_planned_pairs_are_told_apart_as_often_as_promised(assurance, share):
     random = np.random.default_rng(11)

@@ -231,7 +231,7 @@ def test_a_curve_over_thresholds_has_a_picture_of_its_own(r1):
 
 
 def test_long_lines_are_thinned_and_keep_both_ends():
-    chart = long([[0, 1] * 500]).scorio.plot.trajectory()
+    chart = long([[0, 1] * 500]).scorio(inference="published").plot.trajectory()
     shown = data_of(chart)["n"].to_list()
     assert len(shown) == 201
     assert [shown[0], shown[1], shown[-1]] == [1, 6, 1000]

@@ -101,6 +101,7 @@ def test_ids_that_are_no_integers_are_compared_as_they_are(ids, dtype):
             assert complaint(plan) == expected([trials])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [1, 64, 128, 129, 10**9])
 @pytest.mark.parametrize("first", [-3, 0, 60, 10**12])
 def test_every_pair_of_repeated_trials_is_found(apart, first):

@@ -41,6 +41,7 @@ def probed(folder, html: str) -> tuple[list[list[int]], str]:
     return json.loads(title), "\n".join(re.findall(r".*CONSOLE.*", done.stderr))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["usual", "many", "long"])
 def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     log, roles = models(5, strata=2), {"by": "bench"}
