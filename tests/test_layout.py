@@ -118,7 +118,6 @@ REPEATED_FUNCTIONS = {
     "kernels",
     "kernels/calibrated",
     "kernels/simultaneous",
-    "logs",
 }
 SHORT_NAMES = {
     "accessors",
@@ -126,7 +125,6 @@ SHORT_NAMES = {
     "decisions",
     "display",
     "kernels",
-    "logs",
     "metrics",
     "reporting",
     "rubrics",

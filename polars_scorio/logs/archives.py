@@ -8,7 +8,7 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
-from polars_scorio.logs.json_files import unlike
+from polars_scorio.logs.json_files import unexpected_content
 
 GIGABYTE = 10**9
 _NATIVE = (3, 14)  # since then the standard library reads zstd
@@ -36,7 +36,7 @@ class Archive:
             found = (
                 "an empty file" if not file.stat().st_size else f"no whole zip archive ({error})"
             )
-            raise unlike(file, expected, found) from None
+            raise unexpected_content(file, expected, found) from None
 
     def members(self, start: str) -> list[str]:
         """The names that begin so, ascending."""
@@ -71,4 +71,6 @@ class Archive:
             )
             raise NotImplementedError(message) from error
         except (zipfile.BadZipFile, EOFError) as error:
-            raise unlike(self._file, self._expected, f"a damaged archive ({error})") from error
+            raise unexpected_content(
+                self._file, self._expected, f"a damaged archive ({error})"
+            ) from error

@@ -57,8 +57,8 @@ def from_array(
     >>> log["category"].to_numpy().reshape(log["question"].n_unique(), -1).tolist()
     [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
     """
-    outcomes = _outcomes(np.asarray(R), None if w is None else len(w))
-    names = _names(models, outcomes)
+    outcomes = _category_codes(np.asarray(R), None if w is None else len(w))
+    names = _given_names(models, outcomes)
     by_model = outcomes.reshape(-1, *outcomes.shape[-2:])
     model, question, trial = (place.ravel() for place in np.indices(by_model.shape))
     frame = pl.DataFrame({"question": question, "trial": trial, "category": by_model.ravel()})
@@ -77,7 +77,9 @@ def from_array(
     )
 
 
-def _outcomes(array: npt.NDArray[np.generic], categories: int | None) -> npt.NDArray[np.int64]:
+def _category_codes(
+    array: npt.NDArray[np.generic], categories: int | None
+) -> npt.NDArray[np.int64]:
     """The array as categories, which they must be."""
     if array.ndim not in (_ONE, _SEVERAL) or not array.size:
         raise ValueError(
@@ -97,7 +99,7 @@ def _outcomes(array: npt.NDArray[np.generic], categories: int | None) -> npt.NDA
     return codes
 
 
-def _names(
+def _given_names(
     models: str | Sequence[str] | None, outcomes: npt.NDArray[np.int64]
 ) -> list[str] | list[int] | None:
     several = outcomes.ndim == _SEVERAL

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,7 +22,7 @@ _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus":
 _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
 
 
-@reader
+@log_reader
 def evalplus(
     paths: Paths,
     *,
@@ -50,42 +50,44 @@ def evalplus(
     """
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
-    runs = json_rows(paths, ("*eval_results.json",), _EXPECTED, _rows)
-    models = names({file: _place(file) for file in runs}, model, alone=True)
+    runs = rows_by_file(paths, ("*eval_results.json",), _EXPECTED, _program_rows)
+    models = model_names({file: _model_place(file) for file in runs}, model, alone=True)
     # Without the null check a run with --base-only would be wrong where base fails, else missing.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    frame = table(runs, models, _COLUMNS).with_columns(category=passed)
-    return read(frame.select("model", "question", "trial", "category", "base", "plus"), roles)
+    frame = model_table(runs, models, _COLUMNS).with_columns(category=passed)
+    return log_accessor(
+        frame.select("model", "question", "trial", "category", "base", "plus"), roles
+    )
 
 
-def _place(file: Path) -> Path:
+def _model_place(file: Path) -> Path:
     stem = re.sub(r"[._]?eval_results\.json$", "", file.name)
     return file.parent if stem in ("", "samples") else file.with_name(stem)
 
 
-def _rows(_: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _program_rows(_: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(content, dict) or "eval" not in content:
         return None
     return [
         (task, trial, base, plus)
         for task, programs in content["eval"].items()
-        for trial, (base, plus) in enumerate(_statuses(programs))
+        for trial, (base, plus) in enumerate(_program_statuses(programs))
     ]
 
 
-def _statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON
+def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON
     """Of each program how it fared on base and plus."""
     if isinstance(programs, list):
         return [(program["base_status"], program["plus_status"]) for program in programs]
     number = programs["nfiles"]
-    base, plus = (_words(programs[tests], number) for tests in ("base", "plus"))
+    base, plus = (_old_statuses(programs[tests], number) for tests in ("base", "plus"))
     return [*zip(base, plus, strict=True)]
 
 
-def _words(results: list[list[Any]] | None, number: int) -> list[str | None]:
+def _old_statuses(results: list[list[Any]] | None, number: int) -> list[str | None]:
     """The statuses that 2023 wrote in a list of pairs; null where these tests did not run."""
     found = [_WORDS.get(status, status) for status, _ in results or ()]
     return [*found, *[None] * (number - len(found))]

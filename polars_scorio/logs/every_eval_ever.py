@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_lines import Schema, first_line, number, scan
-from polars_scorio.logs.paths import Paths, find, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
+from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,7 +26,7 @@ _SCHEMA: Schema = {
 }
 
 
-@reader
+@log_reader
 def every_eval_ever(
     paths: Paths,
     *,
@@ -53,13 +53,13 @@ def every_eval_ever(
     >>> import polars_scorio as ps
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
-    files = [*find(paths, "*_samples.jsonl")]
+    files = [*find_files(paths, "*_samples.jsonl")]
     for file in files:
         first_line(file, _EXPECTED, _NEEDS)
     lines = []
     for file in files:
-        name = told(file, model)
-        rows = scan(file, _SCHEMA)
+        name = path_model(file, model)
+        rows = scan_lines(file, _SCHEMA)
         lines.append(rows if name is None else rows.with_columns(model_id=pl.lit(name)))
     graded = threshold is not None or roles.get("levels") is not None
     evaluation = pl.col("evaluation").struct
@@ -68,12 +68,12 @@ def every_eval_ever(
         benchmark="evaluation_name",
         measure=pl.col("evaluation_result_id").fill_null(""),
         question="sample_id",
-        is_correct=number(evaluation.field("is_correct")),
-        score=number(evaluation.field("score")),
+        is_correct=text_number(evaluation.field("is_correct")),
+        score=text_number(evaluation.field("score")),
         error="error",
     )
-    outcome = scored(threshold, "score") if graded else pl.col("is_correct")
+    outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
     log = frame.select(*keys, category.alias("category"), "score", "error")
-    return read(log, roles, by=("benchmark", "measure"), trial=None)
+    return log_accessor(log, roles, by=("benchmark", "measure"), trial=None)

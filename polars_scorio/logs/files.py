@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_scorio.logs.paths import Paths, find
+from polars_scorio.logs.paths import Paths, find_files
 
 _SCANS: dict[str, Callable[[list[Path]], pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
@@ -32,7 +32,7 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     ValueError
         If files are of an unknown format, or of several.
     """
-    files = [*find(paths, *(f"*{ending}" for ending in _SCANS))]
+    files = [*find_files(paths, *(f"*{ending}" for ending in _SCANS))]
     endings = sorted({file.suffix.lower() for file in files})
     if len(endings) > 1:
         raise ValueError(f"the files are of several formats, {endings}: pass those of one of them")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +25,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def harbor(
     paths: Paths,
     *,
@@ -61,24 +61,26 @@ def harbor(
     >>> import polars_scorio as ps
     >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("result.json",), _EXPECTED, lambda _, trial: _rows(trial, reward))
+    runs = rows_by_file(
+        paths, ("result.json",), _EXPECTED, lambda _, trial: _trial_row(trial, reward)
+    )
     players = {file: (part[0][0], part[0][1]) for file, part in runs.items()}
-    models = names({file: file.parent.parent for file in runs}, model)
+    models = model_names({file: file.parent.parent for file in runs}, model)
     if model is None:
         models = {
             file: f"{agent} / {llm or models[file]}" for file, (agent, llm) in players.items()
         }
-    frame = table(runs, models, _COLUMNS)
-    return read(
+    frame = model_table(runs, models, _COLUMNS)
+    return log_accessor(
         frame.select(
             "model", "agent", "llm", "question", "trial",
-            scored(threshold).alias("category"), "reward", "exception",
+            reward_outcome(threshold).alias("category"), "reward", "exception",
         ),
         roles,
     )  # fmt: skip
 
 
-def _rows(trial: Any, reward: str) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _trial_row(trial: Any, reward: str) -> list[Row] | None:  # noqa: ANN401 - JSON
     # The result.json of the whole job lies one folder above; it has no task_name.
     if not isinstance(trial, dict) or "task_name" not in trial:
         return None

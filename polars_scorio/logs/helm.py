@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import (
+    Row,
+    errors_name_file,
+    model_table,
+    read_json,
+    rows_by_file,
+)
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,7 +33,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def helm(
     paths: Paths,
     *,
@@ -70,31 +76,31 @@ def helm(
     >>> import polars_scorio as ps
     >>> ps.logs.helm("benchmark_output/runs/latest").avg()  # doctest: +SKIP
     """
-    runs = json_rows(
+    runs = rows_by_file(
         paths,
         ("per_instance_stats.json",),
         _EXPECTED,
-        lambda file, of: _rows(file, of, metric, split),
+        lambda file, of: _instance_rows(file, of, metric, split),
     )
-    models = names({file: file.parent for file in runs}, model)
+    models = model_names({file: file.parent for file in runs}, model)
     if model is None:
-        models = {file: _model(file) or name for file, name in models.items()}
-    frame = table(runs, models, _COLUMNS)
+        models = {file: _run_model(file) or name for file, name in models.items()}
+    frame = model_table(runs, models, _COLUMNS)
     keys = ["model", "benchmark", "perturbation", "question", "trial"]
-    log = frame.select(*keys, scored(threshold, "score").alias("category"), "score")
-    return read(log, roles, by=("benchmark", "perturbation"))
+    log = frame.select(*keys, reward_outcome(threshold, "score").alias("category"), "score")
+    return log_accessor(log, roles, by=("benchmark", "perturbation"))
 
 
-def _model(file: Path) -> str | None:
+def _run_model(file: Path) -> str | None:
     side = file.with_name("run_spec.json")
     if side.exists():
-        with shaped(side, _SIDE):
-            return str(json_file(side, _SIDE)["adapter_spec"]["model"])
+        with errors_name_file(side, _SIDE):
+            return str(read_json(side, _SIDE)["adapter_spec"]["model"])
     found = re.search(r"\bmodel=([^,]+)", file.parent.name)
     return found and found[1]
 
 
-def _rows(file: Path, content: Any, metric: str, split: str | None) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _instance_rows(file: Path, content: Any, metric: str, split: str | None) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(content, list) or (content and "stats" not in content[0]):
         return None
     _refuse_unclear(file, content, metric, split)
@@ -105,7 +111,7 @@ def _rows(file: Path, content: Any, metric: str, split: str | None) -> list[Row]
             (instance.get("perturbation") or {}).get("name", ""),
             str(instance["instance_id"]),
             instance["train_trial_index"],
-            _mean(instance["stats"], metric, split),
+            _stat_mean(instance["stats"], metric, split),
         )
         for instance in content
     ]
@@ -124,7 +130,7 @@ def _refuse_unclear(file: Path, content: list[Any], metric: str, split: str | No
         raise ValueError(f"{file} has {metric!r} in the splits {splits}: name one with split=")
 
 
-def _mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:
+def _stat_mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:
     found = [
         stat.get("mean")
         for stat in stats

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_lines import first_line, scan
-from polars_scorio.logs.paths import Paths, find, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -20,7 +20,7 @@ _EXPECTED = "lines of evaluate_functional_correctness with task_id, result and p
 _SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
 
 
-@reader
+@log_reader
 def human_eval(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
@@ -41,21 +41,21 @@ def human_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
     """
-    files = [*find(paths, "*_results.jsonl")]
+    files = [*find_files(paths, "*_results.jsonl")]
     for file in files:
         first_line(file, _EXPECTED, _SCHEMA)
-    models = names({file: _place(file) for file in files}, model, alone=True)
-    programs = pl.concat([_programs(file, models[file]) for file in files])
-    return read(programs, roles, trial=None)
+    models = model_names({file: _samples_place(file) for file in files}, model, alone=True)
+    programs = pl.concat([_scan_programs(file, models[file]) for file in files])
+    return log_accessor(programs, roles, trial=None)
 
 
-def _place(file: Path) -> Path:
+def _samples_place(file: Path) -> Path:
     stem = re.sub(r"(\.jsonl)?_results\.jsonl$", "", file.name)
     return file.parent if stem == "samples" else file.with_name(stem)
 
 
-def _programs(file: Path, model: str) -> pl.LazyFrame:
-    return scan(file, _SCHEMA).select(
+def _scan_programs(file: Path, model: str) -> pl.LazyFrame:
+    return scan_lines(file, _SCHEMA).select(
         model=pl.lit(model),
         question="task_id",
         category="passed",

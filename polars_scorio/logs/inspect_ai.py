@@ -12,9 +12,16 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE, Archive
-from polars_scorio.logs.json_files import Row, json_file, kind, parsed, shaped, unlike
-from polars_scorio.logs.paths import Paths, find, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import (
+    Row,
+    describe_content,
+    errors_name_file,
+    parse_json,
+    read_json,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,7 +38,7 @@ _KEYS = {
 }
 
 
-@reader
+@log_reader
 def inspect_ai(
     paths: Paths,
     *,
@@ -77,61 +84,63 @@ def inspect_ai(
     """
     rows = [
         row
-        for file in find(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
-        for row in _rows(file, told(file, model), scorer, unpack_limit)
+        for file in find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
+        for row in _sample_rows(file, path_model(file, model), scorer, unpack_limit)
     ]
     numbers = threshold is not None or roles.get("levels") is not None
-    scores = _scores([row[-1] for row in rows], numbers=numbers)
+    scores = _score_column([row[-1] for row in rows], numbers=numbers)
     letters = scores.dtype == pl.String
     frame = pl.DataFrame([row[:-1] for row in rows], schema=_KEYS, orient="row")
     frame.insert_column(4, scores if threshold is None else scores >= threshold)
-    return read(frame, roles, by="benchmark", success="C" if letters else None)
+    return log_accessor(frame, roles, by="benchmark", success="C" if letters else None)
 
 
-def _rows(file: Path, model: str | None, scorer: str | None, limit: int) -> list[Row]:
-    log = _unpacked(file, limit) if zipfile.is_zipfile(file) else _whole(file)
-    with shaped(file, _EXPECTED):
+def _sample_rows(file: Path, model: str | None, scorer: str | None, limit: int) -> list[Row]:
+    log = _archive_log(file, limit) if zipfile.is_zipfile(file) else _json_log(file)
+    with errors_name_file(file, _EXPECTED):
         run, samples = log["eval"], log.get("samples") or []
         if not samples:
             status = f"status {log.get('status')!r}"
-            raise unlike(file, _EXPECTED, f"a header alone ({status}): no sample was logged")
-        scores = [dict(_values(sample.get("scores") or {})) for sample in samples]
-        name = _chosen(file, sorted({name for score in scores for name in score}), scorer)
+            raise unexpected_content(
+                file, _EXPECTED, f"a header alone ({status}): no sample was logged"
+            )
+        scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
+        name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
         return [
             (
                 model or run["model"],
                 run["task"],
                 str(sample["id"]),
                 sample["epoch"],
-                _message(sample.get("error")),
+                _error_message(sample.get("error")),
                 score.get(name),
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
 
 
-def _whole(file: Path) -> dict[str, Any]:
+def _json_log(file: Path) -> dict[str, Any]:
     if file.suffix == ".eval":
         Archive(file, _EXPECTED, 0)  # says what is wrong with it
-    log = json_file(file, _EXPECTED)
+    log = read_json(file, _EXPECTED)
     if not isinstance(log, dict) or "eval" not in log:
-        raise unlike(file, _EXPECTED, kind(log))
+        raise unexpected_content(file, _EXPECTED, describe_content(log))
     return log
 
 
-def _unpacked(file: Path, limit: int) -> dict[str, Any]:
+def _archive_log(file: Path, limit: int) -> dict[str, Any]:
     """Header and samples of an archive; of a run that was cut short what its journal has."""
     archive = Archive(file, _EXPECTED, limit)
     header = archive.members("header.json") or archive.members("_journal/start.json")
     if not header:
-        raise unlike(file, _EXPECTED, "an archive without header.json")
+        raise unexpected_content(file, _EXPECTED, "an archive without header.json")
     members = archive.members("summaries.json") or archive.members("_journal/summaries/")
     head, *parts = archive.read(*header, *members)
-    samples = [sample for part in parts for sample in parsed(file, part, _EXPECTED)]
-    return {**parsed(file, head, _EXPECTED), "samples": samples}
+    samples = [sample for part in parts for sample in parse_json(file, part, _EXPECTED)]
+    return {**parse_json(file, head, _EXPECTED), "samples": samples}
 
 
-def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """The value of each scorer, and each value of those that give several."""
     for name, score in scores.items():
         value = score["value"]
@@ -141,7 +150,7 @@ def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _chosen(file: Path, names: list[str], scorer: str | None) -> str:
+def _chosen_scorer(file: Path, names: list[str], scorer: str | None) -> str:
     """The score to read, of those that a log has; a log without any has no outcomes."""
     if names and scorer not in (None, *names):
         raise ValueError(f"{file} has no score {scorer!r}: name one with scorer=, of {names}")
@@ -152,15 +161,15 @@ def _chosen(file: Path, names: list[str], scorer: str | None) -> str:
     return scorer or next(iter(names), "")
 
 
-def _message(error: object) -> str | None:
+def _error_message(error: object) -> str | None:
     # In .json logs it is an object with message and traceback.
     message = error.get("message") if isinstance(error, dict) else error
     return str(message) if message else None
 
 
-def _scores(values: list[object], *, numbers: bool) -> pl.Series:
+def _score_column(values: list[object], *, numbers: bool) -> pl.Series:
     """One column of what scorers gave: letters, or floats."""
-    scores = [_number(value, letters=numbers) for value in values]
+    scores = [_score_number(value, letters=numbers) for value in values]
     kinds = {type(score) for score in scores if score is not None}
     if kinds - {str, float}:
         example = next(score for score in scores if not isinstance(score, str | float | None))
@@ -179,7 +188,7 @@ def _scores(values: list[object], *, numbers: bool) -> pl.Series:
     return pl.Series("category", scores, pl.Float64 if float in kinds else pl.String)
 
 
-def _number(value: object, *, letters: bool) -> object:
+def _score_number(value: object, *, letters: bool) -> object:
     if letters and isinstance(value, str):
         return _LETTERS.get(value, value)
     if isinstance(value, bool | int | float):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_scorio.logs.paths import Paths, find
+from polars_scorio.logs.paths import Paths, find_files
 
 Row: TypeAlias = "tuple[object, ...]"
 # The rows of a file; None if it is of another kind.
@@ -22,68 +22,68 @@ Rows = Callable[[Path, Any], "list[Row] | None"]
 _SHOWN = 6  # keys of an object that is something else
 
 
-def unlike(file: Path, expected: str, found: str) -> ValueError:
+def unexpected_content(file: Path, expected: str, found: str) -> ValueError:
     """The error of a file that is not what a reader expects."""
     return ValueError(f"{file}: expected {expected}, found {found}")
 
 
-def parsed(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: ANN401 - JSON
+def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: ANN401 - JSON
     """What a text of a file says."""
     if not text.strip():
-        raise unlike(file, expected, "an empty file")
+        raise unexpected_content(file, expected, "an empty file")
     try:
         return json.loads(text)
     except UnicodeDecodeError:
-        raise unlike(file, expected, "bytes that are no text") from None
+        raise unexpected_content(file, expected, "bytes that are no text") from None
     except json.JSONDecodeError as error:
         found = f"text that is no JSON at line {error.lineno}, column {error.colno}"
         ends = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
         cut = " (where it ends: the file may be truncated)" if ends else ""
-        raise unlike(file, expected, f"{found}{cut}: {error.msg}") from None
+        raise unexpected_content(file, expected, f"{found}{cut}: {error.msg}") from None
 
 
-def json_file(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
+def read_json(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
     """The content of a JSON file."""
-    return parsed(file, file.read_bytes(), expected)
+    return parse_json(file, file.read_bytes(), expected)
 
 
-def json_lines(file: Path, expected: str) -> Iterator[dict[str, Any]]:
+def json_objects(file: Path, expected: str) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines, one at a time."""
     number = 0
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                yield parsed_line(file, number, line, expected)
+                yield parse_line(file, number, line, expected)
     if number == 0:
-        raise unlike(file, expected, "an empty file")
+        raise unexpected_content(file, expected, "an empty file")
 
 
-def parsed_line(file: Path, number: int | str, line: bytes, expected: str) -> dict[str, Any]:
+def parse_line(file: Path, number: int | str, line: bytes, expected: str) -> dict[str, Any]:
     """The object of one line."""
     try:
         record = json.loads(line)
     except ValueError as error:
         found = f"no JSON in line {number} ({error}): the file may be truncated, or of another tool"
-        raise unlike(file, expected, found) from None
+        raise unexpected_content(file, expected, found) from None
     if not isinstance(record, dict):
-        raise unlike(file, expected, f"{kind(record)} in line {number}")
+        raise unexpected_content(file, expected, f"{describe_content(record)} in line {number}")
     return record
 
 
 @contextmanager
-def shaped(file: Path, expected: str) -> Iterator[None]:
+def errors_name_file(file: Path, expected: str) -> Iterator[None]:
     """Say which file it was that lacks a field, or has another one there."""
     try:
         yield
     except KeyError as error:
         found = f"something that lacks {error}: it may be of another version or tool"
-        raise unlike(file, expected, found) from error
+        raise unexpected_content(file, expected, found) from error
     except (AttributeError, IndexError, TypeError) as error:
         found = f"something of another shape ({error}): it may be of another version or tool"
-        raise unlike(file, expected, found) from error
+        raise unexpected_content(file, expected, found) from error
 
 
-def json_rows(
+def rows_by_file(
     paths: Paths, patterns: tuple[str, ...], expected: str, rows: Rows
 ) -> dict[Path, list[Row]]:
     """The rows of each JSON file of a tool.
@@ -93,16 +93,16 @@ def json_rows(
     """
     found: dict[Path, list[Row]] = {}
     strangers: list[ValueError] = []
-    for file, named in find(paths, *patterns).items():
-        content = json_file(file, expected)
-        with shaped(file, expected):
+    for file, named in find_files(paths, *patterns).items():
+        content = read_json(file, expected)
+        with errors_name_file(file, expected):
             part = rows(file, content)
         if part is None:
-            strangers.append(unlike(file, expected, kind(content)))
+            strangers.append(unexpected_content(file, expected, describe_content(content)))
             if named:
                 raise strangers[-1]
         elif not part:
-            raise unlike(file, expected, "one without any trial")
+            raise unexpected_content(file, expected, "one without any trial")
         else:
             found[file] = part
     if not found:
@@ -110,10 +110,10 @@ def json_rows(
     return found
 
 
-def kind(content: object) -> str:
+def describe_content(content: object) -> str:
     """A few words on what a JSON value is.
 
-    >>> kind({"a": 1}), kind([1, 2])
+    >>> describe_content({"a": 1}), describe_content([1, 2])
     ("an object with the keys ['a']", 'a list of 2')
     """
     if isinstance(content, dict):
@@ -123,7 +123,7 @@ def kind(content: object) -> str:
     return f"a list of {len(content)}" if isinstance(content, list) else repr(content)
 
 
-def table(
+def model_table(
     runs: Mapping[Path, list[Row]], models: Mapping[Path, str], columns: Mapping[str, Any]
 ) -> pl.DataFrame:
     """One table of all rows, each with the model of its file."""

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars.datatypes import DataType, DataTypeClass
 
-from polars_scorio.logs.json_files import parsed_line, unlike
+from polars_scorio.logs.json_files import parse_line, unexpected_content
 
 Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
 _BLOCK = 1 << 16
@@ -26,24 +26,24 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     ValueError
         If the file is empty, is no such file, or breaks off in its last line.
     """
-    first, last = _ends_unpacked(file, expected) if file.suffix == ".gz" else _ends(file)
+    first, last = _gzip_end_lines(file, expected) if file.suffix == ".gz" else _end_lines(file)
     if not first:
-        raise unlike(file, expected, "an empty file")
-    record = parsed_line(file, 1, first, expected)
+        raise unexpected_content(file, expected, "an empty file")
+    record = parse_line(file, 1, first, expected)
     lacking = [name for name in needs if name not in record]
     if lacking:
-        raise unlike(file, expected, f"lines without {lacking}: {sorted(record)}")
-    parsed_line(file, "the last", last, expected)
+        raise unexpected_content(file, expected, f"lines without {lacking}: {sorted(record)}")
+    parse_line(file, "the last", last, expected)
     return record
 
 
-def _ends(file: Path) -> tuple[bytes, bytes]:
+def _end_lines(file: Path) -> tuple[bytes, bytes]:
     with file.open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"")
     return first, _last_line(file) if first else b""
 
 
-def _ends_unpacked(file: Path, expected: str) -> tuple[bytes, bytes]:
+def _gzip_end_lines(file: Path, expected: str) -> tuple[bytes, bytes]:
     """First and last line of a gzip file; only all of it tells whether it is whole."""
     first = last = b""
     try:
@@ -52,7 +52,7 @@ def _ends_unpacked(file: Path, expected: str) -> tuple[bytes, bytes]:
                 if line.strip():
                     first, last = first or line, line
     except (EOFError, OSError, zlib.error) as error:
-        raise unlike(file, expected, f"no whole gzip file ({error})") from error
+        raise unexpected_content(file, expected, f"no whole gzip file ({error})") from error
     return first, last
 
 
@@ -69,15 +69,15 @@ def _last_line(file: Path) -> bytes:
             size *= 2
 
 
-def scan(file: Path, schema: Schema) -> pl.LazyFrame:
+def scan_lines(file: Path, schema: Schema) -> pl.LazyFrame:
     """The fields of a schema; text stands for whatever a field of dtype String holds."""
     return pl.scan_ndjson(file, schema=dict(schema))
 
 
-def number(text: pl.Expr) -> pl.Expr:
+def text_number(text: pl.Expr) -> pl.Expr:
     """A number from what was read as text, where tools write 1, 1.0 or true.
 
-    >>> pl.select(number(pl.Series(["true", "0.5", None]))).to_series().to_list()
+    >>> pl.select(text_number(pl.Series(["true", "0.5", None]))).to_series().to_list()
     [1.0, 0.5, None]
     """
     return text.replace({"true": "1", "false": "0", "null": None}).cast(pl.Float64)

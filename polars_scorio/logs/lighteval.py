@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import unlike
-from polars_scorio.logs.parquet import columns
-from polars_scorio.logs.paths import Paths, find, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.parquet import parquet_columns
+from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
 
 
-@reader
+@log_reader
 def lighteval(
     paths: Paths,
     *,
@@ -53,12 +53,14 @@ def lighteval(
     >>> import polars_scorio as ps
     >>> ps.logs.lighteval("details", metric="pass@k:k=1&n=16").pass_at_k([1, 8])  # doctest: +SKIP
     """
-    files = [*find(paths, "details_*.parquet")]
-    chosen = {file: _chosen(file, metric) for file in files}
+    files = [*find_files(paths, "details_*.parquet")]
+    chosen = {file: _chosen_metric(file, metric) for file in files}
     places = {file: file.parent.parent for file in files}
-    models = names(places, model, parts={place: _below_details(place) for place in places.values()})
-    answers = [_answers(file, models[file], chosen[file]) for file in files]
-    return read(pl.concat(answers), roles, by="benchmark")
+    models = model_names(
+        places, model, parts={place: _below_details(place) for place in places.values()}
+    )
+    answers = [_answer_trials(file, models[file], chosen[file]) for file in files]
+    return log_accessor(pl.concat(answers), roles, by="benchmark")
 
 
 def _below_details(place: Path) -> int:
@@ -67,12 +69,12 @@ def _below_details(place: Path) -> int:
     return folders.index("details") if "details" in folders else 1
 
 
-def _chosen(file: Path, metric: str | None) -> str:
+def _chosen_metric(file: Path, metric: str | None) -> str:
     """The metric, which the file must have."""
-    schema = columns(file, _EXPECTED)
+    schema = parquet_columns(file, _EXPECTED)
     found = schema.get("metric")
     if not isinstance(found, pl.Struct) or not {"doc", "model_response"} <= {*schema}:
-        raise unlike(file, _EXPECTED, f"the columns {schema.names()}")
+        raise unexpected_content(file, _EXPECTED, f"the columns {schema.names()}")
     metrics = [field.name for field in found.fields]
     if metric not in metrics and (metric is not None or len(metrics) > 1):
         asked = "" if metric is None else f" and not {metric!r}"
@@ -80,7 +82,7 @@ def _chosen(file: Path, metric: str | None) -> str:
     return metric or metrics[0]
 
 
-def _answers(file: Path, model: str, metric: str) -> pl.LazyFrame:
+def _answer_trials(file: Path, model: str, metric: str) -> pl.LazyFrame:
     samples = re.search(r"\bn=(\d+)", metric)
     asked = int(samples[1]) if samples else 1
     texts = pl.col("model_response").struct.field("text").list.len().cast(pl.Int64)

@@ -11,10 +11,10 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
-from polars_scorio.logs.json_files import json_file, shaped, unlike
-from polars_scorio.logs.json_lines import first_line, number, scan
-from polars_scorio.logs.paths import Paths, find, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
+from polars_scorio.logs.json_lines import first_line, scan_lines, text_number
+from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _DOCUMENT = "doc."  # what a column begins with that is a field of the documents
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
 
-@reader
+@log_reader
 def lm_eval(
     paths: Paths,
     *,
@@ -63,44 +63,46 @@ def lm_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
     """
-    files = [*find(paths, "samples_*.jsonl")]
+    files = [*find_files(paths, "samples_*.jsonl")]
     heads = {file: first_line(file, _EXPECTED, ("doc_id", "filter", "resps")) for file in files}
-    models = names({file: file.parent for file in files}, model)
+    models = model_names({file: file.parent for file in files}, model)
     if model is None:
-        models.update({file: name for file in files if (name := _model(file)) is not None})
-    chosen = _chosen(heads, metric)
+        models.update(
+            {file: name for file in files if (name := _side_file_model(file)) is not None}
+        )
+    chosen = _chosen_metrics(heads, metric)
     fields = _document_fields(roles.get("cluster"))
     samples = [
-        _samples(file, models[file], chosen[file], fields, texts=_are_texts(heads[file]))
+        _scan_samples(file, models[file], chosen[file], fields, texts=_are_texts(heads[file]))
         for file in files
     ]
-    return read(pl.concat(samples), roles, by=("benchmark", "filter"))
+    return log_accessor(pl.concat(samples), roles, by=("benchmark", "filter"))
 
 
-def _parts(file: Path) -> tuple[str, str]:
+def _task_and_date(file: Path) -> tuple[str, str]:
     """Task and date of a file."""
     found = _NAME.search(file.name)
     if found is None:
-        raise unlike(file, _EXPECTED, f"the name {file.name!r}")
+        raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
     return found["task"], found["run"]
 
 
-def _model(file: Path) -> str | None:
-    side = file.with_name(f"results_{_parts(file)[1]}.json")
+def _side_file_model(file: Path) -> str | None:
+    side = file.with_name(f"results_{_task_and_date(file)[1]}.json")
     if not side.exists():
         return None
-    with shaped(side, _SIDE):
-        name = json_file(side, _SIDE).get("model_name")
+    with errors_name_file(side, _SIDE):
+        name = read_json(side, _SIDE).get("model_name")
     return str(name) if name else None
 
 
-def _chosen(
+def _chosen_metrics(
     heads: Mapping[Path, Mapping[str, Any]], metric: str | Mapping[str, str] | None
 ) -> dict[Path, str]:
     """The metric of each file."""
     chosen, tasks = {}, {}
     for file, head in heads.items():
-        task = _parts(file)[0]
+        task = _task_and_date(file)[0]
         found = head.get("metrics") or sorted(
             name for name, value in head.items()
             if isinstance(value, bool | int | float) and name != "doc_id"
@@ -130,17 +132,17 @@ def _document_fields(cluster: Column | None) -> list[str]:
     return [name for name in names if name.startswith(_DOCUMENT)]
 
 
-def _samples(
+def _scan_samples(
     file: Path, model: str, metric: str, fields: list[str], *, texts: bool
 ) -> pl.LazyFrame:
-    task, run = _parts(file)
+    task, run = _task_and_date(file)
     answers = pl.col("filtered_resps")
     several = answers.str.contains(_SEVERAL) & pl.lit(texts)
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
     schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
     document = {"doc": pl.String} if fields else {}
-    lines = scan(file, {**schema, **document, metric: pl.String})
+    lines = scan_lines(file, {**schema, **document, metric: pl.String})
     samples = lines.select(
         model=pl.lit(model),
         benchmark=pl.lit(task),
@@ -149,7 +151,7 @@ def _samples(
         trial=pl.lit(run),
         asked=trials,
         answered=trials,
-        mean=number(pl.col(metric)),
+        mean=text_number(pl.col(metric)),
         metric=pl.lit(metric),
         **{
             name: pl.col("doc").str.json_path_match(f"$.{name.removeprefix(_DOCUMENT)}")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows, table, unlike
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import Row, model_table, rows_by_file, unexpected_content
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +25,7 @@ _COLUMNS = {
 _VERDICTS = "correct", "is_correct", "cascade_correct"
 
 
-@reader
+@log_reader
 def opencompass(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -50,15 +50,17 @@ def opencompass(
     >>> import polars_scorio as ps
     >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
-    models = names({file: file.parent for file in runs}, model)
-    return read(table(runs, models, _COLUMNS), roles, by="benchmark")
+    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows)
+    models = model_names({file: file.parent for file in runs}, model)
+    return log_accessor(model_table(runs, models, _COLUMNS), roles, by="benchmark")
 
 
-def _rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _run_rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(results, dict) or "details" not in results:
         if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):
-            raise unlike(file, _EXPECTED, "scores alone: evaluate with --dump-eval-details")
+            raise unexpected_content(
+                file, _EXPECTED, "scores alone: evaluate with --dump-eval-details"
+            )
         return None
     details = results["details"]
     plain = isinstance(details, dict)
@@ -67,11 +69,11 @@ def _rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
         (file.stem, str(question.get("example_abbr", name)), trial, verdict)
         for name, question in named
         if isinstance(question, dict)  # beside the questions, a dict has their "type"
-        for trial, verdict in enumerate(_verdicts(question, plain=plain))
+        for trial, verdict in enumerate(_question_verdicts(question, plain=plain))
     ]
 
 
-def _verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | None]:
+def _question_verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | None]:
     given = [question[key] for key in _VERDICTS if key in question]
     if plain:
         return [given[0] if given else None]

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import ComputeError
 
-from polars_scorio.logs.json_files import unlike
+from polars_scorio.logs.json_files import unexpected_content
 
 
-def columns(file: Path, expected: str) -> pl.Schema:
+def parquet_columns(file: Path, expected: str) -> pl.Schema:
     """The columns of a file that has rows; only its footer is read.
 
     Raises
@@ -23,7 +23,7 @@ def columns(file: Path, expected: str) -> pl.Schema:
         schema = rows.collect_schema()
         height = rows.select(pl.len()).collect().item()
     except (ComputeError, OSError) as error:
-        raise unlike(file, expected, f"no whole Parquet file ({error})") from error
+        raise unexpected_content(file, expected, f"no whole Parquet file ({error})") from error
     if not height:
-        raise unlike(file, expected, "one without any row")
+        raise unexpected_content(file, expected, "one without any row")
     return schema

@@ -14,7 +14,7 @@ from typing import TypeAlias
 Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
-def find(paths: Paths, *patterns: str) -> dict[Path, bool]:
+def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     """The files that are given, those in folders that match a pattern, and those of globs.
 
     Parameters
@@ -38,7 +38,7 @@ def find(paths: Paths, *patterns: str) -> dict[Path, bool]:
     several = [paths] if isinstance(paths, str | PathLike) else [*paths]
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
-        for file, named in sorted(_files(Path(path).expanduser(), patterns)):
+        for file, named in sorted(_path_files(Path(path).expanduser(), patterns)):
             # Links keep the name under which they are known: what they lead to may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
             _, before = found.setdefault(file.resolve(), (known, named))
@@ -49,7 +49,7 @@ def find(paths: Paths, *patterns: str) -> dict[Path, bool]:
     return dict(sorted(found.values()))
 
 
-def _files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
+def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
     if path.is_dir():
         for pattern in patterns:
             yield from ((file, False) for file in path.rglob(pattern) if file.is_file())
@@ -62,10 +62,10 @@ def _files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]
             what = "file that matches" if glob.has_magic(str(path)) else "file or folder"
             raise FileNotFoundError(f"there is no {what} {path}")
         for match in matches:
-            yield from _files(match, patterns)
+            yield from _path_files(match, patterns)
 
 
-def told(file: Path, model: str | None) -> str | None:
+def path_model(file: Path, model: str | None) -> str | None:
     """The model of a file that `model` tells: a name, or a pattern that is searched in the path.
 
     Raises
@@ -75,9 +75,9 @@ def told(file: Path, model: str | None) -> str | None:
 
     Examples
     --------
-    >>> told(Path("/runs/ada/results.json"), "runs/([^/]+)/")
+    >>> path_model(Path("/runs/ada/results.json"), "runs/([^/]+)/")
     'ada'
-    >>> told(Path("/runs/ada/results.json"), "gpt-4.1")
+    >>> path_model(Path("/runs/ada/results.json"), "gpt-4.1")
     'gpt-4.1'
     """
     if model is None or not _is_pattern(model):
@@ -95,7 +95,7 @@ def _is_pattern(model: str) -> bool:
         return False
 
 
-def names(
+def model_names(
     places: Mapping[Path, Path],
     model: str | None = None,
     *,
@@ -110,7 +110,7 @@ def names(
         For each file what the tool (or its user) calls after the model: a folder, or the file's
         path without what the tool appends to it. Files with the same place are about one model.
     model : str, optional
-        What the user says instead, as in `told`.
+        What the user says instead, as in `path_model`.
     alone : bool
         A file is a whole run: two of them with one place cannot be told apart.
     parts : mapping of Path to int, optional
@@ -130,26 +130,26 @@ def names(
     Examples
     --------
     >>> runs = [Path("/ada/samples.jsonl"), Path("/bob/samples.jsonl")]
-    >>> sorted(names({run: run.with_suffix("") for run in runs}).values())
+    >>> sorted(model_names({run: run.with_suffix("") for run in runs}).values())
     ['ada/samples', 'bob/samples']
     """
     if model is not None:
-        return {file: str(told(file, model)) for file in places}
+        return {file: str(path_model(file, model)) for file in places}
     if alone:
         _refuse_twins(places)
     depth = {place: (parts or {}).get(place, 1) for place in places.values()}
-    while shared := _shared(depth):
+    while shared := _shared_places(depth):
         depth = {place: parts + (place in shared) for place, parts in depth.items()}
-    return {file: _tail(place, depth[place]) for file, place in places.items()}
+    return {file: _last_parts(place, depth[place]) for file, place in places.items()}
 
 
-def _shared(depth: Mapping[Path, int]) -> set[Path]:
+def _shared_places(depth: Mapping[Path, int]) -> set[Path]:
     """The places whose names are not theirs alone."""
-    count = Counter(_tail(place, parts) for place, parts in depth.items())
-    return {place for place, parts in depth.items() if count[_tail(place, parts)] > 1}
+    count = Counter(_last_parts(place, parts) for place, parts in depth.items())
+    return {place for place, parts in depth.items() if count[_last_parts(place, parts)] > 1}
 
 
-def _tail(place: Path, parts: int) -> str:
+def _last_parts(place: Path, parts: int) -> str:
     return "/".join(place.parts[-parts:])
 
 

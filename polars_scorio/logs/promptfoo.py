@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows
-from polars_scorio.logs.paths import Paths, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import Row, rows_by_file
+from polars_scorio.logs.paths import Paths, path_model
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,7 +30,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def promptfoo(
     paths: Paths,
     *,
@@ -57,31 +57,35 @@ def promptfoo(
     >>> import polars_scorio as ps
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
-    rows = [(told(file, model) or row[0], *row[1:]) for file, part in runs.items() for row in part]
+    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows)
+    rows = [
+        (path_model(file, model) or row[0], *row[1:]) for file, part in runs.items() for row in part
+    ]
     frame = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
     graded = threshold is not None or roles.get("levels") is not None
-    outcome = scored(threshold, "score") if graded else pl.col("success")
+    outcome = reward_outcome(threshold, "score") if graded else pl.col("success")
     judged = pl.when(pl.col("success").is_not_null()).then(outcome)
     keys = ["model", "prompt", "question", "trial"]
-    return read(frame.select(*keys, judged.alias("category"), "score", "error"), roles, by="prompt")
+    return log_accessor(
+        frame.select(*keys, judged.alias("category"), "score", "error"), roles, by="prompt"
+    )
 
 
-def _rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _outcome_rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(content, dict) or "results" not in content:
         return None
     results = content["results"]
     outcomes = results if isinstance(results, list) else results["results"]
     run = content.get("evalId") or file.stem
-    questions = _questions([outcome.get("testCase", outcome) for outcome in outcomes])
+    questions = _question_names([outcome.get("testCase", outcome) for outcome in outcomes])
     return [
         (
-            _provider(outcome["provider"]),
-            _label(outcome["prompt"]),
+            _provider_name(outcome["provider"]),
+            _prompt_label(outcome["prompt"]),
             question,
             # Each repetition of a test has an index of its own.
             f"{run}/{outcome.get('testIdx', place)}",
-            None if _unjudged(outcome) else outcome["success"],
+            None if _is_unjudged(outcome) else outcome["success"],
             outcome.get("score"),
             outcome.get("error"),
         )
@@ -89,15 +93,15 @@ def _rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     ]
 
 
-def _provider(provider: str | dict[str, str]) -> str:
+def _provider_name(provider: str | dict[str, str]) -> str:
     return provider if isinstance(provider, str) else provider.get("label") or provider["id"]
 
 
-def _label(prompt: str | dict[str, str]) -> str:
+def _prompt_label(prompt: str | dict[str, str]) -> str:
     return prompt if isinstance(prompt, str) else prompt.get("label") or prompt["raw"]
 
 
-def _unjudged(outcome: dict[str, Any]) -> bool:
+def _is_unjudged(outcome: dict[str, Any]) -> bool:
     reason = outcome.get("failureReason")
     # Before there were reasons, an error came without a grade.
     return reason == _ERROR or (
@@ -105,9 +109,9 @@ def _unjudged(outcome: dict[str, Any]) -> bool:
     )
 
 
-def _questions(tests: list[dict[str, Any]]) -> list[str]:
+def _question_names(tests: list[dict[str, Any]]) -> list[str]:
     """A name for each test, the same for its repetitions and for no other."""
-    identities = [(_name(test), _text(test.get("assert"))) for test in tests]
+    identities = [(_test_name(test), _json_text(test.get("assert"))) for test in tests]
     place: dict[tuple[str, str], int] = {}
     seen: Counter[str] = Counter()
     for name, assertions in dict.fromkeys(identities):
@@ -119,9 +123,9 @@ def _questions(tests: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _name(test: dict[str, Any]) -> str:
-    return " ".join(filter(None, [test.get("description"), _text(test.get("vars") or {})]))
+def _test_name(test: dict[str, Any]) -> str:
+    return " ".join(filter(None, [test.get("description"), _json_text(test.get("vars") or {})]))
 
 
-def _text(value: object) -> str:
+def _json_text(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

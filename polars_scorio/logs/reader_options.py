@@ -53,10 +53,10 @@ class LogOptions(OutcomeOptions, Chosen, total=False):
     unscored: Unscored
 
 
-def reader(function: FunctionT) -> FunctionT:
+def log_reader(function: FunctionT) -> FunctionT:
     """A reader of logs, whose help is in full, and which refuses unknown keywords before it reads.
 
-    >>> @reader
+    >>> @log_reader
     ... def tool(paths, **roles):
     ...     '''A tool.'''
     >>> tool("logs", misssing=0)
@@ -73,16 +73,17 @@ unscored, validate
     return answering(function, shown, doc, sorted(LogOptions.__optional_keys__))
 
 
-def read(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
+def log_accessor(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
     """The accessor of a table with the roles of the reader, or those that are given instead."""
     both = cast("RoleOptions", {**roles, **given})
     return Scorio(frame)(**both)
 
 
-def scored(threshold: float | None, reward: str = "reward") -> pl.Expr:
+def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
     """The rewards, or whether they reach a threshold; NaN is no reward, as null.
 
-    >>> pl.select(reward=pl.Series([0.2, None, 0.7])).select(scored(0.5)).to_series().to_list()
+    >>> rewards = pl.DataFrame({"reward": [0.2, None, 0.7]})
+    >>> rewards.select(reward_outcome(0.5)).to_series().to_list()
     [False, None, True]
     """
     number = pl.col(reward).cast(pl.Float64).fill_nan(None)

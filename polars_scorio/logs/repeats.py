@@ -32,7 +32,7 @@ def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
     """
     several = pl.col("asked") > 1
     successes = pl.struct("mean", "asked", "answered").map_batches(
-        lambda rows: _successes(rows.struct.unnest(), metric),
+        lambda rows: _success_counts(rows.struct.unnest(), metric),
         return_dtype=pl.Int64,
         is_elementwise=True,
     )
@@ -59,7 +59,7 @@ def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
     )
 
 
-def _successes(rows: pl.DataFrame, metric: str) -> pl.Series:
+def _success_counts(rows: pl.DataFrame, metric: str) -> pl.Series:
     """How many of the trials succeeded; they must be a whole number."""
     exact = rows["mean"].fill_nan(None) * rows["asked"]
     whole = exact.round()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_lines import Schema, first_line, number, scan
-from polars_scorio.logs.paths import Paths, find, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
+from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,7 +34,7 @@ _SCHEMA: Schema = {
 }
 
 
-@reader
+@log_reader
 def scorio(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
@@ -56,29 +56,29 @@ def scorio(
     >>> import polars_scorio as ps
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
-    files = [*find(paths, "*.jsonl", "*.jsonl.gz")]
+    files = [*find_files(paths, "*.jsonl", "*.jsonl.gz")]
     for file in files:
         first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results"))
     lines = []
     for file in files:
-        name = told(file, model)
-        rows = scan(file, _SCHEMA)
+        name = path_model(file, model)
+        rows = scan_lines(file, _SCHEMA)
         lines.append(rows if name is None else rows.with_columns(model=pl.lit(name)))
-    return read(pl.concat(lines).select(**_columns()), roles)
+    return log_accessor(pl.concat(lines).select(**_signal_columns()), roles)
 
 
-def _columns() -> dict[str, pl.Expr]:
+def _signal_columns() -> dict[str, pl.Expr]:
     output, tokens, results = (
         pl.col(part).struct for part in ("output", "tokens", "processed_results")
     )
-    correct = number(results.field("is_correct"))
+    correct = text_number(results.field("is_correct"))
     return {
         "model": pl.col("model"),
         "question": pl.col("data_id"),
         "trial": pl.col("seed"),
         "category": correct,
         "is_correct": correct,
-        "has_box": number(results.field("has_box")),
+        "has_box": text_number(results.field("has_box")),
         "hit_max_len": (output.field("finish_reason") == "length").cast(pl.Float64),
         "completion_length": output.field("num_completion_tokens"),
         "completion_perplexity": tokens.field("completion_ppl"),

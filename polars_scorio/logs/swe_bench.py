@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,7 +22,7 @@ _OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
 
 
-@reader
+@log_reader
 def swe_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -44,25 +44,25 @@ def swe_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("*.*.json",), _EXPECTED, _rows)
+    runs = rows_by_file(paths, ("*.*.json",), _EXPECTED, _instance_verdicts)
     # Names of models have dots (gpt-4.1), so the run is what follows the last one.
-    models = names({file: file.with_name(_parts(file)[0]) for file in runs}, model)
+    models = model_names({file: file.with_name(_model_and_run(file)[0]) for file in runs}, model)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
-    frame = table(runs, models, _COLUMNS).with_columns(category=category)
-    return read(frame.select("model", "question", "trial", "category", "outcome"), roles)
+    frame = model_table(runs, models, _COLUMNS).with_columns(category=category)
+    return log_accessor(frame.select("model", "question", "trial", "category", "outcome"), roles)
 
 
-def _parts(file: Path) -> tuple[str, str]:
+def _model_and_run(file: Path) -> tuple[str, str]:
     """Model and run of a file name; one without a dot is a model's only run."""
     name, dot, run = file.stem.rpartition(".")
     return (name, run) if dot else (run, "")
 
 
-def _rows(file: Path, report: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _instance_verdicts(file: Path, report: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(report, dict) or "resolved_ids" not in report:
         return None
     outcomes: dict[str, str] = {}
     for outcome in _OUTCOMES:
         for instance in report.get(f"{outcome}_ids", ()):
             outcomes.setdefault(instance, outcome)
-    return [(instance, _parts(file)[1], outcome) for instance, outcome in outcomes.items()]
+    return [(instance, _model_and_run(file)[1], outcome) for instance, outcome in outcomes.items()]

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import (
+    Row,
+    errors_name_file,
+    model_table,
+    read_json,
+    rows_by_file,
+)
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +34,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def tau2_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -49,20 +55,22 @@ def tau2_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
-    models = names({file: file.with_suffix("") for file in runs}, model)
+    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _simulation_rows)
+    models = model_names({file: file.with_suffix("") for file in runs}, model)
     if model is None:
         models = {
             file: f"{part[0][0]} / {part[0][1] or models[file]}" for file, part in runs.items()
         }
     success = (pl.col("reward").fill_nan(None) - 1).abs() <= _NEAR
     ran = pl.col("termination") != "infrastructure_error"
-    frame = table(runs, models, _COLUMNS).with_columns(category=pl.when(ran).then(success))
+    frame = model_table(runs, models, _COLUMNS).with_columns(category=pl.when(ran).then(success))
     columns = ["model", "agent", "llm", "benchmark", "question", "trial"]
-    return read(frame.select(*columns, "category", "reward", "termination"), roles, by="benchmark")
+    return log_accessor(
+        frame.select(*columns, "category", "reward", "termination"), roles, by="benchmark"
+    )
 
 
-def _rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _simulation_rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(run, dict) or "info" not in run or "tasks" not in run:
         return None
     agent = run["info"]["agent_info"]
@@ -79,17 +87,17 @@ def _rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
             (simulation.get("reward_info") or {}).get("reward"),
             simulation["termination_reason"],
         )
-        for simulation in _simulations(file, run)
+        for simulation in _run_simulations(file, run)
     ]
 
 
-def _simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
+def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
     if "simulations" in run:
         return list(run["simulations"])
     # Not the index in results.json, though it has the rewards: a run that was stopped has none.
     parts = sorted((file.parent / "simulations").glob("*.json"))
     simulations = []
     for part in parts:
-        with shaped(part, "a simulation of tau2-bench"):
-            simulations.append(json_file(part, "a simulation of tau2-bench"))
+        with errors_name_file(part, "a simulation of tau2-bench"):
+            simulations.append(read_json(part, "a simulation of tau2-bench"))
     return simulations

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_rows, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +25,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def tau_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -46,16 +46,18 @@ def tau_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("*.json",), _EXPECTED, _rows)
-    models = names({file: file.with_suffix("") for file in runs}, model, alone=True)
+    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows)
+    models = model_names({file: file.with_suffix("") for file in runs}, model, alone=True)
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # The reward of a crash is written as 0.0, like that of a failure: only the error tells.
     category = pl.when(pl.col("error").is_null()).then(success)
-    frame = table(runs, models, _COLUMNS).with_columns(category=category)
-    return read(frame.select("model", "question", "trial", "category", "reward", "error"), roles)
+    frame = model_table(runs, models, _COLUMNS).with_columns(category=category)
+    return log_accessor(
+        frame.select("model", "question", "trial", "category", "reward", "error"), roles
+    )
 
 
-def _rows(_: Path, runs: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _task_rows(_: Path, runs: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not (isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
         return None
     if runs and "task_id" not in runs[0]:

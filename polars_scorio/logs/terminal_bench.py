@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_file, json_rows, shaped, table
-from polars_scorio.logs.paths import Paths, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader
+from polars_scorio.logs.json_files import (
+    Row,
+    errors_name_file,
+    model_table,
+    read_json,
+    rows_by_file,
+)
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +31,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def terminal_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
@@ -47,25 +53,25 @@ def terminal_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.terminal_bench("runs", missing=0).pass_at_k([1, 5])  # doctest: +SKIP
     """
-    runs = json_rows(paths, ("results.json", "*_results.json"), _EXPECTED, _rows)
-    models = names({file: file.parent for file in runs}, model)
+    runs = rows_by_file(paths, ("results.json", "*_results.json"), _EXPECTED, _result_rows)
+    models = model_names({file: file.parent for file in runs}, model)
     if model is None:
-        models.update({file: name for file in runs if (name := _player(file)) is not None})
-    return read(table(runs, models, _COLUMNS), roles)
+        models.update({file: name for file in runs if (name := _agent_and_model(file)) is not None})
+    return log_accessor(model_table(runs, models, _COLUMNS), roles)
 
 
-def _player(file: Path) -> str | None:
+def _agent_and_model(file: Path) -> str | None:
     """Agent and model, where the side file knows both."""
     side = file.with_name("run_metadata.json")
     if not side.exists():
         return None
-    with shaped(side, _SIDE):
-        run = json_file(side, _SIDE)
+    with errors_name_file(side, _SIDE):
+        run = read_json(side, _SIDE)
         player = run.get("agent_name"), run.get("model_name")
     return " / ".join(player) if all(player) else None
 
 
-def _rows(_: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _result_rows(_: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None
     return [

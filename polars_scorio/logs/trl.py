@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import unlike
-from polars_scorio.logs.parquet import columns
-from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.parquet import parquet_columns
+from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -20,7 +20,7 @@ _EXPECTED = "completions_<step>.parquet of TRL's GRPOTrainer, with step and prom
 _OTHERS = "step", "prompt", "completion", "advantage", "image", "images"
 
 
-@reader
+@log_reader
 def trl(
     paths: Paths,
     *,
@@ -54,18 +54,21 @@ def trl(
     >>> import polars_scorio as ps
     >>> ps.logs.trl("completions", reward="accuracy_reward", threshold=1).avg()  # doctest: +SKIP
     """
-    files = [*find(paths, "completions_*.parquet")]
+    files = [*find_files(paths, "completions_*.parquet")]
     refuse_unnamed(files, model)
-    frames = [_completions(file, _chosen(file, reward), told(file, model)) for file in files]
-    log = pl.concat(frames).with_columns(category=scored(threshold))
-    return read(log, roles, model="model" if model else None, by="step", trial=None)
+    frames = [
+        _scan_completions(file, _chosen_reward(file, reward), path_model(file, model))
+        for file in files
+    ]
+    log = pl.concat(frames).with_columns(category=reward_outcome(threshold))
+    return log_accessor(log, roles, model="model" if model else None, by="step", trial=None)
 
 
-def _chosen(file: Path, reward: str | None) -> str:
+def _chosen_reward(file: Path, reward: str | None) -> str:
     """The column of the reward, which the file must have."""
-    found = columns(file, _EXPECTED).names()
+    found = parquet_columns(file, _EXPECTED).names()
     if not {"step", "prompt"} <= {*found}:
-        raise unlike(file, _EXPECTED, f"the columns {found}")
+        raise unexpected_content(file, _EXPECTED, f"the columns {found}")
     rewards = [name for name in found if name not in _OTHERS]
     if reward not in rewards and (reward is not None or len(rewards) != 1):
         asked = "" if reward is None else f" and not {reward!r}"
@@ -73,6 +76,6 @@ def _chosen(file: Path, reward: str | None) -> str:
     return reward or rewards[0]
 
 
-def _completions(file: Path, reward: str, model: str | None) -> pl.LazyFrame:
+def _scan_completions(file: Path, reward: str, model: str | None) -> pl.LazyFrame:
     rows = pl.scan_parquet(file).select("step", question="prompt", reward=reward)
     return rows if model is None else rows.select(pl.lit(model).alias("model"), pl.all())

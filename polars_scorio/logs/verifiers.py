@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, json_file, json_lines, shaped, table, unlike
-from polars_scorio.logs.json_lines import first_line, scan
-from polars_scorio.logs.paths import Paths, find, names
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import (
+    Row,
+    errors_name_file,
+    json_objects,
+    model_table,
+    read_json,
+    unexpected_content,
+)
+from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,7 +37,7 @@ _COLUMNS = {
 }
 
 
-@reader
+@log_reader
 def verifiers(
     paths: Paths,
     *,
@@ -66,36 +73,36 @@ def verifiers(
     >>> import polars_scorio as ps
     >>> ps.logs.verifiers("outputs/evals").pass_at_k([1, 4])  # doctest: +SKIP
     """
-    files = [*find(paths, "results.jsonl", "traces.jsonl")]
+    files = [*find_files(paths, "results.jsonl", "traces.jsonl")]
     traces = [file for file in files if "traces" in file.name]
     if traces and len(traces) < len(files):
         other = next(file for file in files if file not in traces)
         raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
     if traces:
-        log, trial = _episodes(traces, model, agent), "trial"
+        log, trial = _episode_frame(traces, model, agent), "trial"
     else:
-        log, trial = _rollouts(files, model), None
-    frame = log.with_columns(category=scored(threshold))
-    return read(frame, roles, by="benchmark", trial=trial)
+        log, trial = _scan_runs(files, model), None
+    frame = log.with_columns(category=reward_outcome(threshold))
+    return log_accessor(frame, roles, by="benchmark", trial=trial)
 
 
-def _rollouts(files: list[Path], model: str | None) -> pl.LazyFrame:
-    chosen = names({file: file.parent for file in files}, model) if model else {}
+def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
+    chosen = model_names({file: file.parent for file in files}, model) if model else {}
     runs = []
     for file in files:
         first_line(file, _EXPECTED, ("example_id", "reward"))
         side = file.with_name("metadata.json")
         if not side.exists():
             raise FileNotFoundError(f"{side} is missing, which tells whose results {file} holds")
-        with shaped(side, _SIDE):
-            run = json_file(side, _SIDE)
+        with errors_name_file(side, _SIDE):
+            run = read_json(side, _SIDE)
             keys = chosen.get(file, run["model"]), run["env_id"]
-        runs.append(_results(file, *keys))
+        runs.append(_scan_results(file, *keys))
     return pl.concat(runs)
 
 
-def _results(file: Path, model: str, environment: str) -> pl.LazyFrame:
-    return scan(file, _SCHEMA).select(
+def _scan_results(file: Path, model: str, environment: str) -> pl.LazyFrame:
+    return scan_lines(file, _SCHEMA).select(
         model=pl.lit(model),
         benchmark=pl.lit(environment),
         question="example_id",
@@ -105,23 +112,23 @@ def _results(file: Path, model: str, environment: str) -> pl.LazyFrame:
     )
 
 
-def _episodes(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
-    models = names({file: file.parent for file in files}, model)
+def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
+    models = model_names({file: file.parent for file in files}, model)
     runs: dict[Path, list[Row]] = {}
     for file in files:
         played: set[str | None] = set()
         runs[file] = []
-        with shaped(file, _TRACES):
-            for episode in json_lines(file, _TRACES):
-                traces = _traces(file, episode, agent)
+        with errors_name_file(file, _TRACES):
+            for episode in json_objects(file, _TRACES):
+                traces = _agent_traces(file, episode, agent)
                 played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
-                runs[file].append(_row(episode, traces))
+                runs[file].append(_episode_row(episode, traces))
         if model is None:
-            models[file] = _only(file, played - {None}) or _folder(file) or models[file]
-    return table(runs, models, _COLUMNS).lazy()
+            models[file] = _only_model(file, played - {None}) or _folder_model(file) or models[file]
+    return model_table(runs, models, _COLUMNS).lazy()
 
 
-def _only(file: Path, played: set[str | None]) -> str | None:
+def _only_model(file: Path, played: set[str | None]) -> str | None:
     """The model that an agent played with, if the traces say so."""
     if len(played) > 1:
         raise ValueError(
@@ -131,31 +138,31 @@ def _only(file: Path, played: set[str | None]) -> str | None:
     return next(iter(played), None)
 
 
-def _folder(file: Path) -> str | None:
+def _folder_model(file: Path) -> str | None:
     found = re.search(r"--([^/]+)/", file.as_posix())
     return found and found[1]
 
 
-def _traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:
+def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:
     """The traces of one agent in an episode."""
     if "traces" not in episode:
-        raise unlike(file, _TRACES, f"lines without 'traces': {[*episode]}")
+        raise unexpected_content(file, _TRACES, f"lines without 'traces': {[*episode]}")
     return [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
 
 
-def _row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
+def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
     task = episode["task"]
     errors = [error for trace in traces for error in trace.get("errors", ())] + episode["errors"]
     return (
         episode["env"]["id"],
         str(task["data"].get("idx", task.get("key"))),
         episode["id"],
-        _reward(traces) if episode["ok"] else None,
+        _episode_reward(traces) if episode["ok"] else None,
         errors[-1]["type"] if errors else None,
     )
 
 
-def _reward(traces: list[dict[str, Any]]) -> float | None:
+def _episode_reward(traces: list[dict[str, Any]]) -> float | None:
     rewards = [reward for trace in traces for reward in trace["rewards"].values()]
     # A reward that was not computed is null, or left out of the file.
     known = [r for r in rewards if r is not None and r["score"] is not None]

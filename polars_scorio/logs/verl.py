@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import json_lines, shaped, unlike
-from polars_scorio.logs.paths import Paths, find, refuse_unnamed, told
-from polars_scorio.logs.reader_options import LogOptions, read, reader, scored
+from polars_scorio.logs.json_files import errors_name_file, json_objects, unexpected_content
+from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +28,7 @@ _COLUMNS = {
 _CHUNK = 10_000
 
 
-@reader
+@log_reader
 def verl(
     paths: Paths,
     *,
@@ -63,42 +63,47 @@ def verl(
     >>> import polars_scorio as ps
     >>> ps.logs.verl("validation").avg()  # doctest: +SKIP
     """
-    files = [*find(paths, "*.jsonl")]
+    files = [*find_files(paths, "*.jsonl")]
     refuse_unnamed(files, model)
-    log = pl.concat([_rollouts(file, reward, told(file, model)) for file in files])
-    frame = log.with_columns(category=scored(threshold))
+    log = pl.concat([_step_rollouts(file, reward, path_model(file, model)) for file in files])
+    frame = log.with_columns(category=reward_outcome(threshold))
     trial = "trial" if frame["trial"].count() else None
-    return read(frame, roles, model="model" if model else None, by="step", trial=trial)
+    return log_accessor(frame, roles, model="model" if model else None, by="step", trial=trial)
 
 
-def _rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
-    lines = json_lines(file, _EXPECTED)
+def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
+    lines = json_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
     # In parts, for the texts of a file are larger than what is kept of them. Not scan_ndjson: a
     # reward that is NaN stands in the file as NaN, which Polars does not read.
     while part := [*islice(lines, _CHUNK)]:
         if not chunks and not any(reward in line for line in part):
             found = f"lines without the reward {reward!r}: {[*part[0]]}, see reward="
-            raise unlike(file, _EXPECTED, found)
-        with shaped(file, _EXPECTED):
-            rows = [*_rows(part, reward)]
+            raise unexpected_content(file, _EXPECTED, found)
+        with errors_name_file(file, _EXPECTED):
+            rows = [*_line_rows(part, reward)]
         chunks.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
     frame = pl.concat(chunks)
     return frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
 
 
-def _rows(lines: list[dict[str, Any]], reward: str) -> Iterator[tuple[object, ...]]:
+def _line_rows(lines: list[dict[str, Any]], reward: str) -> Iterator[tuple[object, ...]]:
     for line in lines:
-        yield line["step"], *_ids(line), _number(line.get(reward)), _number(line["score"])
+        yield (
+            line["step"],
+            *_line_ids(line),
+            _reward_number(line.get(reward)),
+            _reward_number(line["score"]),
+        )
 
 
-def _ids(line: dict[str, str]) -> tuple[str, str | None]:
+def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:
     if "uid" not in line:
         return line["input"], None
     sample, rollout, output = line["uid"].rsplit("_", 2)
     return sample, f"{rollout}_{output}"
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+def _reward_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
     # A reward function may return truth values, or what is written as text.
     return None if value is None else float(value)

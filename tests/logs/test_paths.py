@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from polars_scorio.logs.paths import find, names, told
+from polars_scorio.logs.paths import find_files, model_names, path_model
 
 
 def touch(path):
@@ -16,10 +16,10 @@ def touch(path):
 def test_files_folders_and_globs_are_found(tmp_path):
     first, second = touch(tmp_path / "a/x/run.json"), touch(tmp_path / "b/run.json")
     other = touch(tmp_path / "b/notes.txt")
-    assert find(tmp_path, "*.json") == {first: False, second: False}
-    assert find(str(tmp_path / "*" / "run.json"), "*.json") == {second: True}
-    assert find(tmp_path / "**" / "run.json", "*.json") == {first: True, second: True}
-    assert find([other, tmp_path / "a"], "*.json") == {first: False, other: True}
+    assert find_files(tmp_path, "*.json") == {first: False, second: False}
+    assert find_files(str(tmp_path / "*" / "run.json"), "*.json") == {second: True}
+    assert find_files(tmp_path / "**" / "run.json", "*.json") == {first: True, second: True}
+    assert find_files([other, tmp_path / "a"], "*.json") == {first: False, other: True}
 
 
 def test_a_file_that_is_reached_in_several_ways_is_read_once(tmp_path, monkeypatch):
@@ -27,10 +27,10 @@ def test_a_file_that_is_reached_in_several_ways_is_read_once(tmp_path, monkeypat
     (tmp_path / "link.json").symlink_to(file)
     (tmp_path / "b").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert find(["a/run.json", file, tmp_path / "b/../a/run.json", "link.json"], "*.json") == {
-        file: True
-    }
-    assert len(find([tmp_path, file], "*.json")) == 1
+    assert find_files(
+        ["a/run.json", file, tmp_path / "b/../a/run.json", "link.json"], "*.json"
+    ) == {file: True}
+    assert len(find_files([tmp_path, file], "*.json")) == 1
 
 
 def test_links_keep_the_name_by_which_they_are_known(tmp_path):
@@ -38,31 +38,31 @@ def test_links_keep_the_name_by_which_they_are_known(tmp_path):
     link = tmp_path / "runs" / "ada.json"
     link.parent.mkdir()
     link.symlink_to(blob)
-    assert [*find(tmp_path / "runs", "*.json")] == [link]
+    assert [*find_files(tmp_path / "runs", "*.json")] == [link]
 
 
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*/nowhere$"):
-        find(tmp_path / "nowhere", "*.json")
+        find_files(tmp_path / "nowhere", "*.json")
     with pytest.raises(FileNotFoundError, match=r"there is no file that matches .*/\*\.txt$"):
-        find(tmp_path / "*.txt", "*.json")
+        find_files(tmp_path / "*.txt", "*.json")
     with pytest.raises(FileNotFoundError, match=r"no file in .* is called a\.json or b\.json"):
-        find([tmp_path], "a.json", "b.json")
+        find_files([tmp_path], "a.json", "b.json")
 
 
 def test_a_name_is_the_last_part_of_a_place_and_as_many_folders_as_it_takes():
     places = ["/r/ada/x/samples", "/r/bob/x/samples", "/r/eve/other", "/q/x/samples"]
-    found = names({Path(f"{place}.jsonl"): Path(place) for place in places})
+    found = model_names({Path(f"{place}.jsonl"): Path(place) for place in places})
     assert [*found.values()] == ["ada/x/samples", "bob/x/samples", "other", "q/x/samples"]
 
 
 def test_files_with_one_place_are_one_model_unless_each_is_a_run():
     places = {Path("/r/ada/1.json"): Path("/r/ada"), Path("/r/ada/2.json"): Path("/r/ada")}
-    assert {*names(places).values()} == {"ada"}
+    assert {*model_names(places).values()} == {"ada"}
     said = r"1\.json and .*2\.json would both be the model 'ada': .*model="
     with pytest.raises(ValueError, match=said):
-        names(places, alone=True)
-    assert [*names(places, r"(\d)\.json", alone=True).values()] == ["1", "2"]
+        model_names(places, alone=True)
+    assert [*model_names(places, r"(\d)\.json", alone=True).values()] == ["1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_files_with_one_place_are_one_model_unless_each_is_a_run():
     ],
 )
 def test_model_is_a_name_or_a_pattern_with_one_group(model, expected):
-    assert told(Path("/runs/ada/x.json"), model) == expected
+    assert path_model(Path("/runs/ada/x.json"), model) == expected
 
 
 @pytest.mark.parametrize("model", ["runs/(bob)", "(bob)|ada"])
 def test_a_pattern_that_finds_nothing_is_said_with_the_path(model):
     with pytest.raises(ValueError, match=r"model=.* is not found in the path /runs/ada/x\.json"):
-        told(Path("/runs/ada/x.json"), model)
+        path_model(Path("/runs/ada/x.json"), model)
