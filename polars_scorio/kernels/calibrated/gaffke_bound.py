@@ -1,0 +1,259 @@
+"""Bounds of a population mean from a sample of values in [0, 1], without a model of the population.
+
+The lower bound is a quantile of the mean of the sample under random weights, drawn from a Dirichlet
+distribution that also weighs one more unit of value 0 [1]_ [2]_. For values 0 and 1 it is Clopper
+and Pearson's. The distribution of the weighted mean has no closed form, but its Laplace transform
+has: it is inverted along a hyperbola through the saddle point, by the trapezoid rule.
+
+References
+----------
+.. [1] N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean
+   of a nonnegative variable, Mathematical Methods of Statistics 14(4).
+.. [2] E. Learned-Miller and P. Thomas (2019), A New Confidence Interval for the Mean of a Bounded
+   Random Variable, arXiv:1905.06208.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.batches import slices
+
+_STEP, _LAST = 0.1, 16.0  # of the trapezoid rule along the hyperbola
+_NEGLIGIBLE = 1e-20  # a block of nodes that ends with less, of the sum, is the last that counts
+_ROOT_STEPS = 60
+_NEAR_SADDLE = 1e-6  # of a logit
+_ROUNDING = 1e-14  # of a logarithm
+_CLOSE = 1e-11  # on the scale of a standard normal quantile
+
+
+class Bounds(NamedTuple):
+    """Lower and upper bound of the mean in each group, shape (G,)."""
+
+    lo: Floats
+    hi: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Distinct values of the units of each group, group after group.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (P,)
+        Inside [0, 1], ascending within a group.
+    units : ndarray of float, shape (P,)
+        Effective number of units with this value: their number if all units weigh the same.
+    starts : ndarray of int, shape (G,)
+        Place of the first value of each group; no group is empty.
+    """
+
+    values: Floats
+    units: Floats
+    starts: Ints
+
+    @classmethod
+    def merged(cls, values: Floats, units: Floats, group: Ints, groups: int) -> Sample:
+        """Merge equal values of a group.
+
+        Examples
+        --------
+        >>> Sample.merged(np.array([1.0, 0, 1]), np.ones(3), np.zeros(3, int), 1).units
+        array([1., 2.])
+        """
+        values = np.clip(values, 0.0, 1.0)
+        order = np.lexsort((values, group))
+        values, units, group = values[order], units[order], group[order]
+        first = np.ones(values.size, dtype=bool)
+        first[1:] = (np.diff(values) > 0) | (np.diff(group) > 0)
+        places = np.flatnonzero(first)
+        starts = np.searchsorted(group[places], np.arange(groups))
+        return cls(values[places], np.add.reduceat(units, places), starts)
+
+    @property
+    def lengths(self) -> Ints:
+        """Number of distinct values of each group."""
+        return np.diff(np.append(self.starts, self.values.size))
+
+    def each_value(self, of_groups: Floats) -> Floats:
+        """Repeat the number of a group for each of its values."""
+        return np.repeat(of_groups, self.lengths, axis=0)
+
+    def total(self, of_values: Floats) -> Floats:
+        """Sum over the values of each group, along the first axis."""
+        return np.add.reduceat(of_values, self.starts, axis=0)
+
+    def mirrored(self) -> Sample:
+        """Replace each value x by 1 - x, in descending order."""
+        return Sample(1 - self.values, self.units, self.starts)
+
+
+def gaffke_bounds(sample: Sample, tail: Floats | float) -> Bounds:
+    """Bounds of the mean of the population that the units of each group are a sample of.
+
+    Parameters
+    ----------
+    sample : Sample
+        Values of the units.
+    tail : float or ndarray of float, shape (G,)
+        Chance that a bound misses the mean, on each side; inside (0, 1/2).
+
+    Returns
+    -------
+    Bounds
+        ``0 <= lo <= weighted mean <= hi <= 1``.
+
+    Examples
+    --------
+    Two values, .6 and .8; Clopper and Pearson's bounds for 7 of 10.
+
+    >>> one = np.zeros(2, dtype=int)
+    >>> pair = Sample.merged(np.array([0.6, 0.8]), np.ones(2), one, 1)
+    >>> np.array(gaffke_bounds(pair, 0.025)).round(4).ravel()
+    array([0.1095, 0.9553])
+    >>> binary = Sample.merged(np.array([0.0, 1.0]), np.array([3.0, 7.0]), one, 1)
+    >>> np.array(gaffke_bounds(binary, 0.025)).round(4).ravel()
+    array([0.3475, 0.9333])
+    """
+    tails = np.broadcast_to(np.asarray(tail, dtype=float), sample.starts.shape)
+    return Bounds(_lower_bound(sample, tails), 1 - _lower_bound(sample.mirrored(), tails))
+
+
+def _lower_bound(sample: Sample, tail: Floats) -> Floats:
+    """Quantile of the weighted mean: by secants from a Beta quantile."""
+    low, high = _brackets(sample, tail)
+    wide = high > low * (1 + 1e-14)
+    low, high = (np.log(np.where(low > 0, end, 0.5)) for end in (low, high))
+    wanted = scipy.special.ndtri(tail)
+
+    def excess(log_t: Floats) -> Floats:
+        log_chance = np.minimum(_log_chance(sample, np.exp(log_t)), -_NEGLIGIBLE)
+        return np.asarray(scipy.special.ndtri_exp(log_chance) - wanted)
+
+    found = low
+    if wide.any():
+        start = np.clip(np.log(_moment_quantile(sample, tail)), low, high)
+        found = np.where(wide, _bracketed_root(excess, start, low, high), low)
+    return np.where(sample.total(sample.values) > 0, np.exp(np.clip(found, low, high)), 0.0)
+
+
+def _moment_quantile(sample: Sample, tail: Floats) -> Floats:
+    """Quantile of the Beta distribution that has mean and variance of the weighted mean."""
+    units = sample.total(sample.units) + 1
+    mean = sample.total(sample.units * sample.values) / units
+    square = sample.total(sample.units * sample.values**2) / units
+    total = (units + 1) * mean * (1 - mean) / np.maximum(square - mean**2, 1e-300) - 1
+    shapes = np.maximum(mean * total, 1e-8), np.maximum((1 - mean) * total, 1e-8)
+    return np.maximum(scipy.special.betaincinv(*shapes, tail), 1e-300)
+
+
+def _bracketed_root(
+    function: Callable[[Floats], Floats], start: Floats, left: Floats, right: Floats
+) -> Floats:
+    """Root of each nearly linear, increasing function: by secants, or halves where those leave.
+
+    A root that is close stays as it is, so that none depends on the others beside it.
+    """
+    last, at_last = left, np.full_like(left, np.nan)
+    x, at_x = start, function(start)
+    for _ in range(_ROOT_STEPS):
+        moves = ~(np.abs(at_x) < _CLOSE) & (right - left > _ROUNDING)
+        if not moves.any():
+            break
+        left, right = np.where(at_x < 0, x, left), np.where(at_x < 0, right, x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = x - at_x * (x - last) / (at_x - at_last)
+        new = np.where((new > left) & (new < right), new, (left + right) / 2)
+        last, at_last = x, at_x
+        x = np.where(moves, new, x)
+        at_x = np.where(moves, function(x), at_x)
+    return x
+
+
+def _brackets(sample: Sample, tail: Floats) -> tuple[Floats, Floats]:
+    """Values between which the quantile lies: round all values down, or up, to two of them.
+
+    If all values below v become 0 and all others v, the weighted mean falls, and is v times a Beta
+    variable; if all positive values become the largest one, it rises.
+    """
+    total = sample.each_value(sample.total(sample.units))
+    order = np.argsort(-sample.values, kind="stable")
+    group = np.repeat(np.arange(sample.starts.size), sample.lengths)[order]
+    order = order[np.argsort(group, kind="stable")]
+    values, units = sample.values[order], sample.units[order]
+    running = np.cumsum(units)
+    before = sample.each_value((running - units)[sample.starts])
+    above = np.minimum(running - before, total)  # units with at least this value
+    below = np.maximum(total - above, 0.0)
+    quantile = scipy.special.betaincinv(above, below + 1, sample.each_value(tail))
+    low = np.maximum.reduceat(values * quantile, sample.starts)
+    positive = np.where(values > 0, quantile, 0.0)
+    high = values[sample.starts] * np.maximum.reduceat(positive, sample.starts)
+    return low, np.maximum(high, low)
+
+
+def _log_chance(sample: Sample, t: Floats) -> Floats:
+    """Log of the chance that the weighted mean of each group is at most t."""
+    ratio = sample.values / sample.each_value(t)  # 1 + lambda
+    c, rest = _saddle_point(sample, ratio)
+    at_values = sample.each_value(rest) + sample.each_value(c) * ratio
+    u = (ratio - 1) / at_values
+    square = sample.total(sample.units * u**2) + 1 / rest**2 + 1 / c**2
+    cube = sample.total(sample.units * u**3) - 1 / rest**3 + 1 / c**3
+    skew = 2 * cube / (3 * square**1.5)
+    bend = np.where(
+        skew == 0, 0.0, (np.sqrt(1 + 4 * skew**2) - 1) / np.where(skew == 0, 1, 2 * skew)
+    )
+    peak = -sample.total(sample.units * np.log(at_values)) - np.log(rest) - np.log(c)
+    mass = _integral(sample, ratio, c, bend, np.sqrt(square), peak)
+    with np.errstate(divide="ignore"):
+        return np.minimum(peak + np.log(np.maximum(mass, 0.0)), 0.0)
+
+
+def _saddle_point(sample: Sample, ratio: Floats) -> tuple[Floats, Floats]:
+    """Point c inside (0, 1) at which the inverted function is stationary, and 1 - c.
+
+    By Newton steps on the logit of c, or halves of its bracket where those leave it.
+    """
+    left, right = np.full(sample.starts.size, -36.0), np.full(sample.starts.size, 36.0)
+    v, moves = np.zeros(sample.starts.size), np.ones(sample.starts.size, dtype=bool)
+    for _ in range(_ROOT_STEPS):
+        c, rest = scipy.special.expit(v), scipy.special.expit(-v)
+        u = (ratio - 1) / (sample.each_value(rest) + sample.each_value(c) * ratio)
+        slope = -sample.total(sample.units * u) + 1 / rest - 1 / c
+        bends = sample.total(sample.units * u**2) + 1 / rest**2 + 1 / c**2
+        left, right = np.where(slope < 0, v, left), np.where(slope < 0, right, v)
+        # Newton on the slope times c (1 - c), which has no poles.
+        step = slope / (c * rest * bends + (1 - 2 * c) * slope)
+        new = np.where((v - step > left) & (v - step < right), v - step, (left + right) / 2)
+        v, moves = np.where(moves, new, v), moves & (np.abs(new - v) > _NEAR_SADDLE)
+        if not moves.any():
+            break
+    return scipy.special.expit(v), scipy.special.expit(-v)
+
+
+def _integral(
+    sample: Sample, ratio: Floats, c: Floats, bend: Floats, scale: Floats, peak: Floats
+) -> Floats:
+    """Integral along the hyperbola, relative to the value at the saddle point."""
+    total = np.zeros(c.size)
+    for block in slices(round(_LAST / _STEP) + 1, max(8 * ratio.size, 2**12)):
+        tau = np.arange(block.start, min(block.stop, round(_LAST / _STEP) + 1)) * _STEP
+        straight = np.sqrt(1 - bend**2)[:, None]
+        across, along = -bend[:, None], 1j * straight
+        z = c[:, None] + (across * (np.cosh(tau) - 1) + along * np.sinh(tau)) / scale[:, None]
+        slope = (across * np.sinh(tau) + along * np.cosh(tau)) / scale[:, None]
+        at_values = np.log(1 + sample.each_value(z) * (ratio - 1)[:, None])
+        exponent = -sample.total(sample.units[:, None] * at_values) - np.log(1 - z) - np.log(z)
+        terms = (np.exp(exponent - peak[:, None]) * slope).imag
+        terms[:, tau == 0] /= 2
+        total = total + terms.sum(axis=1)
+        if (np.abs(terms[:, -1]) < _NEGLIGIBLE * np.abs(total)).all():
+            break
+    return total * _STEP / np.pi
