@@ -1,0 +1,204 @@
+"""Tests of whether the number of trials of a question followed its outcomes, or its difficulty.
+
+Null hypothesis of each test: the number of trials says nothing about the success rate of a
+question, and the trials of a question are exchangeable. The tests condition on what the log shows,
+so that hard or easy benchmarks are not accused of a pattern that they cannot avoid.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Ints
+
+# Levels at which each test rejects, in the order in which they are asked.
+PATTERN_LEVEL, ORDER_LEVEL, DIFFICULTY_LEVEL = 0.005, 0.001, 0.002
+_TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
+_MOST_CONVOLVED = 2_000  # questions whose number of last successes is convolved exactly
+_FEWEST_CORRELATED = 3  # questions that have a correlation
+
+
+class StoppingEvidence(NamedTuple):
+    """P-values of the three tests for one group of questions; None: the order is not known."""
+
+    pattern: float
+    order: float | None
+    difficulty: float
+
+    @property
+    def followed(self) -> str | None:
+        """What the number of trials followed: "outcomes", "difficulty", or None."""
+        by_order = self.order is not None and self.order < ORDER_LEVEL
+        if self.pattern < PATTERN_LEVEL or by_order:
+            return "outcomes"
+        return "difficulty" if self.difficulty < DIFFICULTY_LEVEL else None
+
+
+def stopping_evidence(
+    n: Ints, c: Ints, questions: Ints, last_successes: Ints | None = None
+) -> StoppingEvidence:
+    """Test one group of questions for trials that stopped on outcomes or followed difficulty.
+
+    Parameters
+    ----------
+    n, c, questions : ndarray of int, shape (S,)
+        Trials (at least one) and successes of each state, and how many questions share it.
+    last_successes : ndarray of int, shape (S,), optional
+        Number of those questions whose last trial succeeded, if the order of trials is known.
+
+    Returns
+    -------
+    StoppingEvidence
+        All p-values are 1 if every question has the same number of trials.
+
+    Examples
+    --------
+    Up to four trials, until one succeeds.
+
+    >>> evidence = stopping_evidence(np.array([1, 2, 4]), np.array([1, 1, 0]), np.array([4, 3, 9]))
+    >>> round(evidence.pattern, 6), evidence.followed
+    (4.5e-05, 'outcomes')
+    """
+    if n.size == 0 or n.min() == n.max():
+        return StoppingEvidence(1.0, None if last_successes is None else 1.0, 1.0)
+    order = None if last_successes is None else order_p_value(n, c, questions, last_successes)
+    return StoppingEvidence(
+        pattern_p_value(n, c, questions), order, difficulty_p_value(n, c, questions)
+    )
+
+
+def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
+    """P-value of the pattern that all short questions share their successes, or their failures.
+
+    A question is short if it has fewer trials than some other. Fisher's exact test, with the counts
+    of longer questions thinned to as many trials; patterns that are as unlikely are added up.
+
+    Parameters
+    ----------
+    n, c, questions
+        As for `stopping_evidence`; not all `n` are equal.
+
+    Examples
+    --------
+    Nothing is ever solved: that short questions have no success is no wonder.
+
+    >>> pattern_p_value(np.array([1, 2]), np.array([0, 0]), np.array([10, 10]))
+    1.0
+    """
+    short = n < n.max()
+    kinds = [(c, False)]
+    if n[short].min() < n[short].max():
+        kinds.append((n - c, True))
+    chances = [
+        [
+            _pattern_chance(n, c, questions, common, failures=failures)
+            for common in range(int(n[short].min()) + 1)
+        ]
+        for _, failures in kinds
+    ]
+    observed = [
+        each[int(number[short][0])]
+        for (number, _), each in zip(kinds, chances, strict=True)
+        if (number[short] == number[short][0]).all() and number[short][0] < len(each)
+    ]
+    if not observed:
+        return 1.0
+    every = np.concatenate(chances)
+    return min(1.0, float(every[every <= max(observed) * _TIES].sum()))
+
+
+def _pattern_chance(n: Ints, c: Ints, questions: Ints, common: int, *, failures: bool) -> float:
+    """Chance that all short questions have `common` successes (or failures) under the null."""
+    chance = 0.0
+    for g in np.unique(n[n < n.max()]):
+        same, longer = questions[n == g].sum(), n > g
+        wanted = g - common if failures else common
+        agree = scipy.stats.hypergeom.pmf(wanted, n[longer], c[longer], g) @ questions[longer]
+        chance += _log_choose(agree + same, same) - _log_choose(
+            questions[longer].sum() + same, same
+        )
+    return float(np.exp(chance))
+
+
+def _log_choose(total: float, part: float) -> float:
+    """Log of a binomial coefficient, of numbers that need not be whole."""
+    gammaln = scipy.special.gammaln
+    return float(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
+
+
+def order_p_value(n: Ints, c: Ints, questions: Ints, last_successes: Ints) -> float:
+    """P-value of the number of questions whose last trial succeeded, two-sided.
+
+    Given n and c, the last trial of a question succeeds with chance c/n. Questions with one trial,
+    or without both outcomes, say nothing.
+
+    Examples
+    --------
+    Only the last of four trials ever succeeds, in ten questions: twice .25 to the tenth.
+
+    >>> order_p_value(np.array([4]), np.array([1]), np.array([10]), np.array([10]))
+    1.9073486328125e-06
+    """
+    mixed = (n > 1) & (c > 0) & (c < n)
+    rates = np.repeat(c[mixed] / n[mixed], questions[mixed])
+    successes = int(last_successes[mixed].sum())
+    if rates.size > _MOST_CONVOLVED:
+        mean, sigma = rates.sum(), np.sqrt((rates * (1 - rates)).sum())
+        tails = scipy.special.ndtr((np.array([1, -1]) * (successes - mean) + 0.5) / sigma)
+        return float(min(1.0, 2 * tails.min()))
+    chances = np.ones(1)
+    for rate in rates:
+        chances = np.convolve(chances, [1 - rate, rate])
+    return float(min(1.0, 2 * min(chances[: successes + 1].sum(), chances[successes:].sum())))
+
+
+def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
+    """P-value of the covariance of log n with the success rate of a question, two-sided.
+
+    The covariance is compared with Pearson's type III distribution of the same variance and
+    skewness, and never with less than the normal tail.
+
+    Parameters
+    ----------
+    n, c, questions
+        As for `stopping_evidence`; not all `n` are equal.
+
+    Examples
+    --------
+    The harder half has 16 trials, the easier half 4.
+
+    >>> n, c, often = np.array([4, 4, 16, 16]), np.array([4, 3, 2, 1]), np.array([20, 10, 10, 20])
+    >>> difficulty_p_value(n, c, often) < 1e-9
+    True
+    """
+    size = questions.sum()
+    rate = c / n
+    mean = questions @ rate / size
+    if size < _FEWEST_CORRELATED or mean in {0.0, 1.0}:
+        return 1.0
+    x = np.log(n) - questions @ np.log(n) / size
+    spread = questions @ (rate - mean) ** 2 / (size - 1)
+    variance = np.maximum(spread, mean * (1 - mean) / n)
+    third = 2 * (1 - 2 * mean) * variance**2 / (mean * (1 - mean) + variance)
+    sigma = np.sqrt(questions @ (x**2 * variance))
+    t = questions @ (x * (rate - mean)) / sigma
+    skewness = questions @ (x**3 * third) / sigma**3
+    tail = max(_type_three_tail(t, skewness), scipy.special.ndtr(-abs(t)))
+    return float(min(1.0, 2 * tail))
+
+
+_SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
+
+
+def _type_three_tail(t: float, skewness: float) -> float:
+    """Chance of a value beyond t, on the side of t, of a standardized type III distribution."""
+    if abs(skewness) < _SYMMETRIC:
+        return float(scipy.special.ndtr(-abs(t)))
+    shape = 4 / skewness**2
+    place = max(shape + 2 * t / skewness, 0.0)
+    above = (t > 0) == (skewness > 0)
+    tail = scipy.special.gammaincc if above else scipy.special.gammainc
+    return float(tail(shape, place))
