@@ -1,4 +1,4 @@
-"""The tests of stopping against enumeration, Fisher's exact test, laws, and a second calculation."""
+"""Tests of stopping against enumeration, Fisher, laws, and a second calculation."""
 
 import json
 from itertools import product

@@ -1,0 +1,50 @@
+"""The credit of Geom@k against a second calculation, exact cases and laws."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from polars_scorio.kernels.calibrated.root_credit import root_credit
+
+FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["geom_credit"] if FILE.exists() else []
+
+
+@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+@pytest.mark.parametrize("case", VECTORS)
+def test_vectors(case):
+    credit, bias = root_credit(case["n"], case["k"], case["a"], case["b"])
+    assert credit == pytest.approx(case["credit"], abs=1e-9)
+    assert bias == pytest.approx(case["bias"], abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16])
+def test_of_one_trial_with_powers_that_sum_to_one_it_is_the_share_of_successes(n):
+    credit, bias = root_credit(n, 1, 0.3, 0.7)
+    # The ridge pulls inner credits by about a thousandth of their distance.
+    assert credit == pytest.approx(np.arange(n + 1) / n, abs=2e-3)
+    assert bias < 1e-3
+
+
+cases = st.integers(1, 24).flatmap(
+    lambda n: st.tuples(st.just(n), st.integers(1, n), st.floats(0, 2), st.floats(0.05, 2))
+)
+
+
+@given(cases)
+def test_the_mean_credit_is_within_the_bias_of_geom_at_k(case):
+    n, k, a, b = case
+    credit, bias = root_credit(n, k, a, b)
+    assert credit[0] == 0.0
+    assert credit[-1] == 1.0
+    assert ((credit >= 0) & (credit <= 1)).all()
+    # Between the rates of the grid: a little slack for steep roots near 0 and 1.
+    p = np.linspace(0.02, 0.98, 97)
+    mean = stats.binom.pmf(np.arange(n + 1), n, p[:, None]) @ credit
+    wanted = (1 - (1 - p) ** k) ** a * p ** (k * b)
+    assert np.abs(mean - wanted).max() <= bias + 1e-4
