@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.metrics import (
         Metric,
+        Summary,
         auc_at_k,
         avg,
         bayes,
@@ -54,6 +55,7 @@ __all__ = [
     "Scorio",
     "ScorioExpr",
     "SuccessWarning",
+    "Summary",
     "auc_at_k",
     "avg",
     "bayes",

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.metrics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -22,7 +21,7 @@ class Agreement(ps.Metric):
         n, c = states.n, states.counts[:, 1]
         alike = c * (c - 1) + (n - c) * (n - c - 1)
         estimate = np.where(n > 1, alike / np.maximum(n * (n - 1), 1), np.nan)
-        return Summary(states.mean(estimate), *posterior.integrate(moments))
+        return ps.Summary(states.mean(estimate), *posterior.integrate(moments))
 
 
 def moments(nu, n):  # noqa: ARG001 - of the success rate, however many trials there were

@@ -34,12 +34,12 @@ ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 # What holds for all numbers of a row.
 HEADINGS = ":headings"  # JSON: for each column of a number the metric as people write it
 FACTS = (
+    HEADINGS,
     "questions",
     "clusters",
     "trials",
     "dropped",
     "unscored",
-    HEADINGS,
     "confidence",
     "inference",
     "overall",

@@ -10,6 +10,7 @@ from polars_scorio.metrics.blends import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
+from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import (
     auc_at_k,
     g_pass_at_k_tau,
@@ -22,6 +23,7 @@ from polars_scorio.metrics.weighted import avg, bayes
 
 __all__ = [
     "Metric",
+    "Summary",
     "auc_at_k",
     "avg",
     "bayes",

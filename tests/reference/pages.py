@@ -113,7 +113,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps.spectrum_weights", ps.spectrum_weights, *ps.spectrum_weights.__all__),
                 Entry("metric.expr", ps.Metric.expr),
                 Entry("metric.posterior_expr", ps.Metric.posterior_expr),
-                *named("ps", ps, "Metric"),
+                *named("ps", ps, "Metric", "Summary"),
             ),
         ),
         Page(
