@@ -78,7 +78,7 @@ def roles(df: pl.DataFrame, names: list[str], labels: list[str]) -> None:
     assert_type(configured, ps.Scorio[pl.DataFrame])
     assert_type(configured(model="llm", success=2, missing=0, n=80), ps.Scorio[pl.DataFrame])
     ps.scorio(df, model=None, trial=None, by=("a", pl.col("b")), count="rows", success=True)
-    ps.scorio(df)(category=pl.col("reward") >= 0.5, model=pl.concat_str("a", "b"), by="domain")
+    ps.scorio(df)(category="reward", threshold=0.5, model=pl.concat_str("a", "b"), by="domain")
     ps.scorio(df)(modle="llm")  # type: ignore[call-arg]
     ps.scorio(df)(question=None)  # type: ignore[arg-type]
     ps.scorio(df)(by=3)  # type: ignore[arg-type]

@@ -136,7 +136,8 @@ class Accessor(Generic[FrameT]):
         -------
         DataFrame or LazyFrame
             Columns by..., model, question, cluster (if the log has them), category (under their own
-            names and dtypes) and count (UInt64), sorted by all but the last. With
+            names and dtypes; whether it reaches the `threshold` if there is one) and count
+            (UInt64), sorted by all but the last. With
             ``missing="drop"`` the missing outcomes keep a row with a null category, so that a later
             report still counts them as dropped.
 

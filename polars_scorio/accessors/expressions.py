@@ -14,6 +14,7 @@ import polars as pl
 from polars_scorio import metrics
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.category_values import EXACT, check_dtype
+from polars_scorio.counting.graded_rewards import reaches, refuse_ungraded
 from polars_scorio.counting.roles import Category, Roles, bind
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.metrics.metric import Metric, check_metric
@@ -93,6 +94,7 @@ class ScorioExpr:
         self,
         *,
         success: Category | Iterable[Category] | None = None,
+        threshold: float | None = None,
         missing: Category = "error",
     ) -> ScorioExpr:
         """Say what the categories mean; as the roles of these names in `Scorio.__call__`.
@@ -103,6 +105,9 @@ class ScorioExpr:
             Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
             No warning says that a column has none of them, as a report does: an expression sees
             some of the groups at a time, and never knows whether these are all.
+        threshold : float, optional
+            The column holds a number, and a trial succeeds if it reaches the threshold. NaN is
+            missing, which a comparison such as ``pl.col("reward") >= 0.5`` takes for a success.
         missing : category, "error" or "drop"
             What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a
             category, as in ``missing=0``. What the column cannot hold is refused at collection,
@@ -117,6 +122,8 @@ class ScorioExpr:
         ------
         TypeError
             If one of them is no category.
+        ValueError
+            If `threshold` is no finite number, or comes together with `success`.
 
         Examples
         --------
@@ -127,7 +134,7 @@ class ScorioExpr:
         >>> grades.select(grade.avg()).item()
         0.5
         """
-        return ScorioExpr(self._expr, Roles(success=success, missing=missing))
+        return ScorioExpr(self._expr, Roles(success=success, threshold=threshold, missing=missing))
 
     @takes()
     def estimate(self, metric: Metric) -> pl.Expr:
@@ -222,9 +229,12 @@ class ScorioExpr:
                 f"a metric is one of a single column, got {self._expr}. Write an expression for "
                 "each column."
             )
-        groups = _Groups(answer, self._roles)
+        outcome, roles = self._expr, self._roles
+        if roles.threshold is not None:
+            outcome, roles = _reached(outcome, roles.threshold), replace(roles, threshold=None)
+        groups = _Groups(answer, roles)
         # Elementwise on what was aggregated: a call for many groups, never one for each.
-        return pl.struct(groups.counts(self._expr)).map_batches(
+        return pl.struct(groups.counts(outcome)).map_batches(
             groups, return_dtype=answer.dtype, is_elementwise=True
         )
 
@@ -318,6 +328,16 @@ class _Groups:
             )
 
 
+def _reached(reward: pl.Expr, threshold: float) -> pl.Expr:
+    """Whether a reward reaches a threshold; its dtype is known at collection only."""
+
+    def reached(column: pl.Series) -> pl.Series:
+        refuse_ungraded("threshold", column.name, column.dtype)
+        return column.to_frame().select(reaches(pl.first(), column.dtype, threshold)).to_series()
+
+    return reward.map_batches(reached, return_dtype=pl.Boolean(), is_elementwise=True)
+
+
 def _values(expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """The categories as words or as numbers; what is neither is refused in our own words."""
     return expr.map_batches(partial(_cast, dtype=dtype), return_dtype=dtype, is_elementwise=True)
@@ -368,10 +388,13 @@ def _refuse_strays(name: str, strays: Ints, counted: Classes) -> None:
         return
     if counted.known is None:
         raise ValueError(
-            f"a category that is not a whole number in {name!r}: pass an expression instead, for "
-            "instance (pl.col(...) >= 0.5).scorio."
+            f"a category that is not a whole number in {name!r}: say from where on a reward is a "
+            "success, for instance with .scorio(threshold=0.5)."
         )
+    outside = f"outside {list(counted.known)}"
+    if counted.known == (0, 1):
+        outside = "that is neither 0 nor 1"
     raise ValueError(
-        f"a category outside {list(counted.known)} in {name!r}: recode it, pass w with a weight "
+        f"a category {outside} in {name!r}: recode it, pass w with a weight "
         "for every category, or say with .scorio(success=...) which of them count as success."
     )

@@ -17,7 +17,7 @@ from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.reporting.options import OutcomeOptions, RoleOptions, chosen
+from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Scorio(
         category: Column = "category",
         by: Column | Iterable[Column] | None = (),
         success: Category | Iterable[Category] | None = None,
+        threshold: float | None = None,
         missing: Category = "error",
         n: int | None = None,
         count: Column | None = None,
@@ -101,6 +102,10 @@ class Scorio(
             set, in the order of the names.
         success : category or several of them, optional
             Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+        threshold : float, optional
+            The category column holds a number, and a trial succeeds if it reaches the threshold.
+            NaN is missing. Prefer it to a comparison as the category, which Polars answers with
+            true for NaN; such a comparison is an error if the log has NaN there.
         missing : category, "error" or "drop"
             What a null or NaN category means, a crashed or unscored trial: an error; nothing, but
             counted in the column `dropped`; or a category, as in ``missing=0``.
@@ -156,8 +161,9 @@ class Scorio(
         TypeError
             If a role is neither a name nor an expression, or a category neither word nor number.
         ValueError
-            If `n` is not a positive int, `levels` are not numbers, a category has more than 64
-            bits, or `count` comes together with `trial`.
+            If `n` is not a positive int, `levels` or `threshold` are not numbers, a category has
+            more than 64 bits, `threshold` comes together with `success` or `levels`, or `count`
+            with `trial`.
 
         Examples
         --------
@@ -165,7 +171,7 @@ class Scorio(
         >>> import polars_scorio
         >>> log = pl.DataFrame({"llm": ["a", "a"], "task": [1, 2], "reward": [0.2, 0.9]})
         >>> solved = log.scorio(
-        ...     model="llm", question="task", trial=None, category=pl.col("reward") >= 0.5
+        ...     model="llm", question="task", trial=None, category="reward", threshold=0.5
         ... )
         >>> solved.avg().select("llm", "mu").row(0)
         ('a', 0.5)
@@ -178,6 +184,7 @@ class Scorio(
             category=category,
             by=by,
             success=success,
+            threshold=threshold,
             missing=missing,
             n=n,
             count=count,
@@ -277,7 +284,7 @@ def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyF
 @overload  # as pyrefly and ty take a frame that is generic
 def scorio(frame: FrameT, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]: ...
 @overload
-def scorio(frame: pl.Expr, **roles: Unpack[OutcomeOptions]) -> ScorioExpr: ...
+def scorio(frame: pl.Expr, **roles: Unpack[ExpressionOptions]) -> ScorioExpr: ...
 @takes(Scorio.__call__)
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
@@ -290,7 +297,7 @@ def scorio(
     Parameters
     ----------
     frame : DataFrame, LazyFrame or Expr
-        The log, or the categories: of those, `success` and `missing` alone are said.
+        The log, or the categories: of those, `success`, `threshold` and `missing` alone are said.
 
     Returns
     -------

@@ -43,6 +43,8 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     missing = "what a trial without an outcome is: error, drop, or a category"
     add("--missing", metavar="MEANING", help=missing)
     add("--n", type=int, help="trials that each question must have")
+    threshold = "the category is a number, from here on a success; NaN is missing"
+    add("--threshold", type=float, metavar="REWARD", help=threshold)
     levels = f"the category is the reward itself, one of these{again}"
     add("--levels", type=float, action="append", metavar="REWARD", help=levels)
 
@@ -91,7 +93,7 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         roles["missing"] = asked.missing
     elif asked.missing is not None:
         roles["missing"] = column_value(asked.missing, dtype)
-    given = {"n": asked.n, "levels": asked.levels}
+    given = {"n": asked.n, "levels": asked.levels, "threshold": asked.threshold}
     return roles | {role: value for role, value in given.items() if value is not None}
 
 

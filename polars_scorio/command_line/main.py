@@ -19,7 +19,7 @@ from polars_scorio.display.installed_version import installed_version
 
 _EXAMPLES = """examples:
   polars-scorio report rollouts.parquet --by domain -o report.html
-  polars-scorio report runs/ --category "reward >= 0.5" --metric "pass_at_k([1, 4])" -o -
+  polars-scorio report runs/ --category reward --threshold 0.5 --metric "pass_at_k([1, 4])" -o -
   polars-scorio report results.json --from tau2_bench
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o

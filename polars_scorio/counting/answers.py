@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.checks import BAD, BALLOTS, MISSING, ROWS, TWOFOLD
+from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD, fault_columns
 from polars_scorio.counting.duplicates.distinct_ids import compared, identities
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import ANSWER, TRIAL, Trials
@@ -56,7 +56,7 @@ def by_answer(
     return answers.with_columns(_twofold(trials)).group_by(*keys).agg(
         pl.struct(VOTES, RIGHT).filter(given).alias(BALLOTS),
         pl.col(TWOFOLD).min(),
-        pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum(),
+        pl.col(ROWS, MISSING, *fault_columns(trials)).sum(),
         *(pl.col(each.meta.output_name()).explode(**AS_ROWS).drop_nulls() for each in lists),
         *totals,
         *(identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []),

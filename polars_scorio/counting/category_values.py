@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
-
-# How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
-NOISE = 1e-6
 
 # Whole numbers below it are apart from each other in Float64 too.
 EXACT = 2**53
@@ -80,13 +76,6 @@ def _fits(value: int, dtype: pl.DataType) -> bool:
     bits = int("".join(filter(str.isdigit, name)))
     least = 0 if name.startswith("U") else -(1 << (bits - 1))
     return least <= value < least + (1 << bits)
-
-
-def near_level(reward: pl.Expr, levels: Iterable[float]) -> pl.Expr:
-    """A reward as the level that it is, but for noise; unchanged if it is none."""
-    value = reward.cast(pl.Float64)
-    near = (pl.when((value - level).abs() <= NOISE).then(level) for level in levels)
-    return pl.coalesce(*near, value)
 
 
 def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:

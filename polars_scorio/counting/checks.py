@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.roles import CLUSTER, Trials
+from polars_scorio.counting.roles import CLUSTER, MISREAD, Trials
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
@@ -51,6 +51,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     return [
         *_keys(trials),
         *_multiplicities(trials),
+        *_misread(trials),
         *_clusters(trials),
         *([] if classes and integer_ids(trials) else identity_rules(trials)),
         *_sizes(trials),
@@ -221,6 +222,26 @@ def _multiplicities(trials: Trials) -> list[Rule]:
     ]
 
 
+def fault_columns(trials: Trials) -> list[str]:
+    """Columns that count the bad rows of a question: bad multiplicities, NaN taken for success."""
+    return [BAD] * (trials.count is not None) + [MISREAD] * (trials.misread is not None)
+
+
+def _misread(trials: Trials) -> list[Rule]:
+    if trials.misread is None:
+        return []
+    return [
+        Rule(
+            pl.col(MISREAD) > 0,
+            _text(": ", _number(MISREAD, "trial")),
+            f"a NaN that the category expression {trials.category.name!r} takes for a success",
+            "Polars orders NaN above all numbers. Pass the column itself and threshold=, as in "
+            'category="reward", threshold=0.5: then NaN is a missing category. Or say in the '
+            "expression what NaN means, with .fill_nan(...) before the comparison.",
+        )
+    ]
+
+
 def _clusters(trials: Trials) -> list[Rule]:
     if trials.cluster is None:
         return []
@@ -343,13 +364,15 @@ def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:
     """What a category is that belongs to no class, and what to do about it."""
     graded = (
         "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
-        "threshold, as in category=pl.col(...) >= 0.5 (threshold=0.5 where ps.logs reads them)."
+        "threshold, as in threshold=0.5: from there on a reward is a success."
     )
     if classes.known is None and classes.rewards:
         return "an infinite reward", "Recode it, or make it null and see missing=."
     if classes.known is None:
         return "a category that is not a whole number", graded
     what = f"a category outside {list(classes.known)}"
+    if classes.known == (0, 1):  # 0.3 is inside [0, 1], to most readers
+        what = "a category that is neither 0 nor 1"
     if trials.roles.levels is not None:
         return what, "Recode it, or name every reward that there is in levels=."
     way_out = (

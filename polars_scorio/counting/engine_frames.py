@@ -78,11 +78,31 @@ def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
     return EngineLog(known, {name: _plain(known, name) for name in columns if name in present})
 
 
+def outcome(log: EngineLog, category: str, threshold: float | None) -> nw.Expr:
+    """The category of a trial; with a threshold 1 if it is reached, 0 if not, -1 for null or NaN.
+
+    Integers without a null are what all engines make of a condition alike; `reached` reads them.
+    """
+    column = log.column(category)
+    if threshold is None:
+        return column
+    missing = column.is_null()
+    if log.plain[category].is_float():
+        missing = missing | column.is_nan()
+    reached = nw.when(column >= threshold).then(nw.lit(1)).otherwise(nw.lit(0))
+    return nw.when(missing).then(nw.lit(-1)).otherwise(reached)
+
+
+def reached() -> pl.Expr:
+    """The `outcome` of a threshold, as collected, as a truth value; null where it is missing."""
+    return pl.when(pl.col(CATEGORY) >= 0).then(pl.col(CATEGORY) == 1).alias(CATEGORY)
+
+
 def categories(
-    log: EngineLog, keys: Sequence[str], category: str, trial: str | None
+    log: EngineLog, keys: Sequence[str], category: nw.Expr, trial: str | None
 ) -> pl.DataFrame:
     """How many rows with some keys have each category (`COUNT`), and how many no id (`NO_ID`)."""
-    columns, sums = [log.column(category).alias(CATEGORY)], [nw.len().alias(COUNT)]
+    columns, sums = [category.alias(CATEGORY)], [nw.len().alias(COUNT)]
     if trial is not None:
         columns.append(nw.col(trial).is_null().cast(nw.Int64).alias(NO_ID))
         sums.append(nw.col(NO_ID).sum())

@@ -20,6 +20,7 @@ def count_trials(
     trial: str | None = "trial",
     category: str = "category",
     by: str | Iterable[str] | None = (),
+    threshold: float | None = None,
     missing: Category = "error",
     n: int | None = None,
     cluster: str | None = None,
@@ -39,7 +40,7 @@ def count_trials(
     model, question, trial, category, by
         Column names, with the meaning that they have in `Scorio.__call__`. A column that must be
         computed is added to the frame before, by its engine.
-    missing, n, cluster, validate
+    threshold, missing, n, cluster, validate
         As in `Scorio.__call__`. The check for duplicates groups the log by its trial ids, which
         is most of the work; ``validate=False`` leaves that out, and with it the second run.
 
@@ -47,7 +48,8 @@ def count_trials(
     -------
     DataFrame
         As `Scorio.counts`: by..., model, question, cluster (if there is one), category (under their
-        own names) and count (UInt64), sorted by all but the last. The dtypes are those that Polars
+        own names; with `threshold` whether it is reached) and count (UInt64), sorted by all but the
+        last. The dtypes are those that Polars
         has for the columns of the engine: labels that it keeps in a dictionary are Categorical or
         Enum, and Python objects are what all of them are, truth values, numbers or words.
 
@@ -78,6 +80,7 @@ def count_trials(
         trial=trial,
         category=category,
         by=by,
+        threshold=threshold,
         missing=missing,
         n=n,
         cluster=cluster,
@@ -120,7 +123,10 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     keys = [*trials.keys, trials.question.name]
     trial = trials.trial.name if trials.trial and trials.identified else None
     cluster = [] if trials.cluster is None else [trials.cluster.name]
-    found = engine_frames.categories(log, [*keys, *cluster], trials.category.name, trial)
+    outcome = engine_frames.outcome(log, trials.category.name, roles.threshold)
+    found = engine_frames.categories(log, [*keys, *cluster], outcome, trial)
+    if roles.threshold is not None:
+        found = found.with_columns(engine_frames.reached())
     questions = _questions(found, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
@@ -133,7 +139,7 @@ def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The tallies of the questions, from the counts that an engine found."""
     frame = _typed(found, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
-    return tallies(bind(frame, replace(trials.roles, trial=None, count=count)))
+    return tallies(bind(frame, replace(trials.roles, trial=None, count=count, threshold=None)))
 
 
 def _identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import polars as pl
@@ -18,19 +17,23 @@ from polars_scorio.arguments import (
     check_columns,
     check_count,
     check_flag,
-    flat_numbers,
     is_several,
     plain,
-    several,
     shown,
 )
 from polars_scorio.counting.category_values import (
-    NOISE,
     check_dtype,
     held,
     is_label,
-    near_level,
     plain_answer,
+)
+from polars_scorio.counting.graded_rewards import (
+    check_levels,
+    check_threshold,
+    near_level,
+    reaches,
+    refuse_ungraded,
+    true_for_nan,
 )
 
 Column = str | pl.Expr
@@ -41,7 +44,7 @@ Unscored = Literal["error", "drop"]
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
-CLUSTER, ANSWER = ":cluster", ":answer"
+CLUSTER, ANSWER, MISREAD = ":cluster", ":answer", ":misread"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -70,6 +73,7 @@ class Roles:
     category: Column = "category"
     by: Column | Iterable[Column] | None = ()
     success: Category | Iterable[Category] | None = None
+    threshold: float | None = None
     missing: Category = "error"
     n: int | None = None
     count: Column | None = None
@@ -91,7 +95,7 @@ class Roles:
         if self.n is not None:
             self._set("n", check_count("n", self.n))
         self._set("validate", check_flag("validate", self.validate))
-        self._check_levels()
+        self._check_rewards()
         self._check_unscored()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
@@ -121,17 +125,18 @@ class Roles:
                 f'missing={self.missing!r} does not leave: it goes with missing="drop"'
             )
 
-    def _check_levels(self) -> None:
-        if self.levels is None:
+    def _check_rewards(self) -> None:
+        """Check what says how rewards are read: threshold, levels, success."""
+        if self.levels is not None:
+            self._set("levels", check_levels(self.levels))
+        if self.threshold is None:
             return
-        levels = sorted(flat_numbers(several(self.levels)).tolist())
-        gaps = [upper - lower for lower, upper in pairwise(levels)]
-        if not gaps or not min(gaps) > 2 * NOISE or not all(map(math.isfinite, levels)):
-            raise ValueError(
-                "levels must be at least two different numbers, the rewards that a trial can get, "
-                f"got {shown(self.levels)}"
-            )
-        self._set("levels", tuple(levels))
+        self._set("threshold", check_threshold(self.threshold))
+        for keyword in ("success", "levels"):
+            if getattr(self, keyword) is not None:
+                raise ValueError(
+                    f"threshold={self.threshold!r} says which trials succeed: leave {keyword}= out"
+                )
 
     @property
     def strata(self) -> tuple[Column, ...]:
@@ -160,7 +165,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """A log with its roles found: one row per trial, or per counted group of trials."""
+    """A log with its roles found: one row per trial, or per counted group of trials.
+
+    `misread` says whether a comparison takes a NaN of the trial for a success; None if none can.
+    """
 
     frame: pl.LazyFrame
     roles: Roles
@@ -172,6 +180,7 @@ class Trials:
     count: Part | None
     cluster: Part | None = None
     answer: Part | None = None
+    misread: pl.Expr | None = None
     owner: str = ""
 
     @property
@@ -216,6 +225,8 @@ class Trials:
             stand_in = pl.lit(held(self.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         outcome = [category.alias(CATEGORY)]
+        if self.misread is not None:
+            outcome.append(self.misread.alias(MISREAD))
         if self.trial is not None and (self.identified or ordered):
             outcome.append(self.trial.without_nan.alias(TRIAL))
         if self.answer is not None and answers:
@@ -228,14 +239,16 @@ class Trials:
         return self.frame.select(*keys, *outcome)
 
 
-def _on_levels(reward: Part, levels: Iterable[float], owner: str) -> Part:
-    """A reward as the level that it is, but for noise; unchanged if it is none."""
-    if not (reward.dtype.is_integer() or reward.dtype.is_float()):
-        raise TypeError(
-            f"{owner}levels= is for rewards, but the category column {reward.name!r} is "
-            f"{reward.dtype}. Leave it out, and weigh the categories with w="
-        )
-    return Part(near_level(reward.expr, levels).alias(reward.name), reward.name, pl.Float64())
+def _graded(part: Part, roles: Roles, owner: str) -> Part:
+    """The category as it is counted: a level, whether a threshold is reached, or the column."""
+    if roles.levels is not None:
+        refuse_ungraded("levels", part.name, part.dtype, owner)
+        return Part(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
+    if roles.threshold is not None:
+        refuse_ungraded("threshold", part.name, part.dtype, owner)
+        reached = reaches(part.expr, part.dtype, roles.threshold)
+        return Part(reached.alias(part.name), part.name, pl.Boolean())
+    return part
 
 
 def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
@@ -266,8 +279,8 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     """
     columns = _Columns(frame, frame.collect_schema(), owner)
     category = columns.part("category", roles.category)
-    if roles.levels is not None:
-        category = _on_levels(category, roles.levels, owner)
+    graded = _graded(category, roles, owner)
+    boolean = graded.dtype == pl.Boolean and roles.threshold is None
     model = roles.model
     # Prior trials may lack the model: then they serve every one.
     if owner and model is not None and not columns.has_any_of(model):
@@ -278,7 +291,8 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         by=tuple(columns.part("by", column) for column in roles.strata),
         model=None if model is None else columns.part("model", model),
         question=columns.part("question", roles.question),
-        category=category,
+        category=graded,
+        misread=true_for_nan(frame, graded.expr) if boolean else None,
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),

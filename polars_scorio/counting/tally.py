@@ -20,6 +20,7 @@ from polars_scorio.counting.checks import (
     ROWS,
     TWOFOLD,
     checked,
+    fault_columns,
     integer_ids,
     marked,
     refuse_bad,
@@ -40,6 +41,7 @@ from polars_scorio.counting.roles import (
     CATEGORY,
     CLUSTER,
     COUNT,
+    MISREAD,
     TRIAL,
     Category,
     Trials,
@@ -88,11 +90,11 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
     kept = [LATEST] if last else []
     states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *kept).alias(STATES)
-    totals = pl.col(ROWS, MISSING, *([BAD] if trials.count else [])).sum()
+    totals = pl.col(ROWS, MISSING, *fault_columns(trials)).sum()
     if integer_ids(trials):
         bits = pl.col(BITS).bitwise_or()
         cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
-        parts = cells.agg(_rows(trials), bits, *last).with_columns(missing)
+        parts = cells.agg(_rows(trials), *_faults(trials), bits, *last).with_columns(missing)
         questions = (
             parts.group_by(*keys, BLOCK)
             .agg(states, totals, bits)
@@ -102,7 +104,9 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
         )
         return in_one_cluster(questions, trials, [STATES])
     ids = compared(trials)
-    parts = trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_bad(trials), *ids, *last)
+    parts = (
+        trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_faults(trials), *ids, *last)
+    )
     distinct = identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []
     questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
@@ -201,7 +205,7 @@ def _questions(
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     rewards = [_rewards(trials)] if classes.rewards else []
     if right is not None:
-        own = [_rows(trials), _missing(trials), *_bad(trials)]
+        own = [_rows(trials), _missing(trials), *_faults(trials)]
         return by_answer(rows, keys, own, rewards, totals, right, trials)
     return rows.group_by(*keys).agg(
         _rows(trials),
@@ -209,7 +213,7 @@ def _questions(
         *totals,
         *rewards,
         *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
-        *_bad(trials),
+        *_faults(trials),
         *(found for ids in compared(trials) for found in identities(ids)),
     )
 
@@ -299,7 +303,8 @@ def _rewards(trials: Trials) -> pl.Expr:
     return repeated.drop_nulls().alias(REWARDS)
 
 
-def _bad(trials: Trials) -> list[pl.Expr]:
-    """How many multiplicities of a question are null or negative."""
+def _faults(trials: Trials) -> list[pl.Expr]:
+    """How many rows of a question have each of these faults."""
     count = pl.col(COUNT)
-    return [(count.is_null() | (count < 0)).sum().alias(BAD)] if trials.count else []
+    found = {BAD: count.is_null() | (count < 0), MISREAD: pl.col(MISREAD)}
+    return [found[name].sum().alias(name) for name in fault_columns(trials)]

@@ -32,9 +32,9 @@ def tau_bench(
     """tau-bench: the files of its run.py, and those in its folder historical_trajectories.
 
     JSON lists of objects with task_id, trial, reward and info. A reward within 1e-6 of 1 is a
-    success. The outcome is null where the trial crashed (info.error): tau-bench counts it as a
-    failure, so that ``missing=0`` gives its numbers. Columns: model, question, trial, category,
-    reward, error.
+    success. The outcome is null if the trial crashed (info.error) or its reward is no finite
+    number: tau-bench counts both as failures, so that ``missing=0`` gives its numbers. Columns:
+    model, question, trial, category, reward, error.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def tau_bench(
     models = model_names({file: file.with_suffix("") for file in runs}, model, alone=True)
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # The reward of a crash is written as 0.0, like that of a failure: only the error tells.
-    category = pl.when(pl.col("error").is_null()).then(success)
+    category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
     frame = model_table(runs, models, _COLUMNS).with_columns(category=category)
     return log_accessor(
         frame.select("model", "question", "trial", "category", "reward", "error"), roles

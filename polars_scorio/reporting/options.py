@@ -172,10 +172,16 @@ class ConvergenceOptions(PlanOptions, total=False):
 
 
 class OutcomeOptions(TypedDict, total=False):
-    """The keywords of `ScorioExpr.__call__`."""
+    """What outcomes mean, in the keywords of accessors and readers of logs."""
 
     success: Category | Iterable[Category] | None
     missing: Category
+
+
+class ExpressionOptions(OutcomeOptions, total=False):
+    """The keywords of `ScorioExpr.__call__`."""
+
+    threshold: float | None
 
 
 class Chosen(TypedDict, total=False):
@@ -207,6 +213,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     trial: Column | None
     category: Column
     by: Column | Iterable[Column] | None
+    threshold: float | None
     n: int | None
     count: Column | None
     levels: Iterable[float] | None

@@ -75,8 +75,8 @@ CASES = {
     "outside": (
         [0, 1, 2], {}, ps.pass_at_k(1),
         (
-            "a category outside [0, 1] in 'x': recode it, pass w with a weight for every category, "
-            "or say with .scorio(success=...) which of them count as success."
+            "a category that is neither 0 nor 1 in 'x': recode it, pass w with a weight for every "
+            "category, or say with .scorio(success=...) which of them count as success."
         ),
     ),
     "too few weights": ([0, 1, 3], {}, ps.bayes(RUBRIC), "a category outside [0, 1, 2] in 'x': "),
@@ -86,8 +86,8 @@ CASES = {
     "fraction": (
         [0.0, 0.5], {"success": 1}, ps.avg(),
         (
-            "a category that is not a whole number in 'x': pass an expression instead, for "
-            "instance (pl.col(...) >= 0.5).scorio."
+            "a category that is not a whole number in 'x': say from where on a reward is a "
+            "success, for instance with .scorio(threshold=0.5)."
         ),
     ),
     "infinite": (

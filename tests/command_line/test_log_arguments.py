@@ -13,7 +13,8 @@ from tests.display.html.logs import models
 def test_roles_are_columns_or_expressions():
     table = models(2).with_columns(reward=pl.col("category") * 0.75 + 0.1).drop("category", "trial")
     table.rename({"model": "llm", "question": "task id"}).write_ndjson("log.jsonl")
-    roles = ["--model", "llm", "--question", "task id", "--category", "reward >= 0.5"]
+    outcome = ["--category", "reward", "--threshold", "0.5"]
+    roles = ["--model", "llm", "--question", "task id", *outcome]
     assert main(["report", "log.jsonl", *roles]) == 0
     assert "avg@4" in page_text("report.html")
     assert main(["report", "log.jsonl", "--model", "none", *roles[2:], "-o", "one.html"]) == 0

@@ -79,7 +79,7 @@ class Case:
 
 
 MISSING = "a missing category (null or NaN in 'category')"
-OUTSIDE = "a category outside [0, 1] in 'category'"
+OUTSIDE = "a category that is neither 0 nor 1 in 'category'"
 LABELS = "a category outside ['bad', 'good'] in 'category'"
 PROMISED = "a number of trials other than n=4"
 TWICE = "the same trial twice (a repeated id in 'trial')"

@@ -94,7 +94,7 @@ def test_inspect_ai_graded_floats():
     levels = ps.logs.inspect_ai(file, levels=[0, value, 1])
     assert estimate(levels.avg()) == pytest.approx(value)
     assert estimate(ps.logs.inspect_ai(file, threshold=0.5).avg()) == 1
-    with pytest.raises(ValueError, match=r"outside \[0, 1\] .*: 0.65.* levels=.*\(threshold=0\.5"):
+    with pytest.raises(ValueError, match=r"neither 0 nor 1 .*: 0.65.* levels=.* threshold=0\.5"):
         ps.logs.inspect_ai(file).avg()
 
 

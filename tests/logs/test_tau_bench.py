@@ -41,6 +41,17 @@ def test_a_crash_is_told_from_a_failure(table, trajectories):
     assert log.filter(pl.col("category").is_null())["error"].to_list() == [CRASH["error"]]
 
 
+@pytest.mark.parametrize("reward", ["NaN", "Infinity", "-Infinity", "1e999", "null"])
+def test_a_reward_that_is_no_number_is_missing(reader, table, write, tmp_path, reward):
+    file = write("gpt-4o-airline.json", [run(0, 0, 1.0), run(0, 1, 0.25)])
+    path = tmp_path / "gpt-4o-airline.json"
+    path.write_text(path.read_text().replace("0.25", reward))
+    assert table(file)["category"].to_list() == [True, None]
+    with pytest.raises(ValueError, match=r"^1 question has a missing category"):
+        reader(file).avg()
+    assert reader(file, missing=0).avg()["estimate"].item() == 0.5
+
+
 def test_a_file_that_was_resumed_twice_is_found(reader, trajectories, write):
     write("gpt-4o-airline.json", [run(0, 0, 1.0), run(0, 0, 0.0)])
     with pytest.raises(ValueError, match="1 question has the same trial twice"):

@@ -62,6 +62,8 @@ COUNTED = [
     Case("words", LABELS, {"by": "domain"}, {"success": "good"}),
     Case("dropped", FLOATS, {"missing": "drop"}),
     Case("missing is a failure", FLOATS, {"missing": 0}),
+    Case("threshold", FLOATS, {"threshold": 0.5, "missing": "drop"}),
+    Case("threshold of integers", LOG, {"by": "domain", "threshold": 1.5}),
     Case("promised n", long([[0, 1, 1], [1, 1, 1]]), {"n": 3}),
     Case(
         "days and words as keys",
@@ -81,6 +83,8 @@ COUNTED = [
 NAMED = LOG.with_columns(pl.format("q{}", "question").alias("question"))
 REFUSED = [
     Case("missing", FLOATS),
+    Case("missing under a threshold", FLOATS, {"threshold": 0.5}),
+    Case("a threshold for words", LABELS, {"by": "domain", "threshold": 0.5}),
     Case("duplicates", twice(long([[0, 1], [1, 1, 0], [1, 1]]))),
     Case("duplicates in a stratum", twice(LOG), {"by": "domain"}),
     Case("no strata", LOG),
@@ -107,7 +111,9 @@ def assert_counted_as_polars_does(native: Callable[[pl.DataFrame], object], case
     assert_frame_equal(counts.cast(dict(expected.schema)), expected)
     assert counts.schema["count"] == pl.UInt64
     # What a report of counts takes: the rest is done.
-    kept = {role: case.roles[role] for role in case.roles.keys() - {"trial", "validate"}}
+    kept = {
+        role: case.roles[role] for role in case.roles.keys() - {"trial", "validate", "threshold"}
+    }
     report = counts.scorio(**kept, **case.report, count="count").report(*METRICS)
     expected_report = case.log.scorio(**case.roles, **case.report).report(*METRICS)
     assert_frame_equal(report, expected_report, check_exact=True)

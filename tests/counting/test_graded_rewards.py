@@ -1,4 +1,4 @@
-"""`levels=`: the category column holds the reward itself."""
+"""Rewards as categories: levels, a threshold, and comparisons that NaN passes."""
 
 import polars as pl
 import pytest
@@ -136,3 +136,126 @@ def test_labels_have_no_levels():
     log = long([["a", "b"]])
     with pytest.raises(TypeError, match="'category' is String"):
         unreadable(log.schema).scorio(levels=[0, 1]).bayes()
+
+
+# --- a threshold
+
+NAN = float("nan")
+REWARDS = pl.DataFrame(
+    {"model": "m", "question": [1, 1, 1, 2, 2, 2], "reward": [0.0, NAN, 0.2, 0.5, 0.9, None]}
+)
+ROLES = {"trial": None, "category": "reward"}
+
+
+def test_a_reward_from_the_threshold_on_is_a_success_and_nan_is_missing():
+    # [0, NaN, .2] and [.5, .9, null]: 0 of 2 and 2 of 2, or 0 of 3 and 2 of 3.
+    dropped = REWARDS.scorio(**ROLES, threshold=0.5, missing="drop").avg()
+    assert dropped.select("estimate", "trials", "dropped").row(0) == (0.5, 4, 2)
+    failed = REWARDS.scorio(**ROLES, threshold=0.5, missing=0).avg()
+    assert failed["estimate"].item() == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match=r"^2 questions have a missing category .*'reward'"):
+        REWARDS.scorio(**ROLES, threshold=0.5).avg()
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int8, pl.UInt64], ids=str)
+def test_numbers_of_every_width_reach_a_threshold(dtype):
+    rewards = pl.Series([0, 7, 10]) / (10 if dtype.is_float() else 1)
+    threshold = 0.7 if dtype.is_float() else 6.5
+    log = pl.DataFrame({"model": "m", "question": [1, 1, 1], "reward": rewards.cast(dtype)})
+    assert log.scorio(**ROLES, threshold=threshold).avg()["estimate"].item() == pytest.approx(2 / 3)
+
+
+def test_every_way_to_count_knows_the_threshold():
+    solved = REWARDS.scorio(**ROLES, threshold=0.5, missing="drop")
+    counts = [("m", 1, None, 1), ("m", 1, False, 2), ("m", 2, None, 1), ("m", 2, True, 2)]
+    assert solved.counts().rows() == counts
+    assert solved.coverage().select("trials", "nulls").row(0) == (4, 2)
+    assert (
+        solved.counts()
+        .scorio(count="count", category="reward", missing="drop")
+        .avg()
+        .equals(solved.avg())
+    )
+    reward = pl.col("reward").scorio(threshold=0.5, missing="drop")
+    assert REWARDS.select(reward.avg()).item() == 0.5
+    reward = ps.scorio(pl.col("reward"), threshold=0.5, missing=0)
+    assert REWARDS.select(reward.avg()).to_dict(as_series=False) == {"reward": [1 / 3]}
+
+
+def test_prior_trials_have_the_threshold_too():
+    log = REWARDS.drop_nulls().filter(~pl.col("reward").is_nan())
+    solved = log.scorio(**ROLES, threshold=0.5)
+    coded = log.with_columns(pl.col("reward") >= 0.5).scorio(**ROLES)
+    graded = solved.bayes(prior=log)
+    assert graded.equals(coded.bayes(prior=log.with_columns(pl.col("reward") >= 0.5)))
+
+
+@pytest.mark.parametrize("threshold", [NAN, float("inf"), "0.5", True, pl.lit(0.5)])
+def test_a_threshold_is_a_finite_number(threshold):
+    with pytest.raises(ValueError, match=r"^threshold must be a finite number, .* got "):
+        REWARDS.scorio(**ROLES, threshold=threshold)
+
+
+@pytest.mark.parametrize("more", [{"success": 1}, {"levels": [0, 1]}], ids=str)
+def test_one_role_says_what_succeeds(more):
+    with pytest.raises(ValueError, match=r"^threshold=0.5 says which trials succeed: leave "):
+        REWARDS.scorio(**ROLES, threshold=0.5, **more)
+
+
+@pytest.mark.parametrize("category", [True, "good"])
+def test_only_rewards_have_a_threshold(category):
+    log = pl.DataFrame({"model": "m", "question": 1, "reward": [category]})
+    with pytest.raises(TypeError, match=r"^threshold= is for rewards, but .* 'reward' is "):
+        log.scorio(**ROLES, threshold=0.5).avg()
+    with pytest.raises(TypeError, match=r"^threshold= is for rewards, but .* 'reward' is "):
+        log.select(pl.col("reward").scorio(threshold=0.5).avg())
+
+
+# --- comparisons that take NaN for a large reward
+
+COMPARISONS = {
+    "reached": pl.col("reward") >= 0.5,
+    "not below": ~(pl.col("reward") < 0.5),
+    "computed": pl.col("reward") / 1 > 0.4,
+    "one of two": (pl.col("reward") >= 0.5) & (pl.col("question") > 0),
+    "chosen": pl.when(pl.col("question") == 1).then(pl.col("reward") >= 0.5).otherwise(True),
+    "in SQL": pl.sql_expr("reward >= 0.5"),
+}
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS.values(), ids=COMPARISONS)
+def test_a_comparison_that_takes_nan_for_a_success_is_refused_with_its_place(comparison):
+    log = REWARDS.filter(pl.col("reward").is_not_null())
+    said = r"^1 question has a NaN that .* takes for a success, .* question=1: 1 trial\. "
+    solved = log.scorio(trial=None, category=comparison)
+    for plan in (solved.avg, solved.counts, lambda: solved.write_html("refused.html")):
+        with pytest.raises(ValueError, match=said):
+            plan()
+
+
+def test_a_division_of_nothing_by_nothing_is_nan_too():
+    log = pl.DataFrame({"model": "m", "question": [1, 2], "passed": [0, 1], "tests": [0, 1]})
+    share = pl.col("passed") / pl.col("tests")
+    with pytest.raises(ValueError, match=r"^1 question has a NaN that"):
+        log.scorio(trial=None, category=share >= 0.5).avg()
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        pl.col("reward").fill_nan(None) >= 0.5,
+        pl.col("reward").fill_nan(1.0) >= 0.5,  # said on purpose
+        pl.col("reward") < 0.5,
+        pl.col("reward").is_finite() & (pl.col("reward") >= 0.5),
+        pl.col("question") > 1,
+        (pl.col("reward") >= 0.5).cast(pl.Int8),
+    ],
+    ids=str,
+)
+def test_an_expression_that_knows_what_nan_means_is_taken(category):
+    REWARDS.scorio(trial=None, category=category, missing="drop").avg()
+
+
+def test_without_nan_a_comparison_is_taken():
+    log = REWARDS.filter(~pl.col("reward").is_nan())
+    assert log.scorio(trial=None, category=pl.col("reward") >= 0.5).avg()["trials"].item() == 4
