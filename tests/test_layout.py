@@ -44,7 +44,6 @@ UNTESTED = {
     "accessors/metrics",
     "accessors/planning",
     "accessors/role_summary",
-    "counting/categories",
     "counting/cluster_samples",
     "counting/engine_frames",
     "counting/groups",

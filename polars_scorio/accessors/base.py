@@ -9,8 +9,9 @@ import polars as pl
 from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
 from polars_scorio.arguments import Per
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.roles import Roles, bind
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import counts
+from polars_scorio.counting.trials import bind
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
 from polars_scorio.metrics.success import pass_at_k

@@ -10,7 +10,7 @@ from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD, fault_columns
 from polars_scorio.counting.duplicates.distinct_ids import compared, identities
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import ANSWER, TRIAL, Trials
+from polars_scorio.counting.trials import ANSWER, TRIAL, Trials
 
 # The trials of an answer that have an outcome, and how many of them are right.
 VOTES, RIGHT = ":votes", ":right"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.roles import Category, Part, Trials, as_categories
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.trials import Part, Trials, as_categories
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.roles import CLUSTER, MISREAD, Trials
+from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.counting.checks import ANOTHER, UNCLUSTERED
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CLUSTER, Part, Trials
+from polars_scorio.counting.trials import CLUSTER, Part, Trials
 
 
 def in_one_cluster(

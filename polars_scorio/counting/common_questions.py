@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.counting.checks import unscored
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.trials import Trials
 
 # Whether models of a stratum may have different questions, must have the same, or only the common
 # ones count.

@@ -9,17 +9,17 @@ import polars as pl
 from polars_scorio.arguments import Per, check_choice
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import (
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
+from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
     COUNT,
     TRIAL,
-    Roles,
     Trials,
     bind,
     refuse_repeats,
 )
-from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
 
 _ASKED, _MOST, _SEEN, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")

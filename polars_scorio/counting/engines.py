@@ -8,8 +8,9 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID
-from polars_scorio.counting.roles import CATEGORY, COUNT, Category, Roles, Trials, bind
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import counts, counts_frame, refuse_count_names, tallies
+from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
 
 
 def count_trials(

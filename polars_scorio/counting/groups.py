@@ -33,7 +33,6 @@ from polars_scorio.counting.common_questions import (
 )
 from polars_scorio.counting.duplicates.second_look import DIGEST, doubts
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import STAND_IN, Trials
 from polars_scorio.counting.success_labels import Watch, watch
 from polars_scorio.counting.tally import (
     DROPPED,
@@ -42,6 +41,7 @@ from polars_scorio.counting.tally import (
     counted,
     list_columns,
 )
+from polars_scorio.counting.trials import STAND_IN, Trials
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 _SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"

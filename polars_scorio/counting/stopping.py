@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.category_values import is_label, literal
-from polars_scorio.counting.roles import CATEGORY, COUNT, TRIAL, Trials
+from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL, Trials
 from polars_scorio.kernels.calibrated.stopping_test import stopping
 
 STOPPING = "stopping"

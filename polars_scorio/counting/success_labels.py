@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.roles import CATEGORY, Category, Trials
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.trials import CATEGORY, Trials
 
 _ROWS = 256  # so many of a batch of rows are sampled
 _NAMED = 8  # so many labels are named

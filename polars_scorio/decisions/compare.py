@@ -10,7 +10,8 @@ import polars as pl
 
 from polars_scorio.arguments import check_flag
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.roles import Category, Roles, bind, refuse_repeats
+from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.model_difference import Differences, Scores, simultaneous_verdicts
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior

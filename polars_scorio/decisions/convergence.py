@@ -13,8 +13,9 @@ import polars as pl
 from polars_scorio.arguments import Compared, InferenceKind, check_choice, check_count, check_flag
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
+from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
 from polars_scorio.kernels.array_types import Floats

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Per
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.model_difference import Scores, scores_of
 from polars_scorio.decisions.paired_population import Questions, refuse_unadjustable, sample_options
 from polars_scorio.decisions.prior_dominance import outweighed

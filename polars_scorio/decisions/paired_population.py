@@ -9,7 +9,7 @@ import polars as pl
 import scipy
 
 from polars_scorio.counting.cluster_membership import refuse_divided
-from polars_scorio.counting.roles import CLUSTER, Trials
+from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.model_difference import (
     Differences,
     simultaneous_verdicts,

@@ -20,8 +20,9 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.roles import Category, Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.model_difference import posteriors
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata

@@ -18,7 +18,8 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import checked
-from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.model_difference import Scores
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.paired_population import Sampled

@@ -17,7 +17,8 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.roles import Category, Trials
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.trials import Trials
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.batches import batches
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.arguments import is_several
-from polars_scorio.counting.roles import Trials
+from polars_scorio.counting.trials import Trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
 

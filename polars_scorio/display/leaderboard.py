@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.roles import Roles, Trials, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.model_scores import Models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_column, check_columns
-from polars_scorio.counting.roles import Column, Roles, Trials, bind
+from polars_scorio.counting.roles import Column, Roles
+from polars_scorio.counting.trials import Trials, bind
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import labels, marked, named, panels
 from polars_scorio.display.line_charts import BANDED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.roles import bind
+from polars_scorio.counting.trials import bind
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
 from polars_scorio.display import grid_charts as grids

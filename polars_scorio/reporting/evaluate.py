@@ -13,8 +13,8 @@ from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import BALLOTS
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CLUSTER, Trials
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, REWARDS, class_columns
+from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.further_draws import forecast as ranges
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group

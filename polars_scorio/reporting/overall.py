@@ -10,8 +10,8 @@ from polars.dataframe.group_by import GroupBy
 from polars_scorio.arguments import Overall, Per, View, check_choice
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.trials import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import (

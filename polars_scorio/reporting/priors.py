@@ -10,8 +10,9 @@ import polars as pl
 from polars_scorio.arguments import check_confidence
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.groups import groups
-from polars_scorio.counting.roles import Roles, bind, refuse_repeats
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval

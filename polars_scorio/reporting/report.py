@@ -13,15 +13,9 @@ from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.cluster_membership import cluster_dtype
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.roles import (
-    CLUSTER,
-    EVERYTHING,
-    Roles,
-    Trials,
-    bind,
-    refuse_repeats,
-)
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_columns
+from polars_scorio.counting.trials import CLUSTER, EVERYTHING, Trials, bind, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import (

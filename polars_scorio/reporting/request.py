@@ -12,7 +12,7 @@ from polars_scorio.arguments import InferenceKind, Per, View, check_choice, chec
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.groups import groups
-from polars_scorio.counting.roles import Trials, as_categories, bind
+from polars_scorio.counting.trials import Trials, as_categories, bind
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric

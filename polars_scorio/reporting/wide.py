@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind
-from polars_scorio.counting.roles import EVERYTHING, STAND_IN, refuse_repeats
+from polars_scorio.counting.trials import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.request import check_metrics
 

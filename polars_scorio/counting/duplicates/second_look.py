@@ -33,7 +33,7 @@ from polars_scorio.counting.checks import (
     raise_first,
 )
 from polars_scorio.counting.duplicates.distinct_ids import identities
-from polars_scorio.counting.roles import TRIAL, Trials
+from polars_scorio.counting.trials import TRIAL, Trials
 
 DIGEST = ":digest"
 

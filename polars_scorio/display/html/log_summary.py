@@ -17,9 +17,10 @@ from polars_scorio.counting.checks import (
 )
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import CATEGORY, CLUSTER, COUNT, Roles, Trials, bind
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
 from polars_scorio.counting.tally import STATES, tallies
+from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
 from polars_scorio.display.html.labels import labels
 
 _ROW = ":row"

@@ -9,7 +9,7 @@ from typing import Any
 
 import vl_convert
 
-from polars_scorio.counting.roles import bind
+from polars_scorio.counting.trials import bind
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, paired, sizes
 from polars_scorio.display.charts import INK, Heading, Picture

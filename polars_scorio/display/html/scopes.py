@@ -10,7 +10,8 @@ import polars as pl
 
 from polars_scorio.counting.categories import classes
 from polars_scorio.counting.category_values import literal
-from polars_scorio.counting.roles import CATEGORY, COUNT, Roles, Trials, bind
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.rank import rank

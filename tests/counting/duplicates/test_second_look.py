@@ -11,7 +11,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.duplicates.second_look import doubts
-from polars_scorio.counting.roles import Roles, bind
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind
 from tests.counting.duplicates.test_distinct_ids import ENGINES, INTEGERS, complaint, log
 
 COUNTED = [range(8), range(1, 9), [0], [1], [3, 1, 0, 2], range(2**12 - 1)]

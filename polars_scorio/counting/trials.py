@@ -1,0 +1,314 @@
+"""The log with its roles found: which columns are read, under which names, of which dtypes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from polars.exceptions import ColumnNotFoundError
+
+from polars_scorio.counting.category_values import (
+    check_dtype,
+    held,
+    is_label,
+    plain_answer,
+)
+from polars_scorio.counting.graded_rewards import (
+    near_level,
+    reaches,
+    refuse_ungraded,
+    true_for_nan,
+)
+from polars_scorio.counting.roles import Category, Column, Roles
+
+# Names inside the plan: the colon keeps them apart from the columns of a user.
+CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
+CLUSTER, ANSWER, MISREAD = ":cluster", ":answer", ":misread"
+STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
+
+_WAYS_OUT = {
+    "by": "Name existing columns with by=.",
+    "model": "Name it with model=, or pass model=None where there is only one model.",
+    "question": "Name it with question=.",
+    "category": "Name it with category=.",
+    "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
+    "count": "Name the column of multiplicities with count=.",
+    "cluster": "Name the column of what questions have in common with cluster=.",
+    "answer": "Name the column of what trials answered with answer=.",
+}
+_COUNTED = (
+    'Pass count="count" where that column says how many trials a row stands for, or name the trial '
+    "ids with trial=."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A role that was found in a frame: how to compute it, its name and its dtype."""
+
+    expr: pl.Expr
+    name: str
+    dtype: pl.DataType
+
+    @property
+    def without_nan(self) -> pl.Expr:
+        """The column, in which NaN is null."""
+        return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """A log with its roles found: one row per trial, or per counted group of trials.
+
+    `misread` says whether a comparison takes a NaN of the trial for a success; None if none can.
+    """
+
+    frame: pl.LazyFrame
+    roles: Roles
+    by: tuple[Part, ...]
+    model: Part | None
+    question: Part
+    category: Part
+    trial: Part | None
+    count: Part | None
+    cluster: Part | None = None
+    answer: Part | None = None
+    misread: pl.Expr | None = None
+    owner: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Strata and model: the tidy result has one block of rows for each of their values."""
+        return tuple(part.name for part in (*self.by, *([self.model] if self.model else [])))
+
+    @property
+    def strata(self) -> dict[str, pl.DataType]:
+        """Name and dtype of each column of the strata."""
+        return {part.name: part.dtype for part in self.by}
+
+    @property
+    def models(self) -> dict[str, pl.DataType]:
+        """Name and dtype of the model column; empty where the log has one unnamed model."""
+        return {} if self.model is None else {self.model.name: self.model.dtype}
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The keys, or their stand-in."""
+        return self.keys or (EVERYTHING,)
+
+    @property
+    def identified(self) -> bool:
+        """Whether rows carry trial ids that are to be checked."""
+        return self.trial is not None and self.roles.validate
+
+    @property
+    def missing_category(self) -> Category | None:
+        """The category that a missing outcome stands for, if it stands for one."""
+        return None if self.roles.missing in ("error", "drop") else self.roles.missing
+
+    @property
+    def outcome(self) -> pl.Expr:
+        """The category of a trial, as `CATEGORY`; null if it is missing."""
+        category = self.category.without_nan
+        if self.missing_category is not None:
+            stand_in = pl.lit(held(self.missing_category, self.category.dtype))
+            category = category.fill_null(stand_in.cast(self.category.dtype))
+        return category.alias(CATEGORY)
+
+    def rows(self, *, ordered: bool = False, answers: bool = False) -> pl.LazyFrame:
+        """The columns that are needed, under the names that the plan uses.
+
+        Trial ids are, for their check or because the trials are to be `ordered` by them.
+        """
+        named = (part for part in (*self.by, self.model, self.question) if part)
+        keys = [*([] if self.keys else [STAND_IN]), *(p.expr.alias(p.name) for p in named)]
+        outcome = [self.outcome]
+        if self.misread is not None:
+            outcome.append(self.misread.alias(MISREAD))
+        if self.trial is not None and (self.identified or ordered):
+            outcome.append(self.trial.without_nan.alias(TRIAL))
+        if self.answer is not None and answers:
+            outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
+        if self.count is not None:
+            # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
+            outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
+        if self.cluster is not None:
+            outcome.append(self.cluster.without_nan.alias(CLUSTER))
+        return self.frame.select(*keys, *outcome)
+
+
+def _graded(part: Part, roles: Roles, owner: str) -> Part:
+    """The category as it is counted: a level, whether a threshold is reached, or the column."""
+    if roles.levels is not None:
+        refuse_ungraded("levels", part.name, part.dtype, owner)
+        return Part(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
+    if roles.threshold is not None:
+        refuse_ungraded("threshold", part.name, part.dtype, owner)
+        reached = reaches(part.expr, part.dtype, roles.threshold)
+        return Part(reached.alias(part.name), part.name, pl.Boolean())
+    return part
+
+
+def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
+    """Find every role in a frame; looks at nothing but the schema.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The log.
+    roles : Roles
+        Which column plays which part.
+    owner : str
+        Whose log it is, for the messages: empty for the data, "prior: " for prior trials, whose
+        model column may be missing.
+
+    Returns
+    -------
+    Trials
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a column does not exist.
+    TypeError
+        If a column has a dtype that its role cannot have.
+    ValueError
+        If two roles that become columns of the result share a name.
+    """
+    columns = _Columns(frame, frame.collect_schema(), owner)
+    category = columns.part("category", roles.category)
+    graded = _graded(category, roles, owner)
+    boolean = graded.dtype == pl.Boolean and roles.threshold is None
+    model = roles.model
+    # Prior trials may lack the model: then they serve every one.
+    if owner and model is not None and not columns.has_any_of(model):
+        model = None
+    trials = Trials(
+        frame=frame,
+        roles=roles,
+        by=tuple(columns.part("by", column) for column in roles.strata),
+        model=None if model is None else columns.part("model", model),
+        question=columns.part("question", roles.question),
+        category=graded,
+        misread=true_for_nan(frame, graded.expr) if boolean else None,
+        trial=None if roles.trial is None else columns.part("trial", roles.trial),
+        count=None if roles.count is None else columns.part("count", roles.count),
+        cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
+        answer=None if roles.answer is None else columns.part("answer", roles.answer),
+        owner=owner,
+    )
+    refuse_repeats([*trials.keys, trials.question.name], owner)
+    if trials.missing_category is not None:
+        _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
+    return trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The columns of a log, in which roles are found."""
+
+    frame: pl.LazyFrame
+    schema: pl.Schema
+    owner: str
+
+    def part(self, role: str, column: Column) -> Part:
+        """The column that plays a role, after a look at its name and dtype."""
+        for name in _roots(column):
+            if name not in self.schema:
+                self._refuse_absent(role, name)
+        if isinstance(column, str):
+            expr, name, dtype = pl.col(column), column, self.schema[column]
+        else:
+            expr, (name, dtype) = column, self._output(role, column)
+        _refuse_reserved(f"{self.owner}{role} column {name!r}", name)
+        check_dtype(f"{self.owner}{role} column {name!r}", role, dtype)
+        return Part(expr, name, dtype)
+
+    def has_any_of(self, column: Column) -> bool:
+        """Whether the log has something of which the column is made."""
+        return any(name in self.schema for name in _roots(column))
+
+    def _output(self, role: str, column: pl.Expr) -> tuple[str, pl.DataType]:
+        outputs = self.frame.select(column).collect_schema()
+        if len(outputs) != 1:
+            raise ValueError(
+                f"{self.owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
+            )
+        return next(iter(outputs.items()))
+
+    def _refuse_absent(self, role: str, name: str) -> None:
+        counted = role == "trial" and "count" in self.schema
+        raise ColumnNotFoundError(
+            f"{self.owner}there is no column {name!r} for the {role}; the columns are "
+            f"{self.schema.names()}. {_COUNTED if counted else _WAYS_OUT[role]}"
+        )
+
+
+def _roots(column: Column) -> list[str]:
+    return [column] if isinstance(column, str) else column.meta.root_names()
+
+
+def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
+    """Refuse a category for missing outcomes that the column would have to round or to cut off."""
+    as_categories([value], column, keyword)
+    if held(value, column.dtype) is None:
+        raise ValueError(
+            f"{keyword}={value!r} is no value of the category column {column.name!r}, which is "
+            f"{column.dtype}. Name a category that it holds, or cast the column."
+        )
+
+
+def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
+    """Refuse two columns of one name in a result.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice.
+    """
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            f"{owner}the result would have two columns named {repeated[0]!r}: {list(names)}. "
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def _refuse_reserved(what: str, name: str) -> None:
+    """Refuse a name that a column of the plan may have."""
+    if name.startswith(":"):
+        raise ValueError(
+            f'{what} has a name that begins with ":", as those of the package inside a plan do. '
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:
+    """The distinct values in ascending order, after a check that the column can hold them.
+
+    Raises
+    ------
+    TypeError
+        If a word is given for a column of numbers, or a number for a column of words.
+    ValueError
+        If an Enum or a Boolean column has no such category.
+    """
+    distinct = list(dict.fromkeys(values))
+    if not distinct:
+        raise ValueError(f"{keyword} must name at least one category, got none")
+    labels = is_label(column.dtype)
+    for value in distinct:
+        where = (
+            f"{keyword}: {value!r} cannot be a category of {column.name!r}, which is {column.dtype}"
+        )
+        if isinstance(value, str) != labels or not isinstance(value, Category):
+            raise TypeError(f"{where}. Its categories are {'labels' if labels else 'numbers'}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
+        if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
+            raise ValueError(f"{where}. It is none of {column.dtype.categories.to_list()}.")
+        if column.dtype == pl.Boolean and value not in (0, 1):
+            raise ValueError(f"{where}. It holds true and false.")
+    return tuple(sorted(distinct))
