@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import ParamSpec, Protocol
 
-import numpy as np
 import polars as pl
 
 from polars_scorio import metrics
-from polars_scorio.counting.categories import Classes, classes
-from polars_scorio.counting.category_values import EXACT, check_dtype
-from polars_scorio.counting.graded_rewards import reaches, refuse_ungraded
-from polars_scorio.counting.roles import Category, Roles, bind
-from polars_scorio.kernels.array_types import Ints
+from polars_scorio.counting.group_tally import GroupTally
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
 from polars_scorio.signatures import answering, described, takes
@@ -229,13 +224,12 @@ class ScorioExpr:
                 f"a metric is one of a single column, got {self._expr}. Write an expression for "
                 "each column."
             )
-        outcome, roles = self._expr, self._roles
-        if roles.threshold is not None:
-            outcome, roles = _reached(outcome, roles.threshold), replace(roles, threshold=None)
-        groups = _Groups(answer, roles)
+        w = answer.metric.w
+        weighted = None if w is None else tuple(category for category, _ in w)
+        tally = GroupTally(self._roles, weighted)
         # Elementwise on what was aggregated: a call for many groups, never one for each.
-        return pl.struct(groups.counts(outcome)).map_batches(
-            groups, return_dtype=answer.dtype, is_elementwise=True
+        return pl.struct(tally.aggregations(self._expr)).map_batches(
+            _GroupAnswer(answer, tally), return_dtype=answer.dtype, is_elementwise=True
         )
 
 
@@ -243,158 +237,25 @@ pl.Expr.__annotations__["scorio"] = ScorioExpr  # for completion, as that of fra
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Groups:
-    """The function from what was counted in each group to what a metric says of it."""
+class _GroupAnswer:
+    """The function from what was aggregated of each group to what a metric says of it."""
 
     answer: Answer
-    roles: Roles
-
-    def counts(self, expr: pl.Expr) -> list[pl.Expr]:
-        """What is aggregated: a category, for its dtype; trials, missing, strays; each class.
-
-        The dtype is not known before, so that categories are compared as words or as numbers.
-        """
-        words = self._labelled()
-        name = expr.meta.output_name(raise_if_undetermined=False) or "category"
-        kind = pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
-        counted = self._classes(name, pl.String() if words else kind)
-        number = _values(expr, pl.Float64())
-        # Exact beyond 2**53, where Float64 has gaps.
-        whole = _values(expr, pl.Int128())
-        values, stray, nan = number, pl.lit(0), number.is_nan().sum()
-        if words:
-            values, nan = _values(expr, pl.String()), pl.lit(0)
-        elif counted.known is None and all(
-            float(value).is_integer() for value in counted.success or ()
-        ):
-            # Who names a fraction as a success knows that the column holds fractions.
-            stray = ((number != number.floor()) | number.is_infinite()).sum()
-        numbers = [expr.len(), expr.null_count() + nan, stray]
-        numbers += [_equals(values, whole, members).sum() for members in _members(counted)]
-        return [expr.first(), *(number.alias(f":{i}") for i, number in enumerate(numbers))]
+    tally: GroupTally
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """An answer for each group; Polars calls it with a part of the groups."""
         category, *columns = groups.struct.unnest().get_columns()
-        counted = self._classes(category.name, category.dtype)
         self._refuse_rewards(category)
-        numbers = [column.to_numpy().astype(np.int64) for column in columns]
-        rows, missing, stray, *members = numbers
-        rest = rows - missing - sum(members)
-        self._refuse_missing(category.name, missing)
-        _refuse_strays(category.name, stray if counted.known is None else rest, counted)
-        counts = np.column_stack([rest, *members] if counted.known is None else members)
-        stand_in = self.roles.missing
-        if stand_in not in ("error", "drop"):
-            counts[:, _place(stand_in, counted)] += missing
-        return self.answer(counts).alias(category.name)
-
-    def _labelled(self) -> bool:
-        """Whether the categories that are named are words."""
-        weighed = [category for category, _ in self.answer.metric.w or ()]
-        stand_in = [value for value in [self.roles.missing] if value not in ("error", "drop")]
-        named = [*(self.roles.successes or ()), *weighed, *stand_in]
-        words = [isinstance(value, str) for value in named]
-        if any(words) and not all(words):
-            raise TypeError(f"categories must be all labels or all numbers, got {named}")
-        return any(words)
-
-    def _classes(self, name: str, dtype: pl.DataType) -> Classes:
-        """What a report on a column of this name and dtype would count."""
-        column = pl.LazyFrame(schema={name: dtype})
-        roles = replace(self.roles, model=None, question=name, trial=None, category=name)
-        w = self.answer.metric.w
-        weighted = [] if w is None else [tuple(category for category, _ in w)]
-        return classes(bind(column, roles), weighted, binary=w is None)
+        return self.answer(self.tally.counts(category.name, columns)).alias(category.name)
 
     def _refuse_rewards(self, category: pl.Series) -> None:
-        """Refuse values that a report would take as rewards: of those, counts tell nothing."""
-        metric = self.answer.metric
-        real = category.dtype.is_float() and self.roles.success is None
+        """Refuse values that a report would take as rewards: counts tell nothing of those."""
+        metric, roles = self.answer.metric, self.tally.roles
+        real = category.dtype.is_float() and roles.success is None and roles.threshold is None
         if metric.rewards and metric.w is None and real:
             raise ValueError(
                 f"{metric.name}: {category.name!r} is {category.dtype}, so that its values may be "
                 "rewards, which an expression does not keep. Weigh them with "
                 "w={value: reward, ...}, say success=1 where they are outcomes, or use a report."
             )
-
-    def _refuse_missing(self, name: str, missing: Ints) -> None:
-        # A callback sees a part of the groups, not always the same: the rest is not known.
-        if self.roles.missing == "error" and missing.any():
-            raise ValueError(
-                f"a missing category (null or NaN in {name!r}): "
-                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
-                "counts them as that."
-            )
-
-
-def _reached(reward: pl.Expr, threshold: float) -> pl.Expr:
-    """Whether a reward reaches a threshold; its dtype is known at collection only."""
-
-    def reached(column: pl.Series) -> pl.Series:
-        refuse_ungraded("threshold", column.name, column.dtype)
-        return column.to_frame().select(reaches(pl.first(), column.dtype, threshold)).to_series()
-
-    return reward.map_batches(reached, return_dtype=pl.Boolean(), is_elementwise=True)
-
-
-def _values(expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """The categories as words or as numbers; what is neither is refused in our own words."""
-    return expr.map_batches(partial(_cast, dtype=dtype), return_dtype=dtype, is_elementwise=True)
-
-
-def _cast(column: pl.Series, dtype: pl.DataType) -> pl.Series:
-    check_dtype(f"category column {column.name!r}", "category", column.dtype)
-    # The codes of a categorical are no numbers: it is refused where words are asked for.
-    values = column if dtype == pl.String else column.to_physical()
-    return values.cast(dtype, strict=False)
-
-
-def _members(counted: Classes) -> list[tuple[Category, ...]]:
-    """The categories of each class that is counted; failures are what the others leave."""
-    if counted.known is None:
-        return [counted.success or ()]
-    return [(category,) for category in counted.known]
-
-
-def _equals(values: pl.Expr, whole: pl.Expr, members: tuple[Category, ...]) -> pl.Expr:
-    """Whether a category is one of those of a class; `whole` is its value without a fraction."""
-    big = [member for member in members if not isinstance(member, str) and abs(member) >= EXACT]
-    spelled = [spelling for member in members if member not in big
-               for spelling in _spellings(member)]  # fmt: skip
-    return pl.any_horizontal(
-        *(values == pl.lit(spelling) for spelling in spelled),
-        *((values == float(member)) & (whole == int(member)) for member in big),
-    )
-
-
-def _spellings(category: Category) -> set[Category]:
-    """A category as its column may hold it: a fraction also as a Float32 has it."""
-    if isinstance(category, str):
-        return {category}
-    number = float(category)
-    return {number} if number.is_integer() else {number, float(np.float32(number))}
-
-
-def _place(category: Category, counted: Classes) -> int:
-    """The class of a category."""
-    if counted.known is None:
-        return int(category in (counted.success or ()))
-    return counted.known.index(category)
-
-
-def _refuse_strays(name: str, strays: Ints, counted: Classes) -> None:
-    if not strays.any():
-        return
-    if counted.known is None:
-        raise ValueError(
-            f"a category that is not a whole number in {name!r}: say from where on a reward is a "
-            "success, for instance with .scorio(threshold=0.5)."
-        )
-    outside = f"outside {list(counted.known)}"
-    if counted.known == (0, 1):
-        outside = "that is neither 0 nor 1"
-    raise ValueError(
-        f"a category {outside} in {name!r}: recode it, pass w with a weight "
-        "for every category, or say with .scorio(success=...) which of them count as success."
-    )

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-# Whole numbers below it are apart from each other in Float64 too.
-EXACT = 2**53
-
 _FLOATS: dict[str, type[np.floating[Any]]] = {
     "Float16": np.float16,
     "Float32": np.float32,

@@ -37,18 +37,18 @@ from polars_scorio.counting.duplicates.distinct_ids import (
 )
 from polars_scorio.counting.duplicates.second_look import DIGEST, digest
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.roles import (
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.stopping import LATEST, in_order
+from polars_scorio.counting.success_labels import UNWATCHED, Watch
+from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
     COUNT,
     MISREAD,
     TRIAL,
-    Category,
     Trials,
     refuse_repeats,
 )
-from polars_scorio.counting.stopping import LATEST, in_order
-from polars_scorio.counting.success_labels import UNWATCHED, Watch
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
@@ -158,8 +158,8 @@ def counted(
     """One row per question: its counts, and what the rules look at."""
     # The first class is what the others leave: one sum less over the rows.
     first, *others = class_columns(classes)
-    members = _members(trials, classes)
-    stray = _stray(trials, classes, members)
+    members = class_members(trials, classes)
+    stray = stray_category(trials, classes, members)
     counted = [
         _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
     ]
@@ -169,7 +169,7 @@ def counted(
     rows = watched.noted(found, trials.category.dtype).with_columns(
         *counted,
         *([] if stray is None else [stray.alias(OUTSIDE)]),
-        *([_class(members).alias(SEQUENCE)] if sequences else []),
+        *([class_of_trial(members).alias(SEQUENCE)] if sequences else []),
         *digest(trials),
         *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
     )
@@ -227,7 +227,7 @@ def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
     )
 
 
-def _stray(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:
+def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:
     """A category that is in none of the classes, null where there is one; None if all are."""
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if classes.known is not None:
@@ -244,7 +244,7 @@ def _stray(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr 
     return None
 
 
-def _members(trials: Trials, classes: Classes) -> list[pl.Expr]:
+def class_members(trials: Trials, classes: Classes) -> list[pl.Expr]:
     """For each class, whether a category belongs to it."""
     if classes.known is not None:
         return [_is(trials, value) for value in classes.known]
@@ -270,7 +270,7 @@ def _is(trials: Trials, value: Category) -> pl.Expr:
     return never if own is None else pl.col(CATEGORY) == own
 
 
-def _class(members: list[pl.Expr]) -> pl.Expr:
+def class_of_trial(members: list[pl.Expr]) -> pl.Expr:
     """The class of a trial; null where its outcome is missing."""
     return pl.coalesce(
         pl.when(member).then(pl.lit(j, pl.Int64)) for j, member in enumerate(members)

@@ -1,0 +1,125 @@
+"""The tally of a group of trials whose category is an expression of any dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.tally import class_members, class_of_trial, stray_category
+from polars_scorio.counting.trials import bind
+from polars_scorio.kernels.array_types import Ints
+
+_MISSING, _STRAY = -1, -2  # beside the classes 0, 1, ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupTally:
+    """From the categories in a group to its counts: the tally of a report, in an aggregation.
+
+    The dtype of an expression is known at collection only. Therefore a callback replaces each
+    category by its class, as a report on a column of this dtype would, and classes are counted.
+
+    Attributes
+    ----------
+    roles : Roles
+        What the categories mean: `success`, `threshold`, `missing`.
+    weighted : tuple of category or None
+        The categories that a metric weighs.
+    """
+
+    roles: Roles
+    weighted: tuple[Category, ...] | None
+    _codings: dict[tuple[str, pl.DataType], tuple[pl.Expr, pl.Expr]] = field(default_factory=dict)
+
+    def aggregations(self, outcome: pl.Expr) -> list[pl.Expr]:
+        """A category, for its dtype; missing and stray trials; the trials of each class."""
+        name = outcome.meta.output_name(raise_if_undetermined=False) or "category"
+        size = self._classes(name, self._likely_dtype()).size
+        code = outcome.map_batches(self._codes, return_dtype=pl.Int32(), is_elementwise=True)
+        wanted = [_MISSING, _STRAY, *range(size)]
+        return [outcome.first(), *((code == j).sum().alias(f":{j}") for j in wanted)]
+
+    def counts(self, name: str, columns: list[pl.Series]) -> Ints:
+        """Trials by class, a row for each group, of the aggregated columns.
+
+        A callback sees some of the groups, not always the same: no message can say how many.
+
+        Raises
+        ------
+        ValueError
+            If a category is missing, or is in none of the classes.
+        """
+        missing, stray, *members = (column.to_numpy().astype(np.int64) for column in columns)
+        if self.roles.missing == "error" and missing.any():
+            raise ValueError(
+                f"a missing category (null or NaN in {name!r}): "
+                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
+                "counts them as that."
+            )
+        if stray.any():
+            raise ValueError(_stray_message(name, self._classes(name, self._likely_dtype()).known))
+        return np.column_stack(members)
+
+    def _codes(self, column: pl.Series) -> pl.Series:
+        """The class of each trial; `_MISSING` or `_STRAY` if it has none."""
+        key = (column.name, column.dtype)
+        if key not in self._codings:  # Polars calls several times, with a part of the trials each
+            self._codings[key] = self._coding(*key)
+        outcome, code = self._codings[key]
+        return column.to_frame().select(outcome).select(code).to_series()
+
+    def _coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
+        """The outcome of a trial, and the class of an outcome, in a column of a dtype."""
+        trials = bind(pl.LazyFrame(schema={name: dtype}), self._roles_of(name))
+        counted = self._classes(name, dtype)
+        members = class_members(trials, counted)
+        stray = stray_category(trials, counted, members)
+        code = class_of_trial(members).fill_null(_MISSING)
+        if stray is not None:
+            code = pl.when(stray.is_not_null()).then(_STRAY).otherwise(code)
+        return trials.outcome, code.cast(pl.Int32)
+
+    def _classes(self, name: str, dtype: pl.DataType) -> Classes:
+        """The classes that a report on a column of this name and dtype would count."""
+        column = pl.LazyFrame(schema={name: dtype})
+        weighted = [] if self.weighted is None else [self.weighted]
+        trials = bind(column, self._roles_of(name))
+        return classes(trials, weighted, binary=self.weighted is None)
+
+    def _roles_of(self, name: str) -> Roles:
+        return replace(self.roles, model=None, question=name, trial=None, category=name)
+
+    def _likely_dtype(self) -> pl.DataType:
+        """A dtype that holds the categories that are named: the checks of a call need one.
+
+        Raises
+        ------
+        TypeError
+            If some are labels and others numbers.
+        """
+        stand_in = [value for value in [self.roles.missing] if value not in ("error", "drop")]
+        named = [*(self.roles.successes or ()), *(self.weighted or ()), *stand_in]
+        words = [isinstance(value, str) for value in named]
+        if any(words) and not all(words):
+            raise TypeError(f"categories must be all labels or all numbers, got {named}")
+        if any(words):
+            return pl.String()
+        return pl.Int128() if isinstance(self.roles.missing, int) else pl.Float64()
+
+
+def _stray_message(name: str, known: tuple[Category, ...] | None) -> str:
+    """What is wrong with a category that is in none of the classes, and what to do."""
+    if known is None:
+        return (
+            f"a category that is not a whole number in {name!r}: say from where on a reward is a "
+            "success, for instance with .scorio(threshold=0.5)."
+        )
+    outside = "that is neither 0 nor 1" if known == (0, 1) else f"outside {list(known)}"
+    return (
+        f"a category {outside} in {name!r}: recode it, pass w with a weight for every category, or "
+        "say with .scorio(success=...) which of them count as success."
+    )
