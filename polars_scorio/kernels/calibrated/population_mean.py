@@ -7,9 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of, elevate
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, binomial, complement
+from polars_scorio.kernels.calibrated.variance_price import (
+    CreditSum,
+    GainsOf,
+    Price,
+    rate_moments,
+)
 from polars_scorio.kernels.posterior_intervals import small_sample_factor
 from polars_scorio.kernels.states import States
 
@@ -61,7 +65,7 @@ def population_price(
     parts = np.full((3, fitted.states.groups), np.nan)
     for column, group in enumerate(fitted.groups):
         if benchmark.estimate[column] >= 0:
-            parts[:, column] = _moments(group, gains)
+            parts[:, column] = _population_moments(group, gains)
     mean, rest, variance = parts
     price = replace(benchmark, mean=mean, mean_rest=rest)
     size = fitted.size
@@ -211,19 +215,17 @@ def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
     return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))
 
 
-def _moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
-    """Mean of the estimate of a question, complement of it, variance: under the free fit.
+def _population_moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
+    """Mean of the estimate of a question, of its complement, and variance, under the free fit.
 
-    The fit itself is the population, not what it says of the questions seen.
+    The fit itself is the population here, not what it says of the questions seen. The variance is
+    the mean noise of an estimate and the variance of the metric between rates.
     """
-    values, chances = [], []
-    for level in group.levels:
-        both = credit_of(gains(level.n)), complement(gains(level.n))
-        values.append(np.stack([elevate(each, level.n) for each in both]))
-        of_c = group.free.weight @ binomial(level.n, group.free.weight.size)
-        chances.append(level.questions.sum() / group.size * of_c)
-    estimates, weight = np.concatenate(values, axis=1), np.concatenate(chances)
-    mean, rest = estimates @ weight
+    metrics, weight = [CreditSum([(1.0, gains)])], group.free.weight
+    share = np.array([level.questions.sum() / group.size for level in group.levels])
+    at_rates = np.stack([rate_moments(group, level.n, metrics)[:, 0] for level in group.levels])
+    mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
     # From the nearer bound: nothing large cancels.
-    near, centre = (estimates[0], mean) if mean < rest else (estimates[1], rest)
-    return float(mean), float(rest), float(weight @ (near - centre) ** 2)
+    near, centre = (at_rates[..., 0], mean) if mean < rest else (at_rates[..., 1], rest)
+    between = share @ (near - centre) ** 2 @ weight
+    return float(mean), float(rest), float(noise + between)
