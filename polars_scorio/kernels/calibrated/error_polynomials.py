@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.chances import draw_chances, overlap_chances
+from polars_scorio.kernels.draws.chance_tables import draw_chances, overlap_chances
 
 _PAIRS = 64  # k up to which two draws are paired for each overlap
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.calibrated.chances import share_chances
+from polars_scorio.kernels.draws.chance_tables import share_chances
 from polars_scorio.kernels.draws.expected_credit import urn_chances
 
 _URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states

@@ -6,9 +6,9 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.calibrated.chances import draw_chance_rows
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Group
+from polars_scorio.kernels.draws.chance_tables import draw_chance_rows
 from polars_scorio.kernels.draws.credit_at_rates import credit_at
 
 _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB

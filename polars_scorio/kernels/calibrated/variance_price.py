@@ -17,7 +17,6 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.calibrated.chances import binomial_chances
 from polars_scorio.kernels.calibrated.error_polynomials import (
     credit_of,
     elevate,
@@ -32,6 +31,7 @@ from polars_scorio.kernels.calibrated.rate_quadrature import (
     posterior_sums,
     rate_grid,
 )
+from polars_scorio.kernels.draws.chance_tables import binomial_chances
 from polars_scorio.kernels.draws.expected_credit import expected_credit
 from polars_scorio.kernels.states import States
 
