@@ -1,4 +1,4 @@
-"""How the numbers of a page are found, and how its methods are told so."""
+"""The options of a page, in words and as keywords of the methods that it calls."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from polars_scorio.reporting.options import InferenceOptions, PlanOptions
 _POPULATION = "a Beta (Dirichlet) population of questions, fitted to each model"
 _PRIORS: dict[InferenceKind, str] = {
     "published": "uniform for each question, as published",
-    "pooled": f"{_POPULATION} and integrated over what the trials leave open",
-    "calibrated": "none for unbiased estimates, whose noise two fits price; for posterior means "
-    f"{_POPULATION}",
+    "pooled": f"{_POPULATION}; the uncertainty of the fit is integrated out",
+    "calibrated": "no prior; the width comes from the more cautious of two fitted models. "
+    f"Posterior means: {_POPULATION}",
 }
 _INTERVALS: dict[InferenceKind, str] = {
     "published": "{} credible intervals as published",
     "pooled": "{} credible intervals under a fitted population",
-    "calibrated": "calibrated {} intervals; of posterior means, credible ones under a fitted "
+    "calibrated": "calibrated {} intervals; for posterior means, credible intervals under a fitted "
     "population",
 }
 
@@ -30,11 +30,11 @@ class Settings:
     Attributes
     ----------
     inference : "published", "pooled" or "calibrated"
-        What its numbers rest on.
+        How the numbers are found.
     target : "benchmark" or "population"
-        What they are about.
+        Whether the numbers are about these questions, or the population they come from.
     confidence : float
-        What its intervals hold.
+        Confidence of the intervals.
     """
 
     inference: InferenceKind = "calibrated"
@@ -42,7 +42,7 @@ class Settings:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what no page can have."""
+        """Check the options."""
         check_choice("inference", self.inference, InferenceKind)
         check_choice("target", self.target, Target)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
@@ -54,17 +54,17 @@ class Settings:
 
     @property
     def intervals(self) -> str:
-        """What the intervals are, in words."""
+        """Kind of the intervals, in words."""
         return _INTERVALS[self.inference].format(self.level)
 
     @property
     def prior(self) -> str:
-        """What the numbers start from, in words."""
+        """Prior of the numbers, in words."""
         return _PRIORS[self.inference]
 
     @property
     def report(self) -> InferenceOptions:
-        """The options of a report, and of what compares models."""
+        """Options of a report, a ranking and a comparison."""
         return {
             "inference": self.inference,
             "target": self.target,
@@ -73,5 +73,5 @@ class Settings:
 
     @property
     def plan(self) -> PlanOptions:
-        """The options of what plans more trials."""
+        """Options of a plan; its target is always the benchmark."""
         return {"inference": self.inference}

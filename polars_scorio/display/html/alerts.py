@@ -13,19 +13,19 @@ from polars_scorio.display.html.phrases import count, listed, numbered, span
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.metrics.metric import Metric
 
-# What the numbers of trials followed: a title, and what that means for whom.
+# Title and text for what the numbers of trials depend on.
 _FOLLOWED = {
-    "outcomes": "Trials that stopped on outcomes: Of {} a question was asked until it gave "
-    "something, for instance a success, so that estimates are biased. The first {} of each "
-    "question are not; nor are pooled numbers.",
-    "difficulty": "Trials that follow difficulty: Of {} harder questions have more trials, or "
-    "fewer. Their estimates hold; pooled numbers and forecasts do not.",
+    "outcomes": "Trials that stopped on outcomes: Questions of {} were repeated until an outcome "
+    "appeared, for instance a success, which biases the estimates. The first {} of each question "
+    "give unbiased estimates; pooled numbers are unbiased, too.",
+    "difficulty": "Trials that follow difficulty: Harder questions of {} have more trials, or "
+    "fewer. Estimates remain valid; pooled numbers and forecasts do not.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A sentence, and its first words."""
+    """A warning on a page: its title and its text."""
 
     title: str
     text: str
@@ -62,8 +62,8 @@ def _missing(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
         yield Alert(
             "Missing questions",
             f"{count(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} questions "
-            f"that others have ({numbered(lacking)}, of {shared:,}). The models are reported on "
-            "the questions that all of a stratum have.",
+            f"that other models have ({numbered(lacking)}, of {shared:,}). The report uses the "
+            "questions that all models of a stratum have.",
         )
 
 
@@ -73,8 +73,8 @@ def _absent(look: Look) -> Iterator[Alert]:
     if partial:
         yield Alert(
             "Missing models",
-            f"Not all {len(look.models):,} models were run on {listed(partial)}: what is said of "
-            "all strata together leaves that out.",
+            f"Not all {len(look.models):,} models were run on {listed(partial)}. Numbers over all "
+            "strata leave that out.",
         )
 
 
@@ -85,7 +85,7 @@ def _nulls(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     meaning = look.trials.roles.missing
     handled = {
         "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
-        "drop": "They were dropped, which flatters a model that crashes where it would fail.",
+        "drop": "They were dropped, which flatters a model that crashes on hard questions.",
     }.get(str(meaning), f"They count as category {meaning!r}.")
     yield Alert(
         "Dropped trials" if meaning == "drop" else "Missing outcomes",
@@ -99,14 +99,14 @@ def _duplicates(coverage: pl.DataFrame) -> Iterator[Alert]:
     if repeated:
         yield Alert(
             "Duplicates",
-            f"{count(sum(number for _, number in repeated), 'trial')} with an id that was there "
-            f"before ({numbered(repeated)}): a file was read twice, or a stratum is missing.",
+            f"{count(sum(number for _, number in repeated), 'trial')} with the id of an earlier "
+            f"trial ({numbered(repeated)}): a file was read twice, or a stratum is missing.",
         )
     elif coverage["duplicates"].is_null().any():
         yield Alert(
             "Unchecked duplicates",
-            "Rows carry no trial ids, or they were not looked at: trials that are there twice "
-            "would not be noticed.",
+            "Rows have no trial ids, or the ids were not checked: repeated trials would not be "
+            "noticed.",
         )
 
 
@@ -115,8 +115,8 @@ def _sizes(coverage: pl.DataFrame) -> Iterator[Alert]:
     if most == 1:
         yield Alert(
             "One trial per question",
-            "How reliable a model is on a question cannot be told from one trial; intervals rest "
-            "on what the questions have in common.",
+            "One trial does not show how reliable a model is on a question; intervals rest on what "
+            "the questions have in common.",
         )
     elif least != most:
         yield Alert("Unequal trials", f"Questions have {span(least, most)} trials.")
@@ -146,6 +146,6 @@ def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
     if names:
         yield Alert(
             "More draws than trials",
-            f"{listed(names)}: some questions have fewer trials, so that no unbiased estimate "
-            "exists, and the numbers lean on an assumption about the questions.",
+            f"{listed(names)}: some questions have fewer trials than are drawn. No unbiased "
+            "estimate exists, and the numbers rest on an assumption about the questions.",
         )

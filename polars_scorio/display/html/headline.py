@@ -1,4 +1,4 @@
-"""The sentence that matters."""
+"""The sentence at the top of a page: who leads, by how much, and what is undecided."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAME = 1e-9  # numbers that differ by less are the same
 
 
 def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> str:
-    """Who leads, by how much, and what is left open.
+    """Sentence that says who leads, by how much, and how many pairs are undecided.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> s
     parts : list of Scope
         The strata.
     settings : Settings
-        What the intervals hold.
+        Confidence of the intervals.
     """
     if overall is not None:
         return _sentence(overall, settings)
@@ -42,25 +42,27 @@ def _sentence(scope: Scope, settings: Settings) -> str:
     if not others:
         return f"{first['model']} scores {number} ({metric})."
     if first["rank"] is None:
-        return f"The models cannot be ranked by {metric}, for which some questions lack trials."
+        return f"The models cannot be ranked by {metric}: some questions have too few trials."
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1
     unsure = [name for name in rivals(scope) if name not in leaders]
-    told = "all others are surely worse; "
+    others_are = f"all others are worse, at {settings.level} confidence; "
     if unsure:
-        told = f"{count(len(unsure), 'model')} cannot be told from {'it' if one else 'them'}; "
+        verb, leader = "is" if len(unsure) == 1 else "are", "it" if one else "them"
+        rivals_named = count(len(unsure), "other model")
+        others_are = f"{rivals_named} {verb} statistically indistinguishable from {leader}; "
     elif len(leaders) > len(others):
-        told = ""
+        others_are = ""
     undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
     are = "is" if 1 in {undecided, pairs} else "are"
     return (
         f"{listed(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
-        f"{told}{undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
+        f"{others_are}{undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
     )
 
 
 def rivals(scope: Scope) -> list[str]:
-    """The models that cannot be told from the first one."""
+    """Models that are statistically indistinguishable from the first one."""
     first = scope.models[0]
     both = pl.any_horizontal(pl.col("model_a", "model_b") == first)
     unsure = scope.pairs.filter(both, pl.col("better").is_null())
@@ -83,7 +85,7 @@ def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
 
 
 def scale_of(rows: pl.DataFrame) -> Scale:
-    """How the numbers of a metric are written."""
+    """Unit and decimals for the numbers of a metric."""
     return Scale.of(rows["mu"], spreads(rows))
 
 

@@ -15,7 +15,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
 _TARGETS = {
-    "benchmark": "these very questions",
+    "benchmark": "these questions, and no others",
     "population": "the population of questions that these are a sample of",
 }
 

@@ -126,7 +126,7 @@ def pairs(scope: Scope) -> Table:
 
 
 def needed(scope: Scope) -> Table:
-    """The trials that neighbours need to be told apart."""
+    """Further trials that would distinguish neighbours in the ranking."""
     rows = scope.needed.rows(named=True)
 
     def number(value: int | None) -> str:

@@ -54,7 +54,7 @@ class Scope:
     each : int or None
         The trials of each question, where all have the same number and none is dropped.
     needed : DataFrame
-        Trials that neighbours in the ranking need, where they are not told apart.
+        Further trials that would distinguish neighbours in the ranking, if they are undecided.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Scope:
         return max(1, fewest), most if same else None
 
     def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-        """What would tell neighbours apart that are not yet."""
+        """Further trials that would distinguish neighbours that are undecided."""
         metric = average(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
             self.counts.lazy(),

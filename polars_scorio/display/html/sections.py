@@ -17,13 +17,14 @@ from polars_scorio.display.settings import Settings
 
 _NAMED = 40  # questions in a sentence
 _PLAN = (
-    "Neighbours in the ranking that are not told apart, each pair by itself. After so many further "
-    "trials of each question, of both models, the interval of their difference no longer holds "
-    f"zero with a probability of {100 * ASSURANCE:g} %."
+    "Neighbours in the ranking that are statistically indistinguishable, one pair at a time. After "
+    "so many further trials of each question, by both models, the interval of their difference "
+    f"excludes zero with a probability of {100 * ASSURANCE:g} %."
 )
+_DISTINGUISHED = "All neighbours in the ranking are distinguishable, one pair at a time."
 _COVERAGE = (
-    "n_min and n_max are the trials of a question, missing the questions that other models of the "
-    "stratum have, nulls the trials without an outcome."
+    "n_min and n_max: the fewest and the most trials of a question. missing: questions that other "
+    "models of the stratum have and this one lacks. nulls: trials without an outcome."
 )
 
 
@@ -76,8 +77,8 @@ def _leaderboard(overall: Scope | None, parts: Sequence[Scope], settings: Settin
         shown |= {part.name: tables.leaderboard(part) for part in parts}
     main = overall or parts[0]
     ranks = (
-        f"By {lead_label(main)}: the ranks that are open at {settings.level}, for all models at "
-        "once, and P(best), the probability that a model is the best of all."
+        f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, for "
+        "all models at once. P(best) is the probability that a model is the best of all."
     )
     lines = [ranks] if len(main.models) > 1 else []
     return Section("leaderboard", "Leaderboard", lines, tables=shown)
@@ -88,11 +89,11 @@ def _comparisons(main: Scope, settings: Settings) -> Section:
     unsure = rivals(main)
     of = count(main.pairs.height, "pair")
     lines = [
-        f"{undecided:,} of {of} undecided at {settings.level}, for all pairs at once.",
+        f"{undecided:,} of {of} undecided at {settings.level} confidence, for all pairs at once.",
         (
-            f"Not told from {main.models[0]}: {listed(unsure, _NAMED)}."
+            f"Statistically indistinguishable from {main.models[0]}: {listed(unsure, _NAMED)}."
             if unsure
-            else f"{main.models[0]} is told from all others."
+            else f"{main.models[0]} is distinguishable from all other models."
         ),
     ]
     drawn = pictures.matrix(main, settings)
@@ -104,7 +105,11 @@ def _comparisons(main: Scope, settings: Settings) -> Section:
 
 def _curves(main: Scope, settings: Settings) -> Section:
     figures = pictures.curves(main, settings)
-    lines = [] if figures else ["Some question has a single trial: there is nothing to draw from."]
+    lines = (
+        []
+        if figures
+        else ["A question has a single trial, so that several trials cannot be drawn."]
+    )
     return Section("curves", "What do more draws buy?", lines, figures)
 
 
@@ -114,8 +119,8 @@ def _questions(main: Scope) -> Section:
     nobody = questions.filter(pl.col("most") <= low)["question"].to_list()
     everybody = questions.filter(pl.col("least") >= high)["question"].to_list()
     lines = [
-        _solved("Nobody, in no trial", nobody, questions.height),
-        _solved("Everybody, in every trial", everybody, questions.height),
+        _solved("never solved by any model", nobody, questions.height),
+        _solved("solved by every model in every trial", everybody, questions.height),
     ]
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     return Section(
@@ -126,9 +131,11 @@ def _questions(main: Scope) -> Section:
     )
 
 
-def _solved(who: str, names: Sequence[str], of: int) -> str:
+def _solved(what: str, names: Sequence[str], of: int) -> str:
+    """Sentence on how many questions were `what`, with their names."""
     named = f" ({listed(names, _NAMED)})" if names else ""
-    return f"{who}, solved {len(names):,} of {count(of, 'question')}{named}."
+    verb = "was" if len(names) == 1 else "were"
+    return f"{len(names):,} of {count(of, 'question')} {verb} {what}{named}."
 
 
 def _needed(scopes: Sequence[Scope]) -> Section:
@@ -137,8 +144,8 @@ def _needed(scopes: Sequence[Scope]) -> Section:
         for scope in scopes
         if scope.needed.height
     }
-    lines = [_PLAN] if shown else ["All neighbours in the ranking are told apart, pair by pair."]
-    return Section("trials", "How many more trials would tell them apart?", lines, tables=shown)
+    lines = [_PLAN if shown else _DISTINGUISHED]
+    return Section("trials", "How many more trials would distinguish them?", lines, tables=shown)
 
 
 def coverage_section(coverage: pl.DataFrame) -> Section:

@@ -32,7 +32,7 @@ def test_a_sure_leader(settled):
     # 30 questions of 8 trials, all right: lo was computed once and is shown to a decimal.
     assert settled.headline.startswith("ada leads with 100.0 % [98.6, 100.0] (avg@8)")
     assert settled.headline.endswith(
-        "(avg@8); all others are surely worse; 1 of 3 pairs is undecided at 95 %."
+        "(avg@8); all others are worse, at 95 % confidence; 1 of 3 pairs is undecided at 95 %."
     )
 
 
@@ -40,7 +40,10 @@ def test_a_leader_with_rivals():
     log = pl.concat([long([[1, 1, 0]] * 4, "ada"), long([[1, 0, 0]] * 4, "bob")])
     said = page_of(log).headline
     assert "ada leads with" in said
-    assert said.endswith("1 model cannot be told from it; 1 of 1 pair is undecided at 95 %.")
+    assert said.endswith(
+        "1 other model is statistically indistinguishable from it; "
+        "1 of 1 pair is undecided at 95 %."
+    )
 
 
 def test_equal_models_share_the_lead():
@@ -51,7 +54,7 @@ def test_equal_models_share_the_lead():
 
 def test_models_without_a_rank_are_not_ranked():
     said = page_of(sure(), ps.pass_at_k(16), settings=Settings(target="population")).headline
-    assert said == "The models cannot be ranked by Pass@16, for which some questions lack trials."
+    assert said == "The models cannot be ranked by Pass@16: some questions have too few trials."
 
 
 def test_one_model_scores():
@@ -75,7 +78,7 @@ def test_missing_questions_are_named_and_left_out():
     page = page_of(log)
     (alert,) = page.alerts
     assert alert.title == "Missing questions"
-    assert "1 model lacks questions that others have (m01: 2, of 10)" in alert.text
+    assert "1 model lacks questions that other models have (m01: 2, of 10)" in alert.text
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
 
 
@@ -107,7 +110,7 @@ def test_dropped_trials_are_counted():
 
 def test_duplicates_are_counted_where_they_are_refused():
     found = alerts_of(models(2).vstack(models(2).tail(5)))
-    assert found["Duplicates"].startswith("5 trials with an id that was there before (m01: 5)")
+    assert found["Duplicates"].startswith("5 trials with the id of an earlier trial (m01: 5)")
 
 
 def test_unchecked_unequal_and_single_trials():
@@ -142,7 +145,7 @@ def stopped(kind: str) -> pl.DataFrame:
     ("kind", "title", "says"),
     [
         ("outcomes", "Trials that stopped on outcomes", "The first 3 trials of each question"),
-        ("difficulty", "Trials that follow difficulty", "Of ada harder questions have more"),
+        ("difficulty", "Trials that follow difficulty", "Harder questions of ada have more"),
         ("nothing", None, ""),
     ],
 )

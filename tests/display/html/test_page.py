@@ -58,7 +58,7 @@ def test_a_page_has_all_its_parts():
         "All strata in one pool",
         "bench 1",
         "Pass^4",
-        "Nobody",
+        "never solved by any model",
         "SHA-256",
     )
     for part in (*parts, call, "polars-scorio"):
@@ -211,7 +211,7 @@ def test_write_html_returns_the_path_and_says_what_it_was_called_with(tmp_path):
     for part in (
         call,
         "Mine",
-        "calibrated 90 % intervals; of posterior means, credible",
+        "calibrated 90 % intervals; for posterior means, credible",
         "avg@4",
         "More draws than trials",
     ):

@@ -1,0 +1,34 @@
+"""The common form of the metrics of draws, and what tells a curve over thresholds from it."""
+
+import numpy as np
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.metrics.draw_metric import DrawMetric, ThresholdCurve
+
+
+def test_the_gains_of_a_draw_are_those_of_its_size():
+    draw = ps.pass_at_k(3).draw(3)
+    np.testing.assert_array_equal(draw(10), [1, 0, 0])
+    every = ps.maj_at_k().draw(None)
+    np.testing.assert_array_equal(every(3), [0, 1, 0])
+    np.testing.assert_array_equal(every(5), [0, 0, 1, 0, 0])
+
+
+def test_only_a_draw_without_size_takes_all_trials():
+    assert ps.maj_at_k().all_trials
+    assert not ps.maj_at_k(3).all_trials
+
+
+def test_a_curve_has_one_draw_size_and_several_thresholds():
+    curve = ps.tail_pass(4, [3, 2])
+    assert isinstance(curve, ThresholdCurve)
+    assert (curve.drawn, curve.k, curve.name) == (4, (2, 3), "tail_pass(k=4)")
+    np.testing.assert_array_equal(curve.draw(3)(10), [0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("metric", [ps.pass_at_k(2, alpha0=0.5), ps.tail_pass(2, alpha0=0.5)])
+def test_the_prior_is_of_failure_and_of_success(metric):
+    assert isinstance(metric, DrawMetric)
+    assert metric.beta_prior == (0.5, 1.0)
+    assert metric.alpha.tolist() == [1.0, 0.5]
