@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Literal, NamedTuple, TypeGuard, get_args
 
@@ -114,16 +115,51 @@ def check_flag(keyword: str, value: object) -> bool:
 
 
 def check_choice(keyword: str, value: object, choices: object) -> None:
-    """Refuse what is none of the choices of a Literal.
+    """Refuse a value that is none of the choices of a Literal.
 
     Raises
     ------
+    TypeError
+        If the value is no word: an expression, a Series, a frame.
     ValueError
-        If the value is none of them.
+        If the value is another word; the message names the nearest choice.
+
+    Examples
+    --------
+    >>> check_choice("overall", "macor", Overall)
+    Traceback (most recent call last):
+    ValueError: overall must be "macro" or "micro", got 'macor': did you mean 'macro'?
     """
-    if not isinstance(value, str) or value not in get_args(choices):
-        named = " or ".join(f'"{choice}"' for choice in get_args(choices))
-        raise ValueError(f"{keyword} must be {named}, got {shown(value)}")
+    words = get_args(choices)
+    named = " or ".join(f'"{choice}"' for choice in words)
+    message = f"{keyword} must be {named}, got {shown(value)}"
+    if not isinstance(value, str):  # nor compared: Polars' expressions have no truth value
+        raise TypeError(message)
+    if value not in words:
+        raise ValueError(f"{message}{nearest_hint(value, words)}")
+
+
+def nearest_hint(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the known word that is nearest, if one is near.
+
+    Examples
+    --------
+    >>> nearest_hint("calibratd", ["published", "calibrated"])
+    ": did you mean 'calibrated'?"
+    """
+    near = get_close_matches(word, known, 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
+    """The error for a name that a module or an accessor lacks, with the nearest that it has.
+
+    Examples
+    --------
+    >>> print(unknown_name("module 'polars_scorio'", "pass_at_K", ["pass_at_k", "pass_hat_k"]))
+    module 'polars_scorio' has no attribute 'pass_at_K': did you mean 'pass_at_k'?
+    """
+    return AttributeError(f"{owner} has no attribute {name!r}{nearest_hint(name, known)}")
 
 
 def check_column(keyword: str, value: object, *, optional: bool = False) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import indent
@@ -21,6 +20,8 @@ from typing import (
     get_type_hints,
     is_typeddict,
 )
+
+from polars_scorio.arguments import nearest_hint
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -169,8 +170,7 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
     known = list(known)
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f": did you mean {near[0]!r}?" if near else "."
+            hint = nearest_hint(name, known) or "."
             name_shown = "scorio" if function == "__call__" else function
             raise TypeError(
                 f"{name_shown}() got an unexpected keyword argument {name!r}{hint} It takes "

@@ -95,7 +95,7 @@ INTS = {
     "replicates": lambda a, value: a.convergence(ps.bayes([0, 1, 1]), replicates=value),
     "seed": lambda a, value: a.convergence(ps.bayes([0, 1, 1]), replicates=2, seed=value),
     "k": lambda a, value: a.pass_at_k(value),
-    "n": lambda a, value: a._frame.scorio(success=2, n=value).bayes(),  # noqa: SLF001 - the frame
+    "n": lambda a, value: a.frame.scorio(success=2, n=value).bayes(),
 }
 
 
@@ -136,7 +136,7 @@ def test_a_single_draw_size_means_all_up_to_it_in_a_picture(one):
 
 FLAGS = {
     "wide": lambda a, value: a.report(*BOARD, wide=value),
-    "validate": lambda a, value: a._frame.scorio(success=2, validate=value).bayes(),  # noqa: SLF001
+    "validate": lambda a, value: a.frame.scorio(success=2, validate=value).bayes(),
     "progress": lambda a, value: a.convergence(ps.bayes([0, 1, 1]), replicates=0, progress=value),
     "percent": lambda a, value: pl.DataFrame(
         {"table": [ps.to_markdown(a.leaderboard(ps.bayes()), percent=value)]}
@@ -161,9 +161,44 @@ def test_a_flag_may_be_one_of_numpy(log, option):
     assert_frame_equal(call(accessor, np.False_), call(accessor, False))
 
 
-@pytest.mark.parametrize("value", ["models", True, ["model"], np.array(["model"])])
-def test_a_choice_is_one_of_its_words(log, value):
-    with pytest.raises(ValueError, match=r'^per must be "model" or "question", got '):
+def test_a_choice_is_one_of_its_words(log):
+    message = """^per must be "model" or "question", got 'models': did you mean 'model'\\?$"""
+    with pytest.raises(ValueError, match=message):
+        binary(log).report(*BOARD, per="models")
+
+
+NO_WORDS = [pl.col("x"), pl.Series([1, 2]), pl.DataFrame(), pl.LazyFrame(), np.array([1, 2]), 1j]
+CHOICES = {
+    **{
+        option: lambda a, value, option=option: a.report(ps.avg(), **{option: value})
+        for option in ("inference", "target", "per", "overall")
+    },
+    "overall|leaderboard": lambda a, value: a.leaderboard(ps.avg(), overall=value),
+    "inference|plan": lambda a, value: a.next_trials(4, inference=value),
+    "inference|accessor": lambda a, value: a(inference=value),
+    "target|accessor": lambda a, value: a(target=value),
+    "target|rank": lambda a, value: a.rank(target=value),
+    "questions": lambda a, value: a.compare(questions=value),
+    "scheme": lambda a, value: a.convergence(scheme=value),
+    "per|coverage": lambda a, value: a.coverage(per=value),
+    "title": lambda a, value: a.write_html("report.html", title=value),
+    "rubric": lambda a, value: a.rubric(value),
+    "trajectory": lambda a, value: a.trajectory(value),
+    "replicates": lambda a, value: a.convergence(replicates=value),
+}
+
+
+@pytest.mark.parametrize("option", CHOICES)
+@pytest.mark.parametrize("value", NO_WORDS, ids=lambda value: type(value).__name__)
+def test_what_has_no_truth_value_is_refused_in_our_words(log, option, value):
+    error = ValueError if option == "replicates" else TypeError
+    with pytest.raises(error, match=rf"(?s)^{option.split('|')[0]} (must be|takes) .*, got "):
+        CHOICES[option](log.scorio(by="domain", success=2), value)
+
+
+@pytest.mark.parametrize("value", [True, ["model"], np.array(["model"])])
+def test_a_choice_is_a_word(log, value):
+    with pytest.raises(TypeError, match=r'^per must be "model" or "question", got '):
         binary(log).report(*BOARD, per=value)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
-from polars_scorio.arguments import InferenceKind, Overall
+from polars_scorio.arguments import InferenceKind, Overall, check_choice, shown
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
@@ -108,6 +108,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> board.select("rank", "rank_hi", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
         [(1, 2, 'ada', 0.778, 1.0), (2, 2, 'bob', 0.222, 0.0)]
         """
+        if overall is not None:
+            check_choice("overall", overall, Overall)
         options = self._shown_with(options)
         from polars_scorio.display.leaderboard import leaderboard  # noqa: PLC0415 - it decides
 
@@ -168,6 +170,8 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
         from polars_scorio.display.html.write_page import write  # noqa: PLC0415 - as above
 
+        if title is not None and not isinstance(title, str):
+            raise TypeError(f"title must be a word or None, got {shown(title)}")
         path = Path(path)
         said = {"inference": inference, "target": target, "confidence": confidence}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}

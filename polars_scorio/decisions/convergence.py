@@ -16,6 +16,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
 from polars_scorio.kernels.array_types import Floats
@@ -23,7 +24,6 @@ from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
 from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.evaluate import matrix
 from polars_scorio.reporting.inference.calibrated import calibrated_numbers
 from polars_scorio.reporting.inference.choice import Inference
@@ -93,7 +93,7 @@ def _request(
     trials: Trials, metric: Metric | None, method: str, options: DecisionOptions | PlanOptions
 ) -> Request:
     """What is requested of a log whose trials have an order."""
-    metric = metric or bayes()
+    metric = metric_of(metric, method)
     single_k(metric, method)
     if metric.answers:
         raise ValueError(

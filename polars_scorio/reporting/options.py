@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, TypeAlias, TypedDict
 
 import polars as pl
@@ -182,6 +182,22 @@ class ExpressionOptions(OutcomeOptions, total=False):
     """The keywords of `ScorioExpr.__call__`."""
 
     threshold: float | None
+
+
+def check_choices(options: Mapping[str, object]) -> None:
+    """Refuse options that are none of their words, before anything compares them with one.
+
+    Raises
+    ------
+    TypeError
+        If one is no word: Polars' expressions, Series and frames have no truth value.
+    ValueError
+        If one is another word.
+    """
+    words = {"inference": InferenceKind, "target": Target, "per": Per, "overall": Overall}
+    for name, choices in words.items():
+        if options.get(name) is not None:
+            check_choice(name, options[name], choices)
 
 
 class Chosen(TypedDict, total=False):

@@ -239,7 +239,7 @@ def test_without_ids_trials_have_no_order(log, method, roles):
     ("metric", "error", "message"),
     [
         (ps.pass_at_k([1, 2]), ValueError, r"takes one draw size at a time, got .* k=\[1, 2\]$"),
-        ("bayes", TypeError, r"takes metrics such as ps\.bayes\(\), got 'bayes'"),
+        ("bayes", TypeError, r"takes a metric such as ps\.bayes\(\), got 'bayes'"),
     ],
 )
 def test_one_metric_and_one_draw_size_at_a_time(log, method, metric, error, message):

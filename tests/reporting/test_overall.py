@@ -323,5 +323,5 @@ def test_strata_of_several_columns_are_named_with_all_of_them(log, overall):
     ],
 )
 def test_what_cannot_be_is_refused_at_the_call(log, roles, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         log.lazy().scorio(**roles, success=2).bayes(**options)
