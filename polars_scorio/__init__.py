@@ -8,42 +8,42 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from polars_scorio.accessors import register
+from polars_scorio.accessors.expressions import ScorioExpr
+from polars_scorio.accessors.frame import Scorio, scorio
+from polars_scorio.arguments import unknown_name
+from polars_scorio.counting.cluster_samples import ClusterWarning
+from polars_scorio.counting.engines import count_trials
+from polars_scorio.counting.success_labels import SuccessWarning
+from polars_scorio.counting.totals import from_successes
+from polars_scorio.metrics import (
+    Metric,
+    Summary,
+    auc_at_k,
+    avg,
+    bayes,
+    g_pass_at_k,
+    g_pass_at_k_tau,
+    geo_spectrum_at_k,
+    geo_spectrum_star_at_k,
+    geom_at_k,
+    geom_ds_at_k,
+    maj_at_k,
+    max_at_k,
+    mg_pass_at_k,
+    pass_at_k,
+    pass_hat_k,
+    spectrum_weights,
+    tail_pass,
+    threshold_spectrum_at_k,
+    unanimous_at_k,
+    vote_at_k,
+)
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
-    from polars_scorio.accessors.expressions import ScorioExpr
-    from polars_scorio.accessors.frame import Scorio, scorio
-    from polars_scorio.counting.cluster_samples import ClusterWarning
-    from polars_scorio.counting.engines import count_trials
-    from polars_scorio.counting.success_labels import SuccessWarning
-    from polars_scorio.counting.totals import from_successes
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
-    from polars_scorio.metrics import (
-        Metric,
-        Summary,
-        auc_at_k,
-        avg,
-        bayes,
-        g_pass_at_k,
-        g_pass_at_k_tau,
-        geo_spectrum_at_k,
-        geo_spectrum_star_at_k,
-        geom_at_k,
-        geom_ds_at_k,
-        maj_at_k,
-        max_at_k,
-        mg_pass_at_k,
-        pass_at_k,
-        pass_hat_k,
-        spectrum_weights,
-        tail_pass,
-        threshold_spectrum_at_k,
-        unanimous_at_k,
-        vote_at_k,
-    )
     from polars_scorio.reporting.prior_warning import PriorWarning
 
     __version__: str
@@ -88,40 +88,30 @@ __all__ = [
     "vote_at_k",
 ]
 
-# Where the names are that are no metrics.
-_HOMES = {
-    "ClusterWarning": "counting.cluster_samples",
+# Rooms that most programs never enter, with what stands in them: importing all of them as well
+# would take twice as long.
+_LATER = {
     "PriorWarning": "reporting.prior_warning",
-    "Scorio": "accessors.frame",
-    "ScorioExpr": "accessors.expressions",
-    "SuccessWarning": "counting.success_labels",
-    "count_trials": "counting.engines",
     "from_array": "logs.arrays",
-    "from_successes": "counting.totals",
     "logs": "logs",
     "rank_scores": "decisions.rank",
     "rubrics": "rubrics",
-    "scorio": "accessors.frame",
-    "spectrum_weights": "metrics.spectrum_weights",
     "sql": "sql",
     "to_great_table": "display.tables",
     "to_latex": "display.tables",
     "to_markdown": "display.tables",
 }
 
-register()
-
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
     def __getattr__(name: str) -> object:
-        """Import what is asked for when it is: NumPy and the rest take as long as Polars itself."""
+        """Import a name of `_LATER` when it is first used; answer others with the nearest name."""
         if name == "__version__":
             return import_module(f"{__name__}.display.installed_version").installed_version()
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        place = _HOMES.get(name, "metrics")
-        home = import_module(f"{__name__}.{place}")
-        return home if place.endswith(name) else getattr(home, name)
+        if name not in _LATER:
+            raise unknown_name(f"module {__name__!r}", name, __all__)
+        room = import_module(f"{__name__}.{_LATER[name]}")
+        return room if _LATER[name] == name else getattr(room, name)
 
 
 def __dir__() -> list[str]:

@@ -15,20 +15,20 @@ from polars_scorio.counting.trials import bind
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
 from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.reporting.forecast import Drawn, forecast
 from polars_scorio.reporting.options import (
     Chosen,
     Frame,
     InferenceOptions,
     PlanOptions,
     ReportOptions,
+    check_choices,
 )
-from polars_scorio.reporting.priors import priors
-from polars_scorio.reporting.report import report
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_scorio.reporting.forecast import Drawn
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
@@ -41,7 +41,7 @@ class Accessor(Generic[FrameT]):
     def __init__(
         self, frame: FrameT, roles: Roles | None = None, chosen: Chosen | None = None
     ) -> None:
-        self._frame: FrameT = frame
+        self._log: FrameT = frame
         self._roles = roles or Roles()
         self._chosen = chosen or Chosen()
 
@@ -54,12 +54,11 @@ class Accessor(Generic[FrameT]):
     @property
     def _shown(self) -> list[tuple[str, str, str]]:
         chosen = [(name, repr(value), "") for name, value in self._chosen.items()]
-        return rows_of(self._frame, self._roles) + chosen
+        return rows_of(self.frame, self._roles) + chosen
 
     @property
     def _title(self) -> str:
-        self._release()
-        return f"scorio of a {type(self._frame).__name__}"
+        return f"scorio of a {type(self.frame).__name__}"
 
     @property
     def frame(self) -> FrameT:
@@ -72,8 +71,10 @@ class Accessor(Generic[FrameT]):
         >>> pl.DataFrame({"question": [1]}).scorio(model=None).frame.columns
         ['question']
         """
-        self._release()
-        return self._frame
+        # Polars stores the accessor on the frame, and the accessor holds the frame: without this
+        # line the cycle would keep big frames alive until the garbage collector runs.
+        vars(self._log).pop("scorio", None)
+        return self._log
 
     @takes(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
@@ -124,6 +125,9 @@ class Accessor(Generic[FrameT]):
         >>> report.select("metric", "k", pl.col("estimate").round(4)).collect().rows()
         [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
         """
+        # Here and below: importing the package takes less time without what methods import.
+        from polars_scorio.reporting.report import report  # noqa: PLC0415 - not at import
+
         options = self._with(options)
         return self._returned(report(self._lazy(), self._roles, metrics, **options))
 
@@ -261,6 +265,8 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
         (0.5, 0.66)
         """
+        from polars_scorio.reporting.priors import priors  # noqa: PLC0415 - not at import
+
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
 
@@ -326,30 +332,30 @@ class Accessor(Generic[FrameT]):
         >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
         [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, 1.0, 0.8, 1.0)]
         """
+        from polars_scorio.reporting.forecast import forecast  # noqa: PLC0415 - not at import
+
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = forecast(self._lazy(), self._roles, k, metric, confidence=sure)
         return self._returned(plan)
 
     def _with(self, options: OptionsT) -> OptionsT:
-        """The options of a method, and what was chosen for all of them."""
+        """The options of a method after a check, and what was chosen for all methods."""
+        _ = self.frame  # first, so that what is refused leaves no cycle on the frame either
+        check_choices(options)
         return cast("OptionsT", {**self._chosen, **options})
 
     def _planning(self, options: PlanT) -> PlanT:
         """Those of a plan, which is about these questions."""
+        _ = self.frame  # as above
+        check_choices(options)
         inference = self._chosen.get("inference")
         return cast("PlanT", {**({} if inference is None else {"inference": inference}), **options})
 
     def _lazy(self) -> pl.LazyFrame:
-        self._release()
-        return self._frame.lazy()
-
-    def _release(self) -> None:
-        # Polars stores the accessor on the frame and the accessor holds the frame: a cycle that
-        # would keep a big frame alive until the cycle collector runs.
-        vars(self._frame).pop("scorio", None)
+        return self.frame.lazy()
 
     def _returned(self, plan: pl.LazyFrame) -> FrameT:
         """Eager in, eager out; lazy in, lazy out."""
-        if isinstance(self._frame, pl.LazyFrame):
+        if isinstance(self.frame, pl.LazyFrame):
             return plan
         return plan.collect(engine="streaming")

@@ -45,6 +45,7 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
     return answering(method, shown, described(function.__doc__, shown, {}, Returns=_RETURNS))
 
 
+@pl.api.register_expr_namespace("scorio")
 class ScorioExpr:
     """Metrics of the categories in a column, as aggregations: a group is one question.
 
@@ -231,9 +232,6 @@ class ScorioExpr:
         return pl.struct(tally.aggregations(self._expr)).map_batches(
             _GroupAnswer(answer, tally), return_dtype=answer.dtype, is_elementwise=True
         )
-
-
-pl.Expr.__annotations__["scorio"] = ScorioExpr  # for completion, as that of frames
 
 
 @dataclass(frozen=True, slots=True, eq=False)

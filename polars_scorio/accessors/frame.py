@@ -14,7 +14,7 @@ from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
-from polars_scorio.arguments import InferenceKind
+from polars_scorio.arguments import InferenceKind, shown
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from polars_scorio.rubrics.rubric import Rubric, Thresholds
 
 
+@pl.api.register_dataframe_namespace("scorio")
+@pl.api.register_lazyframe_namespace("scorio")
 class Scorio(
     MetricMethods[FrameT], DecisionMethods[FrameT], PlanMethods[FrameT], ReaderMethods[FrameT]
 ):
@@ -53,9 +55,6 @@ class Scorio(
     >>> trials.scorio(trial=None).avg().select("model", "metric", "questions", "mu").row(0)
     ('m', 'avg', 2, 0.75)
     """
-
-    # Completion in notebooks looks into types that have it; all generic ones had till Python 3.11.
-    _is_protocol = False
 
     @takes()
     def __call__(
@@ -176,7 +175,7 @@ class Scorio(
         >>> solved.avg().select("llm", "mu").row(0)
         ('a', 0.5)
         """
-        self._release()
+        frame = self.frame  # first, so that an error below leaves no cycle either
         roles = Roles(
             model=model,
             question=question,
@@ -194,7 +193,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        return Scorio(self._frame, roles, chosen(inference, target, confidence))
+        return Scorio(frame, roles, chosen(inference, target, confidence))
 
     @takes()
     def rubric(
@@ -247,8 +246,15 @@ class Scorio(
         >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
         0.0
         """
-        from polars_scorio.rubrics.rubric import refuse_absent  # noqa: PLC0415 - who has none
+        from polars_scorio.rubrics.rubric import (  # noqa: PLC0415 - not at import
+            Rubric,
+            refuse_absent,
+        )
 
+        if not isinstance(rubric, Rubric):
+            raise TypeError(
+                "rubric must be a Rubric such as ps.rubrics.exact_match(), got " + shown(rubric)
+            )
         schema = self._lazy().collect_schema()
         category = rubric.expr(over=() if over is None else over, thresholds=thresholds)
         refuse_absent(
@@ -270,11 +276,7 @@ class Scorio(
             )
         success = rubric.success or None if self._roles.success is None else self._roles.success
         roles = replace(self._roles, category=category, success=success)
-        return Scorio(self._frame, roles, self._chosen)
-
-
-# Completion in notebooks evaluates no attributes of frames; it does read annotations.
-pl.DataFrame.__annotations__["scorio"] = pl.LazyFrame.__annotations__["scorio"] = Scorio
+        return Scorio(self.frame, roles, self._chosen)
 
 
 @overload
