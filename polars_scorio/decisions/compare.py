@@ -12,6 +12,7 @@ from polars_scorio.arguments import check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_difference import Differences, Scores, simultaneous_verdicts
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
@@ -76,6 +77,7 @@ class _Comparison:
         (model,) = self.models.trials.models
         names, rows = groups[model], tidy(groups)
         columns = self._baselines(groups, model)
+        self._refuse_many_pairs(groups[STRATUM])
         parts = []
         for k in self.models.metric.k:
             of_k = self.models.of_k(rows, k)
@@ -108,10 +110,16 @@ class _Comparison:
             )
         return strata["column"].to_numpy().astype(np.int64)
 
+    def _refuse_many_pairs(self, stratum: pl.Series) -> None:
+        """Refuse what would not fit into memory."""
+        models = stratum.value_counts()["count"].to_list()
+        pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
+        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.k))
+
     def _numbers(self, rows: Rows, block: Block) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
-        a, b = block.pairs()
         scores = self.models.scores(rows, block)
+        a, b = block.pairs()
         found, told = self._differences(scores, block.baseline, a, b)
         doubts = self.models.doubts(rows, block, scores, a, b)
         return pl.DataFrame(

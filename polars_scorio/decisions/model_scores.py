@@ -10,12 +10,13 @@ import polars as pl
 
 from polars_scorio.arguments import Per
 from polars_scorio.counting.trials import Trials
-from polars_scorio.decisions.model_difference import Scores, scores_of
+from polars_scorio.decisions.model_difference import Posteriors, Scores, scores_of
 from polars_scorio.decisions.paired_population import Questions, refuse_unadjustable, sample_options
-from polars_scorio.decisions.prior_dominance import outweighed
+from polars_scorio.decisions.prior_dominance import outweighed, rounding_error
 from polars_scorio.decisions.strata import aligned, refuse_rewards
 from polars_scorio.decisions.strata_arrays import Block
-from polars_scorio.kernels.array_types import Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.options import DecisionOptions
@@ -90,10 +91,33 @@ class Models:
         return scores_of(rows, block, self.metric, self.options)
 
     def doubts(self, rows: Rows, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """In which pairs the prior decides, where nobody said that it may."""
-        if isinstance(rows, Questions) or self.options.get("inference") is not None:
+        """Pairs in which the prior decides, although nobody chose the inference."""
+        estimate = self._estimates(rows, block, scores)
+        if estimate is None:
             return np.zeros((block.strata.size, a.size), np.bool_)
-        estimate = rows["estimate"].to_numpy()[block.rows]
         by_itself = scores.quantile((1 + self.confidence) / 2)[:, None]
         found = scores.differences(a, b, np.repeat(by_itself, a.size, axis=1))
         return outweighed(estimate[:, a] - estimate[:, b], found.lo, found.hi, self.metric)
+
+    def number_of_doubts(self, rows: Rows, block: Block, scores: Scores) -> Ints:
+        """Number of such pairs in each stratum, counted without a table of all pairs.
+
+        The intervals are not clipped to bounds; this matters for bounds narrower than the metric.
+        """
+        estimate = self._estimates(rows, block, scores)
+        if estimate is None or not isinstance(scores, Posteriors):
+            return np.zeros(block.strata.size, np.int64)
+        c = np.repeat(
+            scores.quantile((1 + self.confidence) / 2)[:, None], estimate.shape[1], axis=1
+        )
+        sigma = scores.sigma + rounding_error(self.metric)
+        # The interval of a pair is about its posterior means: one estimate is too far from it.
+        return np.asarray(lower_models(estimate - scores.mu, sigma, sigma, c, np.inf).sum(axis=1))
+
+    def _estimates(self, rows: Rows, block: Block, scores: Scores) -> Floats | None:
+        """Unbiased estimates of the models; None if no posterior contradicts them unasked."""
+        if isinstance(rows, Questions) or not isinstance(scores, Posteriors):
+            return None
+        if self.options.get("inference") is not None:
+            return None
+        return np.asarray(rows["estimate"].to_numpy()[block.rows])

@@ -10,6 +10,7 @@ import scipy
 
 from polars_scorio.counting.cluster_membership import refuse_divided
 from polars_scorio.counting.trials import CLUSTER, Trials
+from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.model_difference import (
     Differences,
     simultaneous_verdicts,
@@ -210,6 +211,7 @@ class Questions:
 
     def scores(self, block: Block, *, adjusted: bool) -> Sampled:
         """The models of some strata."""
+        refuse_large_covariance(block.rows.shape[1])
         low, high = self.metric.support
         known = view_of(self.metric, self.trials) != "rewards"
         unit = high - low if known and low < high else 1.0

@@ -13,7 +13,7 @@ from polars_scorio.reporting.prior_warning import CURES, PriorWarning
 
 # In how many pairs the prior decides, and how many there are; for the time that a warning takes.
 OUTWEIGHED, PAIRS = ":outweighed", ":pairs"
-DOUBTS: dict[str, pl.DataType] = {OUTWEIGHED: pl.UInt32(), PAIRS: pl.UInt32()}
+DOUBTS: dict[str, pl.DataType] = {OUTWEIGHED: pl.UInt64(), PAIRS: pl.UInt64()}
 
 _ROUNDING = 1e-12  # of the largest score
 
@@ -31,8 +31,13 @@ def outweighed(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
         Its bounds clip the intervals, and so the differences.
     """
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-    clipped, near = np.clip(diff, -limit, limit), _ROUNDING * np.abs(metric.support).max()
+    clipped, near = np.clip(diff, -limit, limit), rounding_error(metric)
     return np.asarray((clipped < lo - near) | (clipped > hi + near))
+
+
+def rounding_error(metric: Metric) -> float:
+    """Differences of scores that are no larger are rounding errors."""
+    return float(_ROUNDING * np.abs(metric.support).max())
 
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.model_difference import Scores
 from polars_scorio.decisions.model_scores import Models, Rows, metric_of
 from polars_scorio.decisions.paired_population import Sampled
-from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
+from polars_scorio.decisions.prior_dominance import DOUBTS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Mask
@@ -116,13 +116,13 @@ class Ranking:
         order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
         found = self._numbers(rows, block, scores) | self._ranges(scores, here)
         found["p_best"] = scores.p_best()
-        found[OUTWEIGHED], found[PAIRS] = self._doubts(rows, block, scores)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = found["mu"][:, :-1] - found["mu"][:, 1:]
         found["rank"] = _ranks(gap > _TIED, here, self.method)
         found["rank_ci"] = _ranks(self._apart(scores, z, found), here, self.method)
+        found |= self._doubts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
         # NaN says that there is no such number.
@@ -151,15 +151,18 @@ class Ranking:
             return np.asarray(found["hi"][:, 1:] < found["lo"][:, :-1])
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
-    def _doubts(self, rows: Rows, block: Block, scores: Scores) -> tuple[Floats, Floats]:
-        """In how many pairs with later models the prior decides, and how many there are."""
-        models = block.rows.shape[1]
-        a, b = np.triu_indices(models, 1)
-        doubts = np.zeros(block.rows.shape)
-        found = self.models.doubts(rows, block, scores, a, b)
-        strata, pairs = np.nonzero(found)
-        np.add.at(doubts, (strata, a[pairs]), 1)
-        return doubts, np.broadcast_to(np.arange(models)[::-1].astype(float), doubts.shape)
+    def _doubts(self, rows: Rows, block: Block, scores: Scores) -> dict[str, Floats]:
+        """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""
+        strata, models = block.rows.shape
+        numbers = (
+            self.models.number_of_doubts(rows, block, scores),
+            np.full(strata, models * (models - 1) // 2),
+        )
+        first = np.arange(models) == 0
+        return {
+            name: np.where(first, number[:, None], 0.0)
+            for name, number in zip(DOUBTS, numbers, strict=True)
+        }
 
 
 def _ranks(apart: Mask, here: Mask, method: RankMethod) -> Floats:

@@ -343,3 +343,18 @@ def test_one_unnamed_model_cannot_be_ranked(log):
 def test_a_key_that_is_named_like_a_number_is_refused(log):
     with pytest.raises(ValueError, match="two columns named 'rank'"):
         log.lazy().rename({"model": "rank"}).scorio(model="rank", success=2).rank()
+
+
+def test_a_ranking_counts_the_pairs_in_which_the_prior_decides_as_a_comparison_does():
+    log = pl.concat(
+        long([[1] * n] * 40 + [[0]] * easy, name).with_columns(stratum=pl.lit(stratum))
+        for stratum in (1, 2)
+        for name, n, easy in (("a", 1, 9), ("b", 8, 1), ("c", 8, 9), ("d", 2, 0))
+    ).scorio(by="stratum")
+    messages = []
+    for ask in (log.compare, log.rank):
+        with pytest.warns(ps.PriorWarning) as caught:
+            ask(questions="common")
+        messages.append(str(caught[0].message))
+    assert messages[0] == messages[1]
+    assert " of 12 pairs of models" in messages[0]

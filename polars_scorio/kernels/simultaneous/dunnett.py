@@ -178,11 +178,10 @@ def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
     array([[1.96, 1.96,  nan]])
     """
     critical = np.full(sigma.shape, np.nan)
-    models = sigma.shape[1]
-    for rows in slices(len(sigma), models**2):
-        block = sigma[rows]
-        others = np.repeat(block, models, axis=0)
-        others.reshape(-1, models, models)[:, np.arange(models), np.arange(models)] = np.nan
-        values = dunnett_critical(others, np.nan_to_num(block.ravel()), confidence)
-        critical[rows] = values.reshape(block.shape)
-    return np.where(np.isfinite(sigma), critical, np.nan)
+    stratum, model = np.nonzero(np.isfinite(sigma))
+    for some in slices(stratum.size, sigma.shape[1]):
+        rows, columns = stratum[some], model[some]
+        others = sigma[rows]
+        others[np.arange(rows.size), columns] = np.nan
+        critical[rows, columns] = dunnett_critical(others, sigma[rows, columns], confidence)
+    return critical

@@ -9,7 +9,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import slices
 
-_ROWS = 64  # models that are compared with all others at a time
+_ROWS = 256  # models that are compared with all others at a time
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
@@ -127,10 +127,10 @@ def lower_models(value: Floats, down: Floats, up: Floats, c: Floats, limit: floa
 
     Notes
     -----
-    Models are taken in the order of their values, 64 at a time. Bounds that hold for all 64 decide
-    most of the others at once; only the rest is compared pair by pair. Memory is 64 rows of L
-    numbers. 100,000 models, 5e9 pairs, took 2 seconds instead of 3 minutes. To delete this
-    shortcut, leave `mixed` at all columns.
+    Models are taken in the order of their values, 256 at a time. Bounds that hold for all of them
+    decide most other models at once; only the rest is compared pair by pair, in memory for at most
+    256 rows of L numbers. 100,000 models took 1.5 s of CPU time instead of 155 s. To delete this
+    shortcut, let `mixed` be all columns.
 
     Examples
     --------
