@@ -32,14 +32,16 @@ MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 class Rule:
     """One way in which a question is bad: the condition, the finding, and the message.
 
-    Where the condition is but a doubt, `look` is what looks at the questions again, and raises.
+    If the condition is but a doubt, `look` reads the questions again, and returns the rules that
+    they violate. A `foremost` rule is named before all others.
     """
 
     violated: pl.Expr
     found: pl.Expr
     what: str
     way_out: str
-    look: Callable[[pl.DataFrame], None] | None = None
+    look: Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]] | None = None
+    foremost: bool = False
 
 
 def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
@@ -121,27 +123,40 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     Raises
     ------
     ValueError
-        With the number of questions that violate the first rule, and the first of them; or what
-        a second look raises, which comes before.
+        With the number of questions that violate a rule, and the first of them; then how many
+        violate other rules.
     """
-    for number, rule in enumerate(rules):
-        if rule.look is not None:  # first of all: what is read twice brings other faults with it
-            doubted = pl.col(PROBLEM) == number
-            if (asked := problems.filter(doubted)).height:
-                rule.look(asked)
-            problems = problems.filter(~doubted)
-    if problems.is_empty():
+    violations = violations_of(problems, rules)
+    if not violations:
         return
-    rule = rules[problems[PROBLEM].min()]  # type: ignore[index]  # of an integer column
-    same = problems.filter(pl.col(PROBLEM) == problems[PROBLEM].min())
+    (rule, same), *besides = violations
     first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
     place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
-    number = same.height
+    more = "".join(f" Besides, {_have(rows.height)} {other.what}." for other, rows in besides)
     raise ValueError(
-        f"{trials.owner}{number:,} question{'s have' if number != 1 else ' has'} {rule.what}, "
-        f"the first at {where}{first[FOUND]}. {rule.way_out} See coverage() for what there is."
+        f"{trials.owner}{_have(same.height)} {rule.what}, the first at {where}{first[FOUND]}. "
+        f"{rule.way_out}{more} See coverage() for what there is."
     )
+
+
+def _have(questions: int) -> str:
+    """How many questions have something: 1 question has, 2 questions have."""
+    return f"{questions:,} question{'s have' if questions != 1 else ' has'}"
+
+
+def violations_of(problems: pl.DataFrame, rules: Sequence[Rule]) -> list[tuple[Rule, pl.DataFrame]]:
+    """The rules that are violated, with the bad questions of each; the most telling one first.
+
+    Repeated trials come first: a file that is read twice brings other faults with it.
+    """
+    violations: list[tuple[Rule, pl.DataFrame]] = []
+    for number, rule in enumerate(rules):
+        rows = problems.filter(pl.col(PROBLEM) == number)
+        if rows.is_empty():
+            continue
+        violations += [(rule, rows)] if rule.look is None else rule.look(rows)
+    return sorted(violations, key=lambda violation: not violation[0].foremost)
 
 
 def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
@@ -281,6 +296,7 @@ def identity_rules(trials: Trials) -> list[Rule]:
             _text(": ", _number(NO_ID, "trial")),
             f"a null trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
+            foremost=True,
         ),
         Rule(
             pl.col(IDS) < pl.col(ROWS),
@@ -288,6 +304,7 @@ def identity_rules(trials: Trials) -> list[Rule]:
             f"the same trial twice (a repeated id in {trial!r})",
             "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
             "where that column is no trial id, or validate=False to skip this check.",
+            foremost=True,
         ),
     ]
 

@@ -8,11 +8,13 @@ noted from a sample of the rows that pass by: words in the aggregation would cos
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.category_values import literal
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import CATEGORY, Trials
 
@@ -83,24 +85,58 @@ class Watch:
             for label, hit in zip(self.labels, self.hits, strict=True)
             if not groups[hit].any()
         ]
-        seen = sorted(self.names)
+        names = {*self.names}
         self.names.clear()  # those of a next collection are its own
-        words = isinstance(next(iter(absent), None), str)
-        if not absent or not seen or (not words and {*map(str, absent), *seen} <= _CONVENTION):
-            return
-        named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
-        warnings.warn(
-            f"success={', '.join(map(repr, absent))}: no trial of the whole log has "
-            f"{'this category' if len(absent) == 1 else 'one of these categories'} in "
-            f"{trials.category.name!r}, which holds others: {named}"
-            f"{', ...' * (len(seen) > _NAMED)}. Is it a slip of the pen? Where it is none, declare "
-            "the categories: cast the column to an Enum of them, or weigh them all with w=.",
-            SuccessWarning,
-            stacklevel=2,
-        )
+        _warn(absent, names, trials)
 
 
 UNWATCHED = Watch((), ())
+
+
+def declares_categories(trials: Trials) -> bool:
+    """Whether the category column says which categories there may be."""
+    return trials.category.dtype in (pl.Enum, pl.Boolean)
+
+
+def warn_of_absent_labels(cells: pl.DataFrame, trials: Trials) -> None:
+    """Warn once of the successes that a whole log lacks, from its counts.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The columns "category" and "count" of the whole log.
+    trials : Trials
+        The log, whose metrics do not weigh its categories.
+    """
+    if trials.roles.levels is not None or declares_categories(trials):
+        return
+    labels = cells.filter(pl.col("count") > 0)["category"].drop_nulls().unique()
+    named = [(label, literal(label, labels.dtype)) for label in trials.roles.successes or ()]
+    frame = labels.to_frame()
+    absent = [
+        label
+        for label, value in named
+        if value is None or not frame.select((pl.first() == value).any()).item()
+    ]
+    _warn(absent, {*labels.cast(pl.String)}, trials)
+
+
+def _warn(absent: Sequence[Category], names: set[str], trials: Trials) -> None:
+    """Warn of absent labels, beside names of labels that there are."""
+    seen = sorted(names)
+    words = isinstance(next(iter(absent), None), str)
+    if not absent or not seen or (not words and {*map(str, absent), *seen} <= _CONVENTION):
+        return
+    named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
+    warnings.warn(
+        f"success={', '.join(map(repr, absent))}: no trial of the whole log has "
+        f"{'this category' if len(absent) == 1 else 'one of these categories'} in "
+        f"{trials.category.name!r}, which holds others: {named}"
+        f"{', ...' * (len(seen) > _NAMED)}. Is it a slip of the pen? Where it is none, declare "
+        "the categories: cast the column to an Enum of them, or weigh them all with w=.",
+        SuccessWarning,
+        stacklevel=2,
+    )
 
 
 def watch(trials: Trials, classes: Classes, success: str) -> Watch:
@@ -115,7 +151,7 @@ def watch(trials: Trials, classes: Classes, success: str) -> Watch:
     success : str
         The count column of the successes, where all categories are failure or success.
     """
-    declared = classes.known is not None or trials.category.dtype in (pl.Enum, pl.Boolean)
+    declared = classes.known is not None or declares_categories(trials)
     labels = () if declared else classes.success or ()
     single = len(labels) == 1
     return Watch(labels, (success,) if single else tuple(f":h{i}" for i in range(len(labels))))

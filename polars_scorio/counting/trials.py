@@ -178,6 +178,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         If two roles that become columns of the result share a name.
     """
     columns = _Columns(frame, frame.collect_schema(), owner)
+    columns.refuse_absent(roles)
     category = columns.part("category", roles.category)
     graded = _graded(category, roles, owner)
     boolean = graded.dtype == pl.Boolean and roles.threshold is None
@@ -215,9 +216,6 @@ class _Columns:
 
     def part(self, role: str, column: Column) -> Part:
         """The column that plays a role, after a look at its name and dtype."""
-        for name in _roots(column):
-            if name not in self.schema:
-                self._refuse_absent(role, name)
         if isinstance(column, str):
             expr, name, dtype = pl.col(column), column, self.schema[column]
         else:
@@ -238,12 +236,37 @@ class _Columns:
             )
         return next(iter(outputs.items()))
 
-    def _refuse_absent(self, role: str, name: str) -> None:
-        counted = role == "trial" and "count" in self.schema
+    def refuse_absent(self, roles: Roles) -> None:
+        """Refuse roles whose columns are not there, all of them at once.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            With each absent column, its role, the columns there are and the keywords to use.
+        """
+        single = ("model", "question", "category", "trial", "count", "cluster", "answer")
+        named = [(role, getattr(roles, role)) for role in single]
+        if self.owner and roles.model is not None and not self.has_any_of(roles.model):
+            named = [(role, column) for role, column in named if role != "model"]
+        absent = [
+            (name, role)
+            for role, column in [*(("by", part) for part in roles.strata), *named]
+            if column is not None
+            for name in _roots(column)
+            if name not in self.schema
+        ]
+        if not absent:
+            return
+        places = ", ".join(f"{name!r} for the {role}" for name, role in absent)
+        lacking = "is no column" if len(absent) == 1 else "are no columns"
+        ways_out = " ".join(dict.fromkeys(self._way_out(role) for _, role in absent))
         raise ColumnNotFoundError(
-            f"{self.owner}there is no column {name!r} for the {role}; the columns are "
-            f"{self.schema.names()}. {_COUNTED if counted else _WAYS_OUT[role]}"
+            f"{self.owner}there {lacking} {places}; the columns are "
+            f"{self.schema.names()}. {ways_out}"
         )
+
+    def _way_out(self, role: str) -> str:
+        return _COUNTED if role == "trial" and "count" in self.schema else _WAYS_OUT[role]
 
 
 def _roots(column: Column) -> list[str]:
@@ -304,7 +327,7 @@ def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tup
             f"{keyword}: {value!r} cannot be a category of {column.name!r}, which is {column.dtype}"
         )
         if isinstance(value, str) != labels or not isinstance(value, Category):
-            raise TypeError(f"{where}. Its categories are {'labels' if labels else 'numbers'}.")
+            raise TypeError(f"{where}. Its categories are {_kind(column.dtype, keyword)}.")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
         if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
@@ -312,3 +335,12 @@ def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tup
         if column.dtype == pl.Boolean and value not in (0, 1):
             raise ValueError(f"{where}. It holds true and false.")
     return tuple(sorted(distinct))
+
+
+def _kind(dtype: pl.DataType, keyword: str) -> str:
+    """What the categories of a dtype are: the labels themselves if it declares them."""
+    if isinstance(dtype, pl.Enum):
+        return f"the labels {dtype.categories.to_list()}"
+    if not is_label(dtype):
+        return "numbers"
+    return "labels" + ': name one of them, as in missing="wrong"' * keyword.endswith("missing")

@@ -73,6 +73,23 @@ def test_every_method_warns_once(use: Callable):
     assert len(caught) == 1
 
 
+def strata_of(*words: str) -> pl.DataFrame:
+    """A stratum for each word, in which it is the only label but "no"."""
+    return pl.concat(log([w, "no"], models=2).with_columns(bench=pl.lit(w)) for w in words)
+
+
+def test_a_page_warns_once_of_the_whole_log(tmp_path):
+    strata = strata_of("yes", "maybe", "c").scorio(by="bench", success="C")
+    with pytest.warns(ps.SuccessWarning, match=r"'C': no trial of the whole log .* 'c'") as caught:
+        strata.write_html(tmp_path / "page.html")
+    assert len(caught) == 1
+
+
+def test_a_page_is_silent_of_strata_that_lack_a_label(tmp_path):
+    strata = strata_of("yes", "maybe").scorio(by="bench", success="yes")
+    strata.write_html(tmp_path / "page.html")
+
+
 def test_every_collection_warns():
     plan = log(WORDS).lazy().scorio(success="Correct").avg()
     for _ in range(2):

@@ -52,6 +52,31 @@ def test_a_missing_column_is_named_with_the_columns_there_are_and_the_keyword(ro
     assert f"{role}=" in str(error.value)
 
 
+def test_all_missing_columns_are_named_at_once():
+    with pytest.raises(ColumnNotFoundError) as error:
+        log().scorio(question="task", by="domain", category=pl.col("reward") + 1).avg()
+    assert str(error.value) == (
+        "there are no columns 'domain' for the by, 'task' for the question, 'reward' for the "
+        "category; the columns are ['model', 'question', 'trial', 'category']. Name existing "
+        "columns with by=. Name it with question=. Name it with category=."
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "said"),
+    [
+        (pl.String, 'labels: name one of them, as in missing="wrong".'),
+        (pl.Enum(["wrong", "right"]), "the labels ['wrong', 'right']."),
+    ],
+    ids=str,
+)
+def test_a_number_for_missing_labels_is_answered_with_the_labels(dtype, said):
+    labelled = log(category=pl.Series(["right", "right", "wrong"], dtype=dtype))
+    with pytest.raises(TypeError) as error:
+        labelled.scorio(success="right", missing=0).avg()
+    assert str(error.value).endswith(f"Its categories are {said}")
+
+
 @pytest.mark.parametrize("role", ["model", "trial"])
 def test_a_missing_default_column_that_can_be_done_without_says_so(role):
     frame = unreadable(pl.DataFrame(LOG).drop(role).schema)

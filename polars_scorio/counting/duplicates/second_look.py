@@ -30,7 +30,7 @@ from polars_scorio.counting.checks import (
     identity_rules,
     integer_ids,
     marked,
-    raise_first,
+    violations_of,
 )
 from polars_scorio.counting.duplicates.distinct_ids import identities
 from polars_scorio.counting.trials import TRIAL, Trials
@@ -65,16 +65,16 @@ def _known_sums() -> tuple[pl.Expr, pl.Expr]:
     return of_zero, of_one
 
 
-def _look_again(trials: Trials) -> Callable[[pl.DataFrame], None]:
-    """Read the ids of the questions in doubt once more; raise if one of them repeats or is null."""
+def _look_again(trials: Trials) -> Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]]:
+    """The function that reads the ids of questions in doubt once more, and finds repeated ones."""
     question, broken = trials.question.name, identity_rules(trials)
 
-    def look(doubted: pl.DataFrame) -> None:
+    def look(doubted: pl.DataFrame) -> list[tuple[Rule, pl.DataFrame]]:
         first = doubted.select(*trials.groups, pl.col(PLACE).alias(question), ROWS, DIGEST)
         second = _second_read(trials, first)
         _refuse_changed(first, second, trials)
         again = marked(second.lazy(), question, broken).filter(pl.col(PROBLEM).is_not_null())
-        raise_first(again.collect(), trials, broken)
+        return violations_of(again.collect(), broken)
 
     return look
 

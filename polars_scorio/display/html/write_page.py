@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
 from polars_scorio.display.html.alerts import alerts, beyond
 from polars_scorio.display.html.headline import headline
 from polars_scorio.display.html.log_summary import Look
@@ -79,11 +82,23 @@ def page(
         metrics = order.metrics or default_metrics(look)
         _refuse_votes(metrics)
         tell("reporting, ranking and comparing")
-        overall, parts = scopes(look, metrics, order.settings)
+        if not any(metric.w for metric in metrics):
+            warn_of_absent_labels(look.cells, look.trials)
+        with _without_success_warnings():
+            overall, parts = scopes(look, metrics, order.settings)
     except (ValueError, TypeError) as error:
         return _refused(look, coverage, order, error), error
     tell("drawing")
-    return _reported(look, coverage, order, metrics, overall, parts), None
+    with _without_success_warnings():
+        return _reported(look, coverage, order, metrics, overall, parts), None
+
+
+@contextmanager
+def _without_success_warnings() -> Iterator[None]:
+    """Ignore what reports of strata warn of: a page warns once, about the whole log."""
+    with catch_warnings():
+        simplefilter("ignore", SuccessWarning)
+        yield
 
 
 def _reported(
