@@ -6,8 +6,8 @@ from typing import Literal
 
 import polars as pl
 
-from polars_scorio.counting.checks import unscored
 from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.refusals import unscored
 from polars_scorio.counting.trials import Trials
 
 # Whether models of a stratum may have different questions, must have the same, or only the common

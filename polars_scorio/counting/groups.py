@@ -15,13 +15,9 @@ from polars_scorio.counting.checks import (
     ROWS,
     Rule,
     checked,
-    integer_ids,
     marked,
     raise_first,
     refuse_bad,
-    refuse_beyond,
-    refuse_unscored,
-    rules,
 )
 from polars_scorio.counting.cluster_membership import cluster_keys
 from polars_scorio.counting.common_questions import (
@@ -33,6 +29,7 @@ from polars_scorio.counting.common_questions import (
 )
 from polars_scorio.counting.duplicates.second_look import DIGEST, doubts
 from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.refusals import integer_ids, refuse_beyond, refuse_unscored, rules
 from polars_scorio.counting.success_labels import Watch, watch
 from polars_scorio.counting.tally import (
     DROPPED,

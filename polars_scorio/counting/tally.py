@@ -21,10 +21,8 @@ from polars_scorio.counting.checks import (
     TWOFOLD,
     checked,
     fault_columns,
-    integer_ids,
     marked,
     refuse_bad,
-    rules,
 )
 from polars_scorio.counting.cluster_membership import cluster_keys, in_one_cluster
 from polars_scorio.counting.duplicates.distinct_ids import (
@@ -37,6 +35,7 @@ from polars_scorio.counting.duplicates.distinct_ids import (
 )
 from polars_scorio.counting.duplicates.second_look import DIGEST, digest
 from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.refusals import integer_ids, rules
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.success_labels import UNWATCHED, Watch

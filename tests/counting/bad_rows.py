@@ -87,9 +87,7 @@ NO_ID = "a null trial id in 'trial'"
 COUNTS = "null or negative counts in 'rows'"
 EMPTY = "no trial with a category"
 
-GRADED = (
-    "needs all of them in levels=, as in levels=[0, 0.5, 1], or a threshold, as in threshold=0.5"
-)
+GRADED = "levels=, as in levels=[0, 0.5, 1], or a threshold, as in threshold=0.5"
 MISSING_WAY_OUT = 'missing="drop" .* dropped; .*missing=0'
 COUNTED = {"count": "rows"}
 # Found whatever the metric is.

@@ -17,7 +17,8 @@ from inspect import signature
 
 import polars as pl
 
-from polars_scorio.counting.checks import IDS, NO_ID, ROWS, integer_ids
+from polars_scorio.counting.checks import IDS, NO_ID, ROWS
+from polars_scorio.counting.refusals import integer_ids
 from polars_scorio.counting.trials import TRIAL, Trials
 
 # To be used as a key beside those of the question; null for a null id.

@@ -22,17 +22,9 @@ from functools import cache
 
 import polars as pl
 
-from polars_scorio.counting.checks import (
-    PLACE,
-    PROBLEM,
-    ROWS,
-    Rule,
-    identity_rules,
-    integer_ids,
-    marked,
-    violations_of,
-)
+from polars_scorio.counting.checks import PLACE, PROBLEM, ROWS, Rule, marked, violations_of
 from polars_scorio.counting.duplicates.distinct_ids import identities
+from polars_scorio.counting.refusals import identity_rules, integer_ids
 from polars_scorio.counting.trials import TRIAL, Trials
 
 DIGEST = ":digest"

@@ -6,17 +6,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.counting.checks import (
-    IDS,
-    NO_ID,
-    ROWS,
-    integer_ids,
-    marked,
-    refuse_bad,
-    rules,
-)
+from polars_scorio.counting.checks import IDS, NO_ID, ROWS, marked, refuse_bad
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.refusals import integer_ids, rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
 from polars_scorio.counting.tally import STATES, tallies

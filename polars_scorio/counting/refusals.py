@@ -1,0 +1,294 @@
+"""What is refused in the rows of a log: each rule with its condition, its message, its way out."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.category_values import is_label
+from polars_scorio.counting.checks import (
+    ANOTHER,
+    BAD,
+    BALLOTS,
+    IDS,
+    MISSING,
+    NO_ID,
+    OUTSIDE,
+    ROWS,
+    TWOFOLD,
+    UNCLUSTERED,
+    Rule,
+)
+from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
+
+MOST = 2**63 - 1  # so many trials a number of 64 bits counts
+
+
+def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
+    """Everything that is checked at collection; without `classes` all but the categories.
+
+    The first rule that a question violates is the one that is reported. With `classes`, integers as
+    trial ids are left to `second_look.doubts`.
+    """
+    return [
+        *_keys(trials),
+        *_multiplicities(trials),
+        *_misread(trials),
+        *_clusters(trials),
+        *([] if classes and integer_ids(trials) else identity_rules(trials)),
+        *_sizes(trials),
+        *([] if classes is None else _categories(trials, classes)),
+        *([] if classes is None else _answers(trials, classes)),
+    ]
+
+
+def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
+    """Refuse a log of which a number of 64 bits does not count the trials.
+
+    Raises
+    ------
+    ValueError
+        With the group that has the most.
+    """
+    if sum(groups[total].to_list()) > MOST:
+        first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
+        raise ValueError(
+            f"the log has more trials than {MOST:,}, the most of them{_at(first, trials)}: "
+            f"{first[total]:,}. That is all that 64 bits hold. Is {_counts(trials)} a column of "
+            "counts?"
+        )
+
+
+def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse groups that no question is left of when those without any outcome are left out.
+
+    Raises
+    ------
+    ValueError
+        With the first of them.
+    """
+    if groups.height:
+        first = groups.sort(*trials.groups).row(0, named=True)
+        number = groups.height
+        raise ValueError(
+            f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
+            f'question, the first{_at(first, trials)}: unscored="drop" leaves nothing of it. '
+            "Filter it out. See coverage() for what there is."
+        )
+
+
+def _at(group: dict[str, object], trials: Trials) -> str:
+    """Where a group is, after a blank and a word; nothing where there is only one."""
+    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
+    return f" at {place}" if place else ""
+
+
+def _counts(trials: Trials) -> str:
+    return repr(trials.count.name) if trials.count else "that of the prior trials"
+
+
+def _keys(trials: Trials) -> list[Rule]:
+    parts = [part for part in (*trials.by, trials.model, trials.question) if part]
+    floats = [part.name for part in parts if part.dtype.is_float()]
+    keys = [part.name for part in parts]
+    return [
+        Rule(
+            pl.any_horizontal(pl.col(keys).is_null(), pl.col(floats).is_nan()),
+            pl.lit(""),
+            f"a null{' or NaN' * bool(floats)} in the keys {keys}",
+            "Fill the nulls, or filter such rows out.",
+        )
+    ]
+
+
+def _multiplicities(trials: Trials) -> list[Rule]:
+    if trials.count is None:
+        return []
+    return [
+        Rule(
+            pl.col(BAD) > 0,
+            _text(": ", _number(BAD, "row")),
+            f"null or negative counts in {trials.count.name!r}",
+            "A count says for how many trials its row stands: 0, 1, 2, ...",
+        ),
+        Rule(
+            pl.col(ROWS).is_null(),
+            pl.lit(""),
+            f"more trials than {MOST:,} in {trials.count.name!r}",
+            "That is all that 64 bits hold. Is it a column of counts?",
+        ),
+    ]
+
+
+def _misread(trials: Trials) -> list[Rule]:
+    if trials.misread is None:
+        return []
+    return [
+        Rule(
+            pl.col(MISREAD) > 0,
+            _text(": ", _number(MISREAD, "trial")),
+            f"a NaN that the category expression {trials.category.name!r} takes for a success",
+            "Polars orders NaN above all numbers. Pass the column itself and threshold=, as in "
+            'category="reward", threshold=0.5: then NaN is a missing category. Or say in the '
+            "expression what NaN means, with .fill_nan(...) before the comparison.",
+        )
+    ]
+
+
+def _clusters(trials: Trials) -> list[Rule]:
+    if trials.cluster is None:
+        return []
+    name, dtype = trials.cluster.name, trials.cluster.dtype
+    quote = "'" if is_label(dtype) else ""
+    return [
+        Rule(
+            pl.col(UNCLUSTERED),
+            pl.lit(""),
+            f"a null{' or NaN' * dtype.is_float()} cluster in {name!r}",
+            "Give a question that belongs to no others a cluster of its own, for instance with "
+            "cluster=pl.coalesce(...) of the cluster and the question.",
+        ),
+        Rule(
+            pl.col(ANOTHER).is_not_null(),
+            _text(f": {quote}", pl.col(CLUSTER), f"{quote} and {quote}", pl.col(ANOTHER), quote),
+            f"more than one cluster in {name!r}",
+            "A question belongs to one cluster. Does by= lack a key, or is the same name used for "
+            "two questions?",
+        ),
+    ]
+
+
+def integer_ids(trials: Trials) -> bool:
+    """Whether trial ids are checked, and integers."""
+    return trials.trial is not None and trials.identified and trials.trial.dtype.is_integer()
+
+
+def identity_rules(trials: Trials) -> list[Rule]:
+    """What is checked of `IDS` and `NO_ID`."""
+    if trials.trial is None or not trials.identified:
+        return []
+    trial = trials.trial.name
+    return [
+        Rule(
+            pl.col(NO_ID) > 0,
+            _text(": ", _number(NO_ID, "trial")),
+            f"a null trial id in {trial!r}",
+            "Fill the ids, or pass trial=None where rows carry none.",
+            foremost=True,
+        ),
+        Rule(
+            pl.col(IDS) < pl.col(ROWS),
+            _text(": ", _number(ROWS, "trial"), ", ", _number(IDS, "distinct id")),
+            f"the same trial twice (a repeated id in {trial!r})",
+            "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
+            "where that column is no trial id, or validate=False to skip this check.",
+            foremost=True,
+        ),
+    ]
+
+
+def _sizes(trials: Trials) -> list[Rule]:
+    rules = []
+    if trials.roles.n is not None:
+        rules.append(
+            Rule(
+                pl.col(ROWS) != trials.roles.n,
+                _text(": ", _number(ROWS, "trial")),
+                f"a number of trials other than n={trials.roles.n}",
+                "Look for files that were read twice and for lost trials, or leave n= out.",
+            )
+        )
+    if trials.roles.missing == "error":
+        rules.append(
+            Rule(
+                pl.col(MISSING) > 0,
+                _text(": ", _number(MISSING, "trial")),
+                f"a missing category (null or NaN in {trials.category.name!r})",
+                'missing="drop" leaves such trials out and counts them in the column dropped; a '
+                "category, as in missing=0, counts them as that.",
+            )
+        )
+    return rules
+
+
+def _categories(trials: Trials, classes: Classes) -> list[Rule]:
+    empty = Rule(
+        unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
+        _text(": ", _number(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"),
+        "no trial with a category",
+        'Filter such questions out, leave them out and counted with unscored="drop", or give '
+        "missing trials a category with missing=.",
+    )
+    if classes.known is None and not trials.category.dtype.is_float():
+        return [empty]
+    what, way_out = _stray(trials, classes)
+    quote = "'" if is_label(trials.category.dtype) else ""
+    outside = Rule(
+        pl.col(OUTSIDE).is_not_null(),
+        _text(f": {quote}", pl.col(OUTSIDE), quote),
+        f"{what} in {trials.category.name!r}",
+        way_out,
+    )
+    return [outside, empty]
+
+
+def _answers(trials: Trials, classes: Classes) -> list[Rule]:
+    """Those of votes, if something is to be voted on."""
+    if trials.answer is None or not classes.answers:
+        return []
+    name = trials.answer.name
+    twofold = Rule(
+        pl.col(TWOFOLD).is_not_null(),
+        _text(": ", pl.col(TWOFOLD)),
+        f"an answer with two verdicts in {name!r}",
+        "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
+        "about, in one spelling, and make null what cannot be read.",
+    )
+    silent = Rule(
+        (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
+        _text(": ", _number(ROWS, "trial")),
+        f"no answer at all (null in {name!r})",
+        "Trials without an answer abstain. Filter such questions out, or say with missing= what "
+        'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
+        "a vote is never right.",
+    )
+    return [twofold, *([silent] if trials.roles.missing == "error" else [])]
+
+
+def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:
+    """What a category is that belongs to no class, and what to do about it."""
+    graded = (
+        "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
+        "threshold, as in threshold=0.5: from there on a reward is a success."
+    )
+    if classes.known is None and classes.rewards:
+        return "an infinite reward", "Recode it, or make it null and see missing=."
+    if classes.known is None:
+        return "a category that is not a whole number", graded
+    what = f"a category outside {list(classes.known)}"
+    if classes.known == (0, 1):  # 0.3 is inside [0, 1], to most readers
+        what = "a category that is neither 0 nor 1"
+    if trials.roles.levels is not None:
+        return what, "Recode it, or name every reward that there is in levels=."
+    way_out = (
+        "Recode it, pass w= with a weight for every category, or say with success= which of them "
+        "count as success."
+    )
+    return what, f"{way_out} {graded}" if trials.category.dtype.is_float() else way_out
+
+
+def unscored() -> pl.Expr:
+    """Whether a question has no trial with an outcome."""
+    return pl.col(ROWS) - pl.col(MISSING) < 1
+
+
+def _number(column: str, what: str) -> pl.Expr:
+    """How many there are of what: 1 trial, 2 trials."""
+    plural = pl.when(pl.col(column) == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
+    return _text(pl.col(column), " ", plural)
+
+
+def _text(*parts: str | pl.Expr) -> pl.Expr:
+    """Parts one after the other, null where one of them is; `pl.format` panics on nulls in 1.35."""
+    exprs = [pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts]
+    return pl.concat_str(exprs)
