@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.population_mean import clustered_variance, effective_number
 from polars_scorio.kernels.states import States, distinct
 
 
@@ -104,3 +103,84 @@ class Clustered:
             values[place], self.states.group, own, self.size.size, self.states.questions
         )
         return np.where(number < self.size, found, 0.0)
+
+
+def clustered_variance(
+    values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
+) -> tuple[Floats, Ints]:
+    """Variance of a mean over questions that come in clusters [1]_, and the number of clusters.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (Q,)
+        The estimate, or the paired difference, of each question (row).
+    cluster : ndarray of int, shape (Q,)
+        Its cluster, from 0; no cluster belongs to two groups.
+    group : ndarray of int, shape (Q,)
+        Its group.
+    groups : int
+        Number of groups, G.
+    questions : ndarray of int, shape (Q,), optional
+        For how many questions of its cluster each row stands; default 1.
+
+    Returns
+    -------
+    variance : ndarray of float, shape (G,)
+        ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``; NaN for one cluster.
+    clusters : ndarray of int, shape (G,)
+        K.
+
+    References
+    ----------
+    .. [1] E. Miller (2024), Adding error bars to evals, arXiv:2411.00640.
+
+    Examples
+    --------
+    Two clusters of two questions, in each of which both agree: as good as two questions.
+
+    >>> every = np.zeros(4, dtype=int)
+    >>> clustered_variance(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), every, 1)
+    (array([0.25]), array([2]))
+    """
+    each = np.ones(values.size) if questions is None else questions
+    size = np.bincount(group, each, groups)
+    mean = np.bincount(group, each * values, groups) / size
+    found, first, index = np.unique(cluster, return_index=True, return_inverse=True)
+    owner = group[first]
+    sums = np.bincount(index, each * (values - mean[group]), found.size)
+    clusters = np.bincount(owner, minlength=groups)
+    total = np.bincount(owner, sums**2, groups) / size**2
+    factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
+    return factor * total, clusters
+
+
+def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
+    """How many equally large clusters the clusters of each group count as [1]_.
+
+    Parameters
+    ----------
+    size : ndarray of int, shape (C,)
+        Questions of each cluster.
+    group : ndarray of int, shape (C,)
+        Its group.
+    groups : int
+        Number of groups, G.
+
+    Returns
+    -------
+    ndarray of float, shape (G,)
+        ``M**2 / sum m**2``, m the questions of a cluster: K where all are equally large, less where
+        some have more of the M questions. One less are the degrees of freedom: where one cluster
+        has half of the questions, Student's t with K - 1 of them held .71 instead of .95.
+
+    References
+    ----------
+    .. [1] L. Kish (1965), Survey Sampling, section 11.7.
+
+    Examples
+    --------
+    >>> effective_number(np.array([5, 5, 9, 1]), np.array([0, 0, 1, 1]), 2).round(2)
+    array([2.  , 1.22])
+    """
+    total = np.bincount(group, size, groups)
+    return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))

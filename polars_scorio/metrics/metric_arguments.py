@@ -23,6 +23,8 @@ from polars_scorio.kernels.array_types import Floats
 
 # A draw of more trials than any log holds; some metrics sum over its successes.
 _MOST_DRAWN = 1_000_000
+# Sums of such weights over a hundred million questions still fit into a float.
+_LARGEST_WEIGHT = 1e300
 
 Bounds: TypeAlias = "tuple[float, float]"
 DrawSizes: TypeAlias = "int | Iterable[int]"
@@ -55,7 +57,7 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
     Raises
     ------
     ValueError
-        If there are none, or if they are not finite numbers in one dimension.
+        If there are none, or if they are not finite numbers in one dimension, of at most 1e300.
     """
     if w is None:
         return None
@@ -65,6 +67,7 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
             "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
             f"or a dict from category to weight, got {shown(w)}"
         )
+    check_weight_sizes("w", values.tolist())
     known = check_categories("the categories of w", [*w]) if isinstance(w, Mapping) else None
     categories: Iterable[Category] = range(values.size) if known is None else known
     try:
@@ -73,6 +76,16 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
         raise TypeError(
             f"the categories of w must be all labels or all numbers, got {shown(w)}"
         ) from None
+
+
+def check_weight_sizes(word: str, weights: Iterable[float]) -> None:
+    """Raise ValueError if a weight is so large that sums of it may not fit into a float."""
+    largest = max(weights, key=abs, default=0.0)
+    if abs(largest) > _LARGEST_WEIGHT:
+        raise ValueError(
+            f"{word} must hold numbers between -1e300 and 1e300, as sums of larger ones may not "
+            f"fit into a float, got {largest!r}. Divide all of them by the same number"
+        )
 
 
 def weight_array(w: WeightPairs | None) -> Floats:

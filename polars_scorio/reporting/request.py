@@ -16,6 +16,7 @@ from polars_scorio.counting.trials import Trials, as_categories, bind
 from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import check_weight_sizes
 from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.intervals import Intervals
@@ -118,7 +119,10 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
     """The metric with the levels of the rewards as its weights, if it weighs and has none."""
     check_metrics([metric])
     levels = trials.roles.levels
-    return metric if levels is None else metric.weighing(tuple(zip(levels, levels, strict=True)))
+    if levels is None:
+        return metric
+    check_weight_sizes("levels", levels)
+    return metric.weighing(tuple(zip(levels, levels, strict=True)))
 
 
 def view_of(metric: Metric, trials: Trials) -> View:

@@ -1,5 +1,6 @@
 """CPU time of the kernels: by k, by state, and of fitted populations. Run it without arguments."""
 
+import resource
 import time
 from collections.abc import Callable
 
@@ -127,6 +128,26 @@ def fitted() -> None:
         print(f"| {inference} | {found:.2f} | {found / base:.1f} |")
 
 
+def repeated_sampling() -> None:
+    """Calibrated reports of two models with 128 questions and many trials, from counts."""
+    random = np.random.default_rng(0)
+    print("\n| trials of 128 questions | CPU s | peak MB so far |\n|---|---|---|")
+    for n in (1_000, 10_000, 100_000):
+        c = random.binomial(n, random.beta(0.3, 1, 256))
+        model, question = np.divmod(np.arange(256), 128)
+        log = pl.DataFrame(
+            {
+                "model": np.repeat(model, 2),
+                "question": np.repeat(question, 2),
+                "category": np.tile([0, 1], 256),
+                "count": np.stack([n - c, c], axis=1).ravel(),
+            }
+        ).scorio(count="count", inference="calibrated")
+        found = seconds(lambda: log.report(ps.pass_at_k([1, 100])))  # noqa: B023
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"| {n:,} | {found:.2f} | {peak:,.0f} |")
+
+
 def rewards() -> None:
     """Estimate and moments of Max@k for a million states of four categories."""
     random = np.random.default_rng(1)
@@ -163,6 +184,7 @@ def pooling() -> None:
 
 
 if __name__ == "__main__":
+    repeated_sampling()
     sizes()
     report_of_states()
     fitted()

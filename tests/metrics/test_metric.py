@@ -115,6 +115,25 @@ def test_weights_are_finite_numbers_in_one_dimension(make, w):
 
 
 @metrics_with("w")
+@pytest.mark.parametrize(
+    ("w", "largest"),
+    [([-1e308, 1e308], "-1e+308"), ([1e308, 1e308], "1e+308"), ([0, 2e300], "2e+300")],
+)
+def test_weights_whose_sums_may_overflow_are_refused_under_any_inference(make, w, largest):
+    with pytest.raises(
+        ValueError, match=rf"^w must hold numbers between .* {re.escape(largest)}\. Div"
+    ):
+        make(w=w)
+
+
+def test_levels_whose_sums_may_overflow_are_refused():
+    log = pl.DataFrame({"question": [1, 2], "category": [0.0, 1e308]})
+    graded = log.scorio(model=None, trial=None, levels=[0.0, 1e308])
+    with pytest.raises(ValueError, match=r"^levels must hold numbers between .* 1e\+308"):
+        graded.report(ps.avg())
+
+
+@metrics_with("w")
 def test_categories_of_weights_are_of_one_kind(make):
     w = {"bad": 0, 1: 1}
     with pytest.raises(TypeError, match=f"^the categories of w must be all labels .*{got(w)}"):

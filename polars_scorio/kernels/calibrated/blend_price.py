@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of, variance_credit
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.variance_price import (
-    PolynomialsOf,
+    CreditSum,
     Price,
-    complement,
     estimate,
     fixed,
     group_moments,
@@ -48,29 +46,20 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.078567] [0.020398]
     """
-    means = [estimate(fitted.states, fixed(gains))[0] for gains in (x, y)]
+    draws = fixed(x), fixed(y)
+    means = [estimate(fitted.states, draw)[0] for draw in draws]
     mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
     for column, group in enumerate(fitted.groups):
         seen = np.array([each[column] for each in means])
         if np.isnan(seen).any():
             continue
-        both = group_moments(group, [_known(x), _known(y)])
+        both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws])
         # One more question, as the smooth fit expects it: no mean is zero then.
         centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
         share = np.array(powers) / centre * float(np.prod(centre ** np.array(powers)))
-        linear = share[0] * credit_of(x) + share[1] * credit_of(y)
-        noise = group_moments(group, [_linear(linear)])
+        noise = group_moments(group, [CreditSum([*zip(share.tolist(), draws, strict=True)])])
         chosen = both.free_mean if noise.free[0] else both.smooth_mean
         mean[column] = blend(chosen[:1], chosen[1:], powers)[0]
         variance[column], factor[column] = noise.variance[0], noise.factor(group.size)[0]
     value = blend(means[0], means[1], powers)
     return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
-
-
-def _known(gains: Floats) -> PolynomialsOf:
-    return lambda n: (credit_of(gains), complement(gains), variance_credit(n, credit_of(gains)))
-
-
-def _linear(credit: Floats) -> PolynomialsOf:
-    """Of a weighted sum of credits: its mean is not asked for."""
-    return lambda n: (0 * credit, 0 * credit, variance_credit(n, credit))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.chances import draw_chances
+from polars_scorio.kernels.draws.chance_tables import draw_chances, overlap_chances
 
 _PAIRS = 64  # k up to which two draws are paired for each overlap
 
@@ -106,7 +106,7 @@ def _paired_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
     the k trials of the first, and k - r of k others.
     """
     k = credit.size - 1
-    overlap = draw_chances(n, k)[k]
+    overlap = overlap_chances(n, k)
     second = np.zeros((k + 1, k + 1))
     for r in np.flatnonzero(overlap).tolist():
         inside, outside = draw_chances(k, r), draw_chances(k, k - r)

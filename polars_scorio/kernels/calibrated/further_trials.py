@@ -6,7 +6,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.calibrated.chances import share_chances
+from polars_scorio.kernels.draws.chance_tables import share_chances
 from polars_scorio.kernels.draws.expected_credit import urn_chances
 
 _URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states
@@ -45,11 +45,12 @@ def further_successes(
     """
     by_state = c.size * (further + 1) * _URN_COST
     by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
-    method = _from_posteriors if by_state < by_node else _from_prior
+    alone = by_state < by_node
+    method, columns = (_from_posteriors, further) if alone else (_from_prior, n + further)
     order = np.argsort(c)
     c, questions = c[order], questions[order]
     expected = np.empty((failures.size, further + 1))
-    for nodes in slices(failures.size, n + further + 1):
+    for nodes in slices(failures.size, columns + 1):
         expected[nodes] = method(failures[nodes], successes[nodes], n, c, questions, further)
     return expected
 

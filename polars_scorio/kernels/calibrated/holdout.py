@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.chances import draw_chances
+from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Group
-from polars_scorio.kernels.calibrated.variance_price import binomial
+from polars_scorio.kernels.draws.chance_tables import draw_chance_rows
+from polars_scorio.kernels.draws.credit_at_rates import credit_at
 
-_FEWEST = 8  # trials
+_FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
 
 
 def holdout_error(group: Group, gains: Floats) -> float:
@@ -26,7 +27,8 @@ def holdout_error(group: Group, gains: Floats) -> float:
     Returns
     -------
     float
-        The mean over every choice of the n // 4 trials enters the fit; NaN below eight trials.
+        The mean over every choice of the n // 4 trials enters the fit; NaN below eight trials, and
+        above 32,768, where the fit would need too much memory.
 
     Examples
     --------
@@ -37,13 +39,13 @@ def holdout_error(group: Group, gains: Floats) -> float:
     -0.0
     """
     n, part = int(group.n[0]), int(group.n[0]) // 4
-    if n < _FEWEST or len(group.levels) > 1:
+    if not _FEWEST <= n <= _MOST or len(group.levels) > 1:
         return float("nan")
     c = np.arange(part + 1)
     # A share of a question is as good as a question to either fit.
-    questions = group.questions @ draw_chances(n, part)[group.c]
+    questions = np.zeros(part + 1)
+    for rows in slices(group.c.size, part + 1):
+        questions += group.questions[rows] @ draw_chance_rows(n, part, group.c[rows])
     held = Group.fit(np.full_like(c, part), c, questions)
-    credit = credit_of(gains)
-    values = binomial(n, held.free.weight.size) @ credit
-    expected = questions @ (held.free.posterior @ values)
-    return float(expected - group.questions @ credit[group.c]) / group.size
+    expected = questions @ (held.free.posterior @ credit_at(*held.free.rates, gains))
+    return float(expected - group.questions @ credit_of(gains)[group.c]) / group.size

@@ -10,9 +10,9 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.calibrated.chances import draw_chances
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.variance_price import Price, fixed, prices
+from polars_scorio.kernels.draws.chance_tables import overlap_chances
 from polars_scorio.kernels.draws.credit import all_success
 from polars_scorio.kernels.states import States
 
@@ -118,7 +118,7 @@ def _covariance(n: Ints, below: Floats, total: Floats, questions: Ints, k: int) 
     i = np.arange(2 * k)
     power = np.cumprod((below[:, :, None] + i) / (total[:, None, None] + i), axis=2)
     sizes, place = np.unique(n, return_inverse=True)
-    shared = np.stack([draw_chances(size, k)[k, 1:] for size in sizes.tolist()])[place]
+    shared = np.stack([overlap_chances(size, k)[1:] for size in sizes.tolist()])[place]
     # power[..., x - 1] is E[A^x]; r = 1..k trials are shared.
     lower = power[:, :, 2 * k - 2 : k - 2 if k > 1 else None : -1]
     gain = np.einsum("sr,smr->sm", shared, lower - power[:, :, -1:])

@@ -54,7 +54,7 @@ class Numbers(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """What `population.clustered_variance` says of the estimates of one metric."""
+    """What `clusters.clustered_variance` says of the estimates of one metric."""
 
     variance: Floats
     number: Ints | Floats

@@ -7,9 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of, elevate
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, binomial, complement
+from polars_scorio.kernels.calibrated.variance_price import (
+    CreditSum,
+    GainsOf,
+    Price,
+    rate_moments,
+)
 from polars_scorio.kernels.posterior_intervals import small_sample_factor
 from polars_scorio.kernels.states import States
 
@@ -61,7 +65,7 @@ def population_price(
     parts = np.full((3, fitted.states.groups), np.nan)
     for column, group in enumerate(fitted.groups):
         if benchmark.estimate[column] >= 0:
-            parts[:, column] = _moments(group, gains)
+            parts[:, column] = _population_moments(group, gains)
     mean, rest, variance = parts
     price = replace(benchmark, mean=mean, mean_rest=rest)
     size = fitted.size
@@ -130,100 +134,17 @@ def _sampled(
     return replace(benchmark, variance=variance, factor=small_sample_factor(size, confidence) ** 2)
 
 
-def clustered_variance(
-    values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
-) -> tuple[Floats, Ints]:
-    """Variance of a mean over questions that come in clusters [1]_, and the number of clusters.
+def _population_moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
+    """Mean of the estimate of a question, of its complement, and variance, under the free fit.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (Q,)
-        The estimate, or the paired difference, of each question (row).
-    cluster : ndarray of int, shape (Q,)
-        Its cluster, from 0; no cluster belongs to two groups.
-    group : ndarray of int, shape (Q,)
-        Its group.
-    groups : int
-        Number of groups, G.
-    questions : ndarray of int, shape (Q,), optional
-        For how many questions of its cluster each row stands; default 1.
-
-    Returns
-    -------
-    variance : ndarray of float, shape (G,)
-        ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``; NaN for one cluster.
-    clusters : ndarray of int, shape (G,)
-        K.
-
-    References
-    ----------
-    .. [1] E. Miller (2024), Adding error bars to evals, arXiv:2411.00640.
-
-    Examples
-    --------
-    Two clusters of two questions, in each of which both agree: as good as two questions.
-
-    >>> every = np.zeros(4, dtype=int)
-    >>> clustered_variance(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), every, 1)
-    (array([0.25]), array([2]))
+    The fit itself is the population here, not what it says of the questions seen. The variance is
+    the mean noise of an estimate and the variance of the metric between rates.
     """
-    each = np.ones(values.size) if questions is None else questions
-    size = np.bincount(group, each, groups)
-    mean = np.bincount(group, each * values, groups) / size
-    found, first, index = np.unique(cluster, return_index=True, return_inverse=True)
-    owner = group[first]
-    sums = np.bincount(index, each * (values - mean[group]), found.size)
-    clusters = np.bincount(owner, minlength=groups)
-    total = np.bincount(owner, sums**2, groups) / size**2
-    factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
-    return factor * total, clusters
-
-
-def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
-    """How many equally large clusters the clusters of each group count as [1]_.
-
-    Parameters
-    ----------
-    size : ndarray of int, shape (C,)
-        Questions of each cluster.
-    group : ndarray of int, shape (C,)
-        Its group.
-    groups : int
-        Number of groups, G.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        ``M**2 / sum m**2``, m the questions of a cluster: K where all are equally large, less where
-        some have more of the M questions. One less are the degrees of freedom: where one cluster
-        has half of the questions, Student's t with K - 1 of them held .71 instead of .95.
-
-    References
-    ----------
-    .. [1] L. Kish (1965), Survey Sampling, section 11.7.
-
-    Examples
-    --------
-    >>> effective_number(np.array([5, 5, 9, 1]), np.array([0, 0, 1, 1]), 2).round(2)
-    array([2.  , 1.22])
-    """
-    total = np.bincount(group, size, groups)
-    return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))
-
-
-def _moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
-    """Mean of the estimate of a question, complement of it, variance: under the free fit.
-
-    The fit itself is the population, not what it says of the questions seen.
-    """
-    values, chances = [], []
-    for level in group.levels:
-        both = credit_of(gains(level.n)), complement(gains(level.n))
-        values.append(np.stack([elevate(each, level.n) for each in both]))
-        of_c = group.free.weight @ binomial(level.n, group.free.weight.size)
-        chances.append(level.questions.sum() / group.size * of_c)
-    estimates, weight = np.concatenate(values, axis=1), np.concatenate(chances)
-    mean, rest = estimates @ weight
+    metrics, weight = [CreditSum([(1.0, gains)])], group.free.weight
+    share = np.array([level.questions.sum() / group.size for level in group.levels])
+    at_rates = np.stack([rate_moments(group, level.n, metrics)[:, 0] for level in group.levels])
+    mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
     # From the nearer bound: nothing large cancels.
-    near, centre = (estimates[0], mean) if mean < rest else (estimates[1], rest)
-    return float(mean), float(rest), float(weight @ (near - centre) ** 2)
+    near, centre = (at_rates[..., 0], mean) if mean < rest else (at_rates[..., 1], rest)
+    between = share @ (near - centre) ** 2 @ weight
+    return float(mean), float(rest), float(noise + between)

@@ -5,8 +5,8 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import slices
-from polars_scorio.kernels.calibrated.chances import binomial_chances
 from polars_scorio.kernels.draws.area import area_at
+from polars_scorio.kernels.draws.chance_tables import binomial_chances
 from polars_scorio.kernels.draws.credit import is_area, only_success
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.calibrated.population_mean import effective_number
+from polars_scorio.kernels.clusters import effective_number
 
 _ROUNDED = 1e-14  # what is left of sums that cancel
 

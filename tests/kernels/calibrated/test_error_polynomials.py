@@ -6,7 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.chances import binomial_chances, draw_chances
 from polars_scorio.kernels.calibrated.error_polynomials import (
     credit_of,
     elevate,
@@ -14,6 +13,7 @@ from polars_scorio.kernels.calibrated.error_polynomials import (
     variance_degree,
 )
 from polars_scorio.kernels.draws import credit
+from polars_scorio.kernels.draws.chance_tables import binomial_chances, draw_chances
 
 SHAPES = {
     "any": credit.any_success,

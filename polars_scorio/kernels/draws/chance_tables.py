@@ -12,11 +12,13 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.draws.expected_credit import urn_chances
 
 _KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
+_TABULATED = 4096  # trials up to which logs of binomial coefficients come from a table
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def log_binomials(n: int) -> Floats:
     """``ln C(n, j)`` for j = 0..n.
 
@@ -51,19 +53,55 @@ def draw_chances(total: int, size: int) -> Floats:
            [0. , 1. ]])
     """
     kept = (total + 1) * (size + 1) <= _KEPT
-    return _kept_chances(total, size) if kept else _draw_chances(total, size)
+    return _kept_chances(total, size) if kept else _all_chances(total, size)
 
 
-def _draw_chances(total: int, size: int) -> Floats:
-    u, j = np.arange(total + 1)[:, None], np.arange(size + 1)
+def _all_chances(total: int, size: int) -> Floats:
+    return draw_chance_rows(total, size, np.arange(total + 1))
+
+
+_kept_chances = lru_cache(maxsize=512)(_all_chances)
+
+
+def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
+    """Rows of `draw_chances`, for some numbers of successes in the urn, shape (S, size + 1).
+
+    Examples
+    --------
+    >>> draw_chance_rows(2, 1, np.array([1]))
+    array([[0.5, 0.5]])
+    """
+    u, j = successes[:, None], np.arange(size + 1)
     rest = u - j
     possible = (rest >= 0) & (rest <= total - size)
     others = log_binomials(total - size)[np.where(possible, rest, 0)]
-    logs = log_binomials(size) + others - log_binomials(total)[:, None]
+    logs = log_binomials(size) + others - log_binomials(total)[u]
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 
 
-_kept_chances = lru_cache(maxsize=512)(_draw_chances)
+def overlap_chances(total: int, size: int) -> Floats:
+    """Chances that two draws of equal size from `total` trials have 0..size trials in common.
+
+    Parameters
+    ----------
+    total, size : int
+        Trials in the urn and in each draw, ``size <= total``.
+
+    Returns
+    -------
+    ndarray of float, shape (size + 1,)
+        One row of `draw_chances`, in time and memory that `total` does not change.
+
+    Examples
+    --------
+    >>> overlap_chances(4, 2).round(6)
+    array([0.166667, 0.666667, 0.166667])
+    """
+    if total <= _TABULATED:
+        return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
+    # Polya's urn with a negative content is an urn without replacement.
+    common, apart = np.array([-float(size)]), np.array([size - float(total)])
+    return np.asarray(urn_chances(common, apart, size)[0])
 
 
 def share_chances(n: int, further: int, c: Ints) -> Floats:

@@ -1,0 +1,142 @@
+"""Sums over rates and successes, against exact polynomials, and at sizes beyond them."""
+
+import resource
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import beta, binom
+
+import polars_scorio as ps
+from polars_scorio.kernels.calibrated import variance_price
+from polars_scorio.kernels.calibrated.blend_price import blend_price
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
+from polars_scorio.kernels.calibrated.rate_quadrature import (
+    estimate_moments,
+    posterior_sums,
+    rate_grid,
+)
+from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+from polars_scorio.kernels.draws import credit
+from tests.kernels.calibrated.cases import states_of
+
+SPREAD = [(300, 0, 20), (300, 1, 4), (300, 90, 3), (300, 200, 5), (300, 299, 2), (300, 300, 9)]
+GROUPS = {
+    "spread": SPREAD,
+    "ragged": [(220, 0, 3), (250, 250, 4), (300, 140, 5), (300, 7, 1)],
+    "all wrong": [(300, 0, 30)],
+    "all right": [(300, 300, 30)],
+    "alike": [(300, 98, 20), (300, 100, 30), (300, 103, 20)],
+    "one question": [(300, 3, 1)],
+}
+DRAWS = {
+    "pass@100": fixed(credit.any_success(100)),
+    "pass@200": fixed(credit.any_success(200)),
+    "pass^70": fixed(credit.all_success(70)),
+    "maj@101": fixed(credit.majority(101)),
+    "mg@90": fixed(credit.excess_over_half(90)),
+    "auc@80": fixed(credit.area_under_curve(80)),
+    "maj@n": credit.majority,
+    "pass^n": credit.all_success,
+}
+CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
+
+
+@pytest.fixture
+def summed(monkeypatch):
+    """Sums in place of polynomials, whatever the degree."""
+    return lambda: monkeypatch.setattr(variance_price, "_MOST_DEGREE", 1)
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("name", GROUPS)
+def test_sums_agree_with_polynomials(name, target, summed):
+    if name == "one question" and target == "population":
+        pytest.skip("one question says nothing about others")
+    fitted, draws = Calibrated.fit(states_of(GROUPS[name])), [*DRAWS.values()]
+    known = credit_numbers(fitted, draws, 0.95, target)
+    summed()
+    for found, exact in zip(credit_numbers(fitted, draws, 0.95, target), known, strict=True):
+        np.testing.assert_allclose(found[:5], exact[:5], rtol=CLOSE, atol=CLOSE**2)
+
+
+@pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, -0.5)])
+def test_blends_agree_with_polynomials(powers, summed):
+    fitted = Calibrated.fit(states_of(SPREAD))
+    gains = credit.any_success(90), credit.excess_over_half(90)
+    known = blend_price(fitted, *gains, powers)
+    summed()
+    found = blend_price(fitted, *gains, powers)
+    for name in ("mean", "variance", "factor"):
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=CLOSE)
+
+
+@pytest.mark.parametrize(("c", "shape"), [(0, (0.05, 0.01)), (300, (0.02, 3.0)), (70, (9e4, 2e4))])
+def test_the_grid_integrates_any_beta_distribution(c, shape):
+    grid = rate_grid(300 + sum(shape))
+    a, b = shape[1] + c, shape[0] + 300 - c
+    values = np.stack([grid.p * grid.q, 1 - grid.p * grid.q, (grid.p * grid.q) ** 2])[None]
+    found = posterior_sums(np.array([shape]), 300, np.array([c]), np.array([1]), grid, values)
+    known = beta(a, b).expect(lambda p: p * (1 - p)), a * b / ((a + b) * (a + b + 1))
+    assert found[0, 0, 0] == pytest.approx(known[1], rel=1e-12)
+    assert found[0, 0, 1] == pytest.approx(1 - known[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_windows_replace_all_successes(smooth):
+    n, p = 3000, np.array([0.0, 1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6, 1.0])
+    every = np.arange(n + 1)
+    estimates = variance_price.drawn_credit(0 * every + n, every, credit.any_success(200))
+    moments = estimate_moments(
+        n, p, 1 - p, lambda c: np.stack(estimates)[None][..., c], smooth=smooth
+    )
+    for rate, (mean, rest, variance) in zip(p, moments[0].T, strict=True):
+        chance = binom.pmf(every, n, rate)
+        centre = chance @ estimates[1]
+        known = chance @ (estimates[1] - centre) ** 2
+        assert mean == pytest.approx(chance @ estimates[0], rel=1e-10, abs=1e-190)
+        assert rest == pytest.approx(centre, rel=1e-10, abs=1e-30)
+        # Few digits are left of the definition, which subtracts, where p is tiny.
+        assert variance == pytest.approx(known, rel=1e-6, abs=1e-25)
+
+
+def counted_log(n, questions, models=2):
+    """Counts of a repeated-sampling study."""
+    random = np.random.default_rng(0)
+    c = random.binomial(n, random.beta(0.3, 1, (models, questions)))
+    return pl.DataFrame(
+        {
+            "model": np.repeat([f"m{model}" for model in range(models)], 2 * questions),
+            "question": np.tile(np.repeat(np.arange(questions), 2), models),
+            "category": np.tile([0, 1], models * questions),
+            "count": np.stack([n - c, c], axis=-1).ravel(),
+        }
+    )
+
+
+@pytest.mark.parametrize(("n", "questions"), [(20_000, 128), (1_000_000, 3)])
+def test_long_logs_take_seconds_and_megabytes(n, questions):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    log = counted_log(n, questions).scorio(count="count", inference="calibrated")
+    report = log.report(ps.pass_at_k([1, 100]))
+    assert time.process_time() - start < 20  # about 1 s and 3 s; the tables took minutes
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+    assert (report["sigma"] > 0).all()
+
+
+def test_an_average_has_any_number_of_trials():
+    n = 10**15
+    log = counted_log(n, 3, models=1).scorio(count="count", inference="calibrated")
+    (row,) = log.report(ps.avg()).rows(named=True)
+    c = counted_log(n, 3, models=1).filter(category=1)["count"].to_numpy()
+    # The noise of a question is p (1 - p) / n; the free fit knows 1,001 rates.
+    assert row["sigma"] == pytest.approx(np.sqrt((c / n * (1 - c / n) / n).sum()) / 3, rel=1e-3)
+
+
+def test_what_needs_too_much_memory_is_refused_before():
+    states = states_of([(10**13, 10**12, 2)])
+    with pytest.raises(ValueError, match=r"out of 10,\d+,\d+,\d+,\d+ trials would need .* GB"):
+        prices(Calibrated.fit(states), [fixed(credit.any_success(100))])
