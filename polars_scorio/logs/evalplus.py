@@ -57,7 +57,7 @@ def evalplus(
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    frame = model_table(runs, models, _COLUMNS).with_columns(category=passed)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=passed)
     return log_accessor(
         frame.select("model", "question", "trial", "category", "base", "plus"), roles
     )

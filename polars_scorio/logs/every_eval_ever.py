@@ -56,24 +56,29 @@ def every_eval_ever(
     files = [*find_files(paths, "*_samples.jsonl")]
     for file in files:
         first_line(file, _EXPECTED, _NEEDS)
-    lines = []
-    for file in files:
-        name = path_model(file, model)
-        rows = scan_lines(file, _SCHEMA)
-        lines.append(rows if name is None else rows.with_columns(model_id=pl.lit(name)))
-    graded = threshold is not None or roles.get("levels") is not None
-    evaluation = pl.col("evaluation").struct
-    frame = pl.concat(lines).select(
-        model="model_id",
-        benchmark="evaluation_name",
-        measure=pl.col("evaluation_result_id").fill_null(""),
-        question="sample_id",
-        is_correct=text_number(evaluation.field("is_correct")),
-        score=text_number(evaluation.field("score")),
-        error="error",
+    frame = pl.concat(
+        [
+            scan_lines(file, _EXPECTED, _SCHEMA, _sample_columns(path_model(file, model)))
+            for file in files
+        ]
     )
+    graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
     log = frame.select(*keys, category.alias("category"), "score", "error")
     return log_accessor(log, roles, by=("benchmark", "measure"), trial=None)
+
+
+def _sample_columns(model: str | None) -> dict[str, pl.Expr]:
+    """The columns of the lines, of which the model may be known already."""
+    evaluation = pl.col("evaluation").struct
+    return {
+        "model": pl.col("model_id") if model is None else pl.lit(model),
+        "benchmark": pl.col("evaluation_name"),
+        "measure": pl.col("evaluation_result_id").fill_null(""),
+        "question": pl.col("sample_id"),
+        "is_correct": text_number(evaluation.field("is_correct")),
+        "score": text_number(evaluation.field("score")),
+        "error": pl.col("error"),
+    }

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+from polars.exceptions import PolarsError
 
+from polars_scorio.logs.json_lines import refuse_broken_line, scan_lines
 from polars_scorio.logs.paths import Paths, find_files
 
 _SCANS: dict[str, Callable[[list[Path]], pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
     ".csv": pl.scan_csv,
-    ".jsonl": pl.scan_ndjson,
-    ".ndjson": pl.scan_ndjson,
 }
+_LINES = ".jsonl", ".ndjson"
+_EXPECTED = "JSON lines"
 
 
 def scan_files(paths: Paths) -> pl.LazyFrame:
@@ -32,14 +34,23 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     ValueError
         If files are of an unknown format, or of several.
     """
-    files = [*find_files(paths, *(f"*{ending}" for ending in _SCANS))]
+    known = *_SCANS, *_LINES
+    files = [*find_files(paths, *(f"*{ending}" for ending in known))]
     endings = sorted({file.suffix.lower() for file in files})
     if len(endings) > 1:
         raise ValueError(f"the files are of several formats, {endings}: pass those of one of them")
-    if endings[0] not in _SCANS:
-        known = ", ".join(_SCANS)
+    if endings[0] not in known:
         raise ValueError(
-            f"{files[0].name} is none of {known}: convert it, or name the tool that wrote it with "
-            "--from"
+            f"{files[0].name} is none of {', '.join(known)}: convert it, or name the tool "
+            "that wrote it with --from"
         )
-    return _SCANS[endings[0]](files)
+    if endings[0] not in _LINES:
+        return _SCANS[endings[0]](files)
+    try:
+        schema = pl.scan_ndjson(files).collect_schema()
+    except PolarsError:
+        for file in files:
+            refuse_broken_line(file, _EXPECTED, pl.scan_ndjson)
+        raise
+    columns = {name: pl.col(name) for name in schema}
+    return pl.concat([scan_lines(file, _EXPECTED, schema, columns) for file in files])

@@ -70,7 +70,7 @@ def harbor(
         models = {
             file: f"{agent} / {llm or models[file]}" for file, (agent, llm) in players.items()
         }
-    frame = model_table(runs, models, _COLUMNS)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED)
     return log_accessor(
         frame.select(
             "model", "agent", "llm", "question", "trial",

@@ -85,7 +85,7 @@ def helm(
     models = model_names({file: file.parent for file in runs}, model)
     if model is None:
         models = {file: _run_model(file) or name for file, name in models.items()}
-    frame = model_table(runs, models, _COLUMNS)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED)
     keys = ["model", "benchmark", "perturbation", "question", "trial"]
     log = frame.select(*keys, reward_outcome(threshold, "score").alias("category"), "score")
     return log_accessor(log, roles, by=("benchmark", "perturbation"))

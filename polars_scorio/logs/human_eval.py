@@ -55,10 +55,11 @@ def _samples_place(file: Path) -> Path:
 
 
 def _scan_programs(file: Path, model: str) -> pl.LazyFrame:
-    return scan_lines(file, _SCHEMA).select(
-        model=pl.lit(model),
-        question="task_id",
-        category="passed",
+    columns = {
+        "model": pl.lit(model),
+        "question": pl.col("task_id"),
+        "category": pl.col("passed"),
         # The text of an exception follows.
-        result=pl.col("result").str.extract(r"^(passed|timed out|failed)"),
-    )
+        "result": pl.col("result").str.extract(r"^(passed|timed out|failed)"),
+    }
+    return scan_lines(file, _EXPECTED, _SCHEMA, columns)

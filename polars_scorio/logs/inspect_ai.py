@@ -18,6 +18,7 @@ from polars_scorio.logs.json_files import (
     errors_name_file,
     parse_json,
     read_json,
+    rows_table,
     unexpected_content,
 )
 from polars_scorio.logs.paths import Paths, find_files, path_model
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
 _EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
 # What inspect's value_to_float makes of the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_KEYS = {
+_COLUMNS = {
     "model": pl.String,
     "benchmark": pl.String,
     "question": pl.String,
     "trial": pl.Int64,
+    "category": pl.String,  # or Float64, as scorers have it
     "error": pl.String,
 }
+_SCORE = list(_COLUMNS).index("category")
 
 
 @log_reader
@@ -82,20 +85,24 @@ def inspect_ai(
     >>> import polars_scorio as ps
     >>> ps.logs.inspect_ai("logs", missing="drop").pass_at_k([1, 4])  # doctest: +SKIP
     """
-    rows = [
-        row
-        for file in find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
-        for row in _sample_rows(file, path_model(file, model), scorer, unpack_limit)
-    ]
     numbers = threshold is not None or roles.get("levels") is not None
-    scores = _score_column([row[-1] for row in rows], numbers=numbers)
-    letters = scores.dtype == pl.String
-    frame = pl.DataFrame([row[:-1] for row in rows], schema=_KEYS, orient="row")
-    frame.insert_column(4, scores if threshold is None else scores >= threshold)
-    return log_accessor(frame, roles, by="benchmark", success="C" if letters else None)
+    rows = {
+        file: _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers)
+        for file in find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
+    }
+    scores = [row[_SCORE] for part in rows.values() for row in part]
+    dtype = _score_dtype(scores, numbers=numbers)
+    frame = rows_table(rows, {**_COLUMNS, "category": dtype}, _EXPECTED)
+    if threshold is not None:
+        frame = frame.with_columns(pl.col("category") >= threshold)
+    success = "C" if dtype == pl.String else None
+    return log_accessor(frame, roles, by="benchmark", success=success)
 
 
-def _sample_rows(file: Path, model: str | None, scorer: str | None, limit: int) -> list[Row]:
+def _sample_rows(
+    file: Path, model: str | None, scorer: str | None, limit: int, *, numbers: bool
+) -> list[Row]:
+    """The samples of a log, as rows with the columns of the table."""
     log = _archive_log(file, limit) if zipfile.is_zipfile(file) else _json_log(file)
     with errors_name_file(file, _EXPECTED):
         run, samples = log["eval"], log.get("samples") or []
@@ -112,8 +119,8 @@ def _sample_rows(file: Path, model: str | None, scorer: str | None, limit: int) 
                 run["task"],
                 str(sample["id"]),
                 sample["epoch"],
+                _score_number(score.get(name), letters=numbers),
                 _error_message(sample.get("error")),
-                score.get(name),
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
@@ -167,9 +174,8 @@ def _error_message(error: object) -> str | None:
     return str(message) if message else None
 
 
-def _score_column(values: list[object], *, numbers: bool) -> pl.Series:
-    """One column of what scorers gave: letters, or floats."""
-    scores = [_score_number(value, letters=numbers) for value in values]
+def _score_dtype(scores: list[object], *, numbers: bool) -> pl.DataType:
+    """The dtype of the scores, which must be all letters or all floats."""
     kinds = {type(score) for score in scores if score is not None}
     if kinds - {str, float}:
         example = next(score for score in scores if not isinstance(score, str | float | None))
@@ -184,8 +190,8 @@ def _score_column(values: list[object], *, numbers: bool) -> pl.Series:
             f"some scores are words ({word!r}) and others numbers: read the logs apart, or make "
             "all of them numbers with threshold= or levels= (C = 1, P = 0.5, I = N = 0)"
         )
-    # Labels where nothing says otherwise: a column of nulls alone has no dtype.
-    return pl.Series("category", scores, pl.Float64 if float in kinds else pl.String)
+    # Labels if there is no score at all: a column of nulls alone has no dtype.
+    return pl.Float64() if float in kinds else pl.String()
 
 
 def _score_number(value: object, *, letters: bool) -> object:
@@ -193,5 +199,5 @@ def _score_number(value: object, *, letters: bool) -> object:
         return _LETTERS.get(value, value)
     if isinstance(value, bool | int | float):
         # One dtype for all of them: a scorer may give 1 and 0.5, or true and NaN.
-        return None if math.isnan(value) else float(value)
+        return float(value) if math.isfinite(value) else None
     return value

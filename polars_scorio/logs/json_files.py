@@ -7,18 +7,22 @@ bare NaN, which Polars refuses.
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from polars_scorio.logs.paths import Paths, find_files
 
 Row: TypeAlias = "tuple[object, ...]"
 # The rows of a file; None if it is of another kind.
 Rows = Callable[[Path, Any], "list[Row] | None"]
+# Errors of Polars for a value that its column cannot hold.
+_MISFITS = (PolarsError, TypeError, ValueError, OverflowError)
 _SHOWN = 6  # keys of an object that is something else
 
 
@@ -40,6 +44,11 @@ def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: AN
         ends = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
         cut = " (where it ends: the file may be truncated)" if ends else ""
         raise unexpected_content(file, expected, f"{found}{cut}: {error.msg}") from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # an integer of 5,000 digits, 1,000 lists in lists
+        raise unexpected_content(file, expected, f"JSON that is too large: {error}") from None
 
 
 def read_json(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
@@ -47,40 +56,61 @@ def read_json(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
     return parse_json(file, file.read_bytes(), expected)
 
 
-def json_objects(file: Path, expected: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines, one at a time."""
+def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers and objects of a file of JSON lines, one at a time."""
     number = 0
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                yield parse_line(file, number, line, expected)
+                yield number, parse_line(file, f"line {number}", line, expected)
     if number == 0:
         raise unexpected_content(file, expected, "an empty file")
 
 
-def parse_line(file: Path, number: int | str, line: bytes, expected: str) -> dict[str, Any]:
-    """The object of one line."""
+def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, Any]:
+    """The object of one line, whose place in the file errors name."""
     try:
         record = json.loads(line)
-    except ValueError as error:
-        found = f"no JSON in line {number} ({error}): the file may be truncated, or of another tool"
+    except (ValueError, RecursionError) as error:
+        found = f"no JSON in {place} ({error}): the file may be truncated, or of another tool"
         raise unexpected_content(file, expected, found) from None
     if not isinstance(record, dict):
-        raise unexpected_content(file, expected, f"{describe_content(record)} in line {number}")
+        raise unexpected_content(file, expected, f"{describe_content(record)} in {place}")
     return record
 
 
 @contextmanager
-def errors_name_file(file: Path, expected: str) -> Iterator[None]:
-    """Say which file it was that lacks a field, or has another one there."""
+def errors_name_file(file: Path, expected: str, place: str = "") -> Iterator[None]:
+    """Turn errors of reading a file into one that names the file and what was expected of it.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    expected : str
+        What it should have held.
+    place : str
+        Where in the file the error is, if that is known, such as " in line 3".
+    """
+    other = "it may be of another version or tool"
     try:
         yield
     except KeyError as error:
-        found = f"something that lacks {error}: it may be of another version or tool"
+        found = f"something that lacks {error}{place}: {other}"
         raise unexpected_content(file, expected, found) from error
     except (AttributeError, IndexError, TypeError) as error:
-        found = f"something of another shape ({error}): it may be of another version or tool"
+        found = f"something of another shape{place} ({error}): {other}"
         raise unexpected_content(file, expected, found) from error
+    except (ValueError, OverflowError, RecursionError, PolarsError) as error:
+        if str(file) in str(error):
+            raise
+        found = f"a value that cannot be read{place} ({first_sentence(error)})"
+        raise unexpected_content(file, expected, found) from error
+
+
+def first_sentence(error: Exception) -> str:
+    """The first line of a message: Polars adds advice that does not fit a log."""
+    return str(error).partition("\n")[0].partition("; make sure")[0]
 
 
 def rows_by_file(
@@ -124,8 +154,48 @@ def describe_content(content: object) -> str:
 
 
 def model_table(
-    runs: Mapping[Path, list[Row]], models: Mapping[Path, str], columns: Mapping[str, Any]
+    runs: Mapping[Path, list[Row]],
+    models: Mapping[Path, str],
+    columns: Mapping[str, Any],
+    expected: str,
 ) -> pl.DataFrame:
     """One table of all rows, each with the model of its file."""
-    rows = [(models[file], *row) for file, part in runs.items() for row in part]
-    return pl.DataFrame(rows, schema={"model": pl.String, **columns}, orient="row")
+    rows = {file: [(models[file], *row) for row in part] for file, part in runs.items()}
+    return rows_table(rows, {"model": pl.String, **columns}, expected)
+
+
+def rows_table(
+    runs: Mapping[Path, list[Row]], columns: Mapping[str, Any], expected: str
+) -> pl.DataFrame:
+    """One table of the rows of all files.
+
+    Raises
+    ------
+    ValueError
+        If a value does not fit its column: the error names the file, the row and the value.
+    """
+    rows = [row for part in runs.values() for row in part]
+    try:
+        return pl.DataFrame(rows, schema=columns, orient="row")
+    except _MISFITS:
+        for file, part in runs.items():
+            _refuse_misfits(file, part, columns, expected)
+        raise
+
+
+def _refuse_misfits(file: Path, rows: list[Row], columns: Mapping[str, Any], expected: str) -> None:
+    """Refuse the first value of a file that does not fit its column."""
+    for number, row in enumerate(rows, 1):
+        for (name, dtype), value in zip(columns.items(), row, strict=True):
+            if not _fits_column(value, dtype):
+                shown = reprlib.repr(value)
+                found = f"the {name} {shown} in trial {number}, where {dtype} is needed"
+                raise unexpected_content(file, expected, found)
+
+
+def _fits_column(value: object, dtype: Any) -> bool:  # noqa: ANN401 - as Polars takes it
+    try:
+        pl.DataFrame([(value,)], schema={"column": dtype}, orient="row")
+    except _MISFITS:
+        return False
+    return True

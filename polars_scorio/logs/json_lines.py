@@ -5,17 +5,23 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
 from polars.datatypes import DataType, DataTypeClass
+from polars.exceptions import PolarsError
+from polars.io.plugins import register_io_source
 
-from polars_scorio.logs.json_files import parse_line, unexpected_content
+from polars_scorio.logs.json_files import first_sentence, parse_line, unexpected_content
 
 Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
-_BLOCK = 1 << 16
+Source: TypeAlias = "Path | io.BytesIO"
+Scan = Callable[[Source], pl.LazyFrame]
+_BLOCK = 1 << 16  # bytes
+_BLOCK_LINES = 1_000
 
 
 def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, Any]:
@@ -29,11 +35,11 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     first, last = _gzip_end_lines(file, expected) if file.suffix == ".gz" else _end_lines(file)
     if not first:
         raise unexpected_content(file, expected, "an empty file")
-    record = parse_line(file, 1, first, expected)
+    record = parse_line(file, "line 1", first, expected)
     lacking = [name for name in needs if name not in record]
     if lacking:
         raise unexpected_content(file, expected, f"lines without {lacking}: {sorted(record)}")
-    parse_line(file, "the last", last, expected)
+    parse_line(file, "the last line", last, expected)
     return record
 
 
@@ -69,9 +75,78 @@ def _last_line(file: Path) -> bytes:
             size *= 2
 
 
-def scan_lines(file: Path, schema: Schema) -> pl.LazyFrame:
-    """The fields of a schema; text stands for whatever a field of dtype String holds."""
-    return pl.scan_ndjson(file, schema=dict(schema))
+def scan_lines(
+    file: Path, expected: str, schema: Schema, selected: Mapping[str, pl.Expr]
+) -> pl.LazyFrame:
+    """The rows of a file, read lazily, with errors that name the file and the line.
+
+    Polars says neither when it comes to a line that it cannot read. So it is the source of a scan
+    of our own, which takes the columns and rows that a query needs, batch by batch, and looks for
+    the line once there is an error. To do without, return ``scan(file)``, which takes four fifths
+    of the time.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    expected : str
+        What it should hold.
+    schema : dict
+        The fields to read; a field of dtype String holds the text of whatever stands there.
+    selected : dict of Expr
+        The columns to make of them.
+
+    Returns
+    -------
+    LazyFrame
+        Its collection raises `ValueError` if a line cannot be read.
+    """
+
+    def scan(source: Source) -> pl.LazyFrame:
+        return pl.scan_ndjson(source, schema=dict(schema)).select(**selected)
+
+    def batches(
+        columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        rows = scan(file)
+        rows = rows if limit is None else rows.head(limit)
+        rows = rows if predicate is None else rows.filter(predicate)
+        rows = rows if columns is None else rows.select(columns)
+        try:
+            yield from rows.collect_batches()
+        except PolarsError:
+            refuse_broken_line(file, expected, scan)
+            raise  # no line is to blame, but the query
+
+    return register_io_source(batches, schema=scan(file).collect_schema(), is_pure=True)
+
+
+def refuse_broken_line(file: Path, expected: str, scan: Scan) -> None:
+    """Refuse the first line that cannot be read."""
+    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
+        numbered = enumerate(lines, 1)
+        while block := [*islice(numbered, _BLOCK_LINES)]:
+            # A block is read at once: line by line takes fifty times longer.
+            if _scan_fault([line for _, line in block], scan) is not None:
+                for number, line in block:
+                    _refuse_line(file, expected, number, line, scan)
+
+
+def _refuse_line(file: Path, expected: str, number: int, line: bytes, scan: Scan) -> None:
+    """Refuse a line that cannot be read."""
+    fault = _scan_fault([line], scan) if line.strip() else None
+    if fault is not None:
+        parse_line(file, f"line {number}", line, expected)  # Python says more clearly what is wrong
+        raise unexpected_content(file, expected, f"something else in line {number} ({fault})")
+
+
+def _scan_fault(lines: list[bytes], scan: Scan) -> str | None:
+    """The reason why lines cannot be read, if so."""
+    try:
+        scan(io.BytesIO(b"".join(lines))).collect()
+    except PolarsError as error:
+        return first_sentence(error)
+    return None
 
 
 def text_number(text: pl.Expr) -> pl.Expr:

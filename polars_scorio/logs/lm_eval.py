@@ -142,20 +142,20 @@ def _scan_samples(
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
     schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
     document = {"doc": pl.String} if fields else {}
-    lines = scan_lines(file, {**schema, **document, metric: pl.String})
-    samples = lines.select(
-        model=pl.lit(model),
-        benchmark=pl.lit(task),
-        filter="filter",
-        question="doc_id",
-        trial=pl.lit(run),
-        asked=trials,
-        answered=trials,
-        mean=text_number(pl.col(metric)),
-        metric=pl.lit(metric),
+    columns = {
+        "model": pl.lit(model),
+        "benchmark": pl.lit(task),
+        "filter": pl.col("filter"),
+        "question": pl.col("doc_id"),
+        "trial": pl.lit(run),
+        "asked": trials,
+        "answered": trials,
+        "mean": text_number(pl.col(metric)),
+        "metric": pl.lit(metric),
         **{
             name: pl.col("doc").str.json_path_match(f"$.{name.removeprefix(_DOCUMENT)}")
             for name in fields
         },
-    )
+    }
+    samples = scan_lines(file, _EXPECTED, {**schema, **document, metric: pl.String}, columns)
     return trials_of_means(samples, metric)

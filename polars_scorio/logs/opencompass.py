@@ -52,7 +52,7 @@ def opencompass(
     """
     runs = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows)
     models = model_names({file: file.parent for file in runs}, model)
-    return log_accessor(model_table(runs, models, _COLUMNS), roles, by="benchmark")
+    return log_accessor(model_table(runs, models, _COLUMNS, _EXPECTED), roles, by="benchmark")
 
 
 def _run_rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON

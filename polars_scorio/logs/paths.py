@@ -66,12 +66,12 @@ def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, b
 
 
 def path_model(file: Path, model: str | None) -> str | None:
-    """The model of a file that `model` tells: a name, or a pattern that is searched in the path.
+    """The model of a file as the user says it: a name, or a pattern that is searched in the path.
 
     Raises
     ------
     ValueError
-        If a pattern is not found in the path.
+        If a text with parentheses is no pattern with one group, or is not found in the path.
 
     Examples
     --------
@@ -80,19 +80,28 @@ def path_model(file: Path, model: str | None) -> str | None:
     >>> path_model(Path("/runs/ada/results.json"), "gpt-4.1")
     'gpt-4.1'
     """
-    if model is None or not _is_pattern(model):
+    if model is None or not {"(", ")"} & {*model}:
         return model
-    found = re.search(model, file.as_posix())
+    found = _model_pattern(model).search(file.as_posix())
     if found is None or found[1] is None:
         raise ValueError(f"the pattern model={model!r} is not found in the path {file}")
     return found[1]
 
 
-def _is_pattern(model: str) -> bool:
+def _model_pattern(model: str) -> re.Pattern[str]:
+    """The pattern with one group that a text with parentheses must be."""
     try:
-        return re.compile(model).groups == 1
-    except re.error:
-        return False
+        pattern = re.compile(model)
+    except re.error as error:
+        fault = f"it is no pattern ({error})"
+    else:
+        if pattern.groups == 1:
+            return pattern
+        fault = f"it has {pattern.groups} groups"
+    raise ValueError(
+        f"model={model!r} has parentheses, so it must be a pattern with one group, which finds the "
+        f"model in the path: {fault}. If it is a name, change the column model of .frame instead"
+    )
 
 
 def model_names(

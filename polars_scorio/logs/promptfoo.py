@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, rows_by_file
+from polars_scorio.logs.json_files import Row, rows_by_file, rows_table
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
@@ -58,10 +58,11 @@ def promptfoo(
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
     runs = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows)
-    rows = [
-        (path_model(file, model) or row[0], *row[1:]) for file, part in runs.items() for row in part
-    ]
-    frame = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+    rows = {
+        file: [(path_model(file, model) or row[0], *row[1:]) for row in part]
+        for file, part in runs.items()
+    }
+    frame = rows_table(rows, _COLUMNS, _EXPECTED)
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("success")
     judged = pl.when(pl.col("success").is_not_null()).then(outcome)

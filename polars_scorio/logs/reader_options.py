@@ -30,7 +30,8 @@ _PARAMETERS = {
     "paths": """paths : str, path or iterable of them
     Files, folders that hold them at any depth, or globs.""",
     "model": """model : str, optional
-    The model of all files, or a pattern with one group that is searched in their paths.""",
+    The model of all files, or a pattern with one group that is searched in their paths: a text
+    with parentheses is a pattern.""",
     "threshold": """threshold : float, optional
     A score or reward from here on is a success.""",
     "roles": """**roles
@@ -80,11 +81,16 @@ def log_accessor(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions])
 
 
 def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
-    """The rewards, or whether they reach a threshold; NaN is no reward, as null.
+    """The rewards, or whether they reach a threshold; NaN and infinities are no rewards, as null.
 
-    >>> rewards = pl.DataFrame({"reward": [0.2, None, 0.7]})
+    >>> rewards = pl.DataFrame({"reward": [0.2, None, 0.7, float("inf")]})
     >>> rewards.select(reward_outcome(0.5)).to_series().to_list()
-    [False, None, True]
+    [False, None, True, None]
     """
-    number = pl.col(reward).cast(pl.Float64).fill_nan(None)
+    number = finite_or_null(pl.col(reward).cast(pl.Float64))
     return number if threshold is None else number >= threshold
+
+
+def finite_or_null(number: pl.Expr) -> pl.Expr:
+    """The numbers, without NaN and infinities: those stand for what was not computed."""
+    return pl.when(number.is_finite()).then(number)

@@ -59,21 +59,21 @@ def scorio(
     files = [*find_files(paths, "*.jsonl", "*.jsonl.gz")]
     for file in files:
         first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results"))
-    lines = []
-    for file in files:
-        name = path_model(file, model)
-        rows = scan_lines(file, _SCHEMA)
-        lines.append(rows if name is None else rows.with_columns(model=pl.lit(name)))
-    return log_accessor(pl.concat(lines).select(**_signal_columns()), roles)
+    lines = [
+        scan_lines(file, _EXPECTED, _SCHEMA, _signal_columns(path_model(file, model)))
+        for file in files
+    ]
+    return log_accessor(pl.concat(lines), roles)
 
 
-def _signal_columns() -> dict[str, pl.Expr]:
+def _signal_columns(model: str | None) -> dict[str, pl.Expr]:
+    """The columns of the table, of which the model may be known already."""
     output, tokens, results = (
         pl.col(part).struct for part in ("output", "tokens", "processed_results")
     )
     correct = text_number(results.field("is_correct"))
     return {
-        "model": pl.col("model"),
+        "model": pl.col("model") if model is None else pl.lit(model),
         "question": pl.col("data_id"),
         "trial": pl.col("seed"),
         "category": correct,

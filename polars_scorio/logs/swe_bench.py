@@ -48,7 +48,7 @@ def swe_bench(
     # Names of models have dots (gpt-4.1), so the run is what follows the last one.
     models = model_names({file: file.with_name(_model_and_run(file)[0]) for file in runs}, model)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
-    frame = model_table(runs, models, _COLUMNS).with_columns(category=category)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     return log_accessor(frame.select("model", "question", "trial", "category", "outcome"), roles)
 
 

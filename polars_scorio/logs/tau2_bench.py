@@ -16,7 +16,7 @@ from polars_scorio.logs.json_files import (
     rows_by_file,
 )
 from polars_scorio.logs.paths import Paths, model_names
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,9 +61,10 @@ def tau2_bench(
         models = {
             file: f"{part[0][0]} / {part[0][1] or models[file]}" for file, part in runs.items()
         }
-    success = (pl.col("reward").fill_nan(None) - 1).abs() <= _NEAR
+    success = (finite_or_null(pl.col("reward")) - 1).abs() <= _NEAR
     ran = pl.col("termination") != "infrastructure_error"
-    frame = model_table(runs, models, _COLUMNS).with_columns(category=pl.when(ran).then(success))
+    category = pl.when(ran).then(success)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     columns = ["model", "agent", "llm", "benchmark", "question", "trial"]
     return log_accessor(
         frame.select(*columns, "category", "reward", "termination"), roles, by="benchmark"

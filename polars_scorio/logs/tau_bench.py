@@ -51,7 +51,7 @@ def tau_bench(
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # The reward of a crash is written as 0.0, like that of a failure: only the error tells.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
-    frame = model_table(runs, models, _COLUMNS).with_columns(category=category)
+    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     return log_accessor(
         frame.select("model", "question", "trial", "category", "reward", "error"), roles
     )

@@ -57,7 +57,7 @@ def terminal_bench(
     models = model_names({file: file.parent for file in runs}, model)
     if model is None:
         models.update({file: name for file in runs if (name := _agent_and_model(file)) is not None})
-    return log_accessor(model_table(runs, models, _COLUMNS), roles)
+    return log_accessor(model_table(runs, models, _COLUMNS, _EXPECTED), roles)
 
 
 def _agent_and_model(file: Path) -> str | None:

@@ -12,8 +12,8 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
-    json_objects,
     model_table,
+    numbered_objects,
     read_json,
     unexpected_content,
 )
@@ -102,14 +102,15 @@ def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
 
 
 def _scan_results(file: Path, model: str, environment: str) -> pl.LazyFrame:
-    return scan_lines(file, _SCHEMA).select(
-        model=pl.lit(model),
-        benchmark=pl.lit(environment),
-        question="example_id",
+    columns = {
+        "model": pl.lit(model),
+        "benchmark": pl.lit(environment),
+        "question": pl.col("example_id"),
         # The reward of a rollout that failed is written all the same, as 0.
-        reward=pl.when(pl.col("error").is_null()).then("reward"),
-        error="error",
-    )
+        "reward": pl.when(pl.col("error").is_null()).then("reward"),
+        "error": pl.col("error"),
+    }
+    return scan_lines(file, _EXPECTED, _SCHEMA, columns)
 
 
 def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
@@ -118,14 +119,14 @@ def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyF
     for file in files:
         played: set[str | None] = set()
         runs[file] = []
-        with errors_name_file(file, _TRACES):
-            for episode in json_objects(file, _TRACES):
+        for number, episode in numbered_objects(file, _TRACES):
+            with errors_name_file(file, _TRACES, f" in line {number}"):
                 traces = _agent_traces(file, episode, agent)
                 played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
                 runs[file].append(_episode_row(episode, traces))
         if model is None:
             models[file] = _only_model(file, played - {None}) or _folder_model(file) or models[file]
-    return model_table(runs, models, _COLUMNS).lazy()
+    return model_table(runs, models, _COLUMNS, _TRACES).lazy()
 
 
 def _only_model(file: Path, played: set[str | None]) -> str | None:

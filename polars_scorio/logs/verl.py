@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import errors_name_file, json_objects, unexpected_content
+from polars_scorio.logs.json_files import (
+    Row,
+    errors_name_file,
+    numbered_objects,
+    rows_table,
+    unexpected_content,
+)
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
@@ -72,29 +77,25 @@ def verl(
 
 
 def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
-    lines = json_objects(file, _EXPECTED)
+    lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
     # In parts, for the texts of a file are larger than what is kept of them. Not scan_ndjson: a
     # reward that is NaN stands in the file as NaN, which Polars does not read.
     while part := [*islice(lines, _CHUNK)]:
-        if not chunks and not any(reward in line for line in part):
-            found = f"lines without the reward {reward!r}: {[*part[0]]}, see reward="
+        if not chunks and not any(reward in line for _, line in part):
+            found = f"lines without the reward {reward!r}: {[*part[0][1]]}, see reward="
             raise unexpected_content(file, _EXPECTED, found)
-        with errors_name_file(file, _EXPECTED):
-            rows = [*_line_rows(part, reward)]
-        chunks.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
+        rows = [_line_row(file, number, line, reward) for number, line in part]
+        chunks.append(rows_table({file: rows}, _COLUMNS, _EXPECTED))
     frame = pl.concat(chunks)
     return frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
 
 
-def _line_rows(lines: list[dict[str, Any]], reward: str) -> Iterator[tuple[object, ...]]:
-    for line in lines:
-        yield (
-            line["step"],
-            *_line_ids(line),
-            _reward_number(line.get(reward)),
-            _reward_number(line["score"]),
-        )
+def _line_row(file: Path, number: int, line: dict[str, Any], reward: str) -> Row:
+    """One rollout, as a row with the columns of the table."""
+    with errors_name_file(file, _EXPECTED, f" in line {number}"):
+        numbers = _reward_number(line.get(reward)), _reward_number(line["score"])
+        return line["step"], *_line_ids(line), *numbers
 
 
 def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:

@@ -3,6 +3,7 @@
 import json
 
 import polars as pl
+import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
@@ -57,3 +58,21 @@ def test_rewards_have_levels(capsys):
     assert main(["report", "rewards.parquet", *levels, "--metric", "avg"]) == 0
     expected = models(2).scorio.avg()["mu"].max() / 2
     assert f"leads with {100 * expected:.1f} %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [0, 70, 95])
+def test_a_line_that_cannot_be_read_is_named(folder, capsys, place):
+    models(2).write_ndjson("log.jsonl")
+    lines = (folder / "log.jsonl").read_text().splitlines()
+    lines[place] = lines[place].replace('"category":', '"category":NaN,"other":')
+    (folder / "log.jsonl").write_text("\n".join(lines))
+    assert main(["coverage", "log.jsonl"]) in {1, 2}
+    error = capsys.readouterr().err
+    assert error.startswith("polars-scorio: ")
+    assert f"log.jsonl: expected JSON lines, found something else in line {place + 1} (" in error
+
+
+def test_parentheses_that_are_no_pattern_are_no_model(folder, capsys):
+    (folder / "ada.json").write_text('[{"task_id": 1, "trial": 0, "reward": 1}]')
+    assert main(["report", "ada.json", "--from", "tau_bench", "--model", "(((("]) == 2
+    assert "it is no pattern" in capsys.readouterr().err

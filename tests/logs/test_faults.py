@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 
 import polars as pl
 import pytest
@@ -88,8 +89,21 @@ def test_a_file_that_is_broken_off_is_refused(tool, tmp_path):
 def test_lines_that_are_broken_off_are_refused(tool, tmp_path):
     line = json.dumps(GOOD[tool])
     path = put(tmp_path, LINES[tool], f"{line}\n{line[:-9]}")
-    with pytest.raises(ValueError, match=rf"{path.name}: expected .*no JSON in line .*truncated"):
+    with pytest.raises(
+        ValueError, match=rf"{path.name}: expected .*no JSON in (the last line|line 2) .*truncated"
+    ):
         read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", LINES)
+def test_a_broken_line_in_the_middle_is_named(tool, tmp_path):
+    line = json.dumps(GOOD[tool])
+    path = put(tmp_path, LINES[tool], f"{line}\n{line[:-9]}\n\n{line}\n")
+    put(path.parent, "metadata.json", json.dumps({"model": "m", "env_id": "e"}))
+    with pytest.raises(
+        ValueError, match=rf"{path.name}: expected .*no JSON in line 2 .*of another tool"
+    ):
+        read(tool, path)
 
 
 @pytest.mark.parametrize("tool", BOTH)
@@ -129,6 +143,89 @@ def test_a_file_of_another_version_is_refused(tool, tmp_path):
         read(tool, tmp_path)
 
 
+DEEP = "[" * 100_000 + "]" * 100_000
+DIGITS = "9" * 6_000
+
+
+@pytest.mark.parametrize("tool", BOTH)
+@pytest.mark.parametrize("text", [DEEP, DIGITS], ids=["deep", "digits"])
+def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
+    path = put(tmp_path, BOTH[tool], f'{{"x": {text}}}')
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found .*(recursion|digits)"):
+        read(tool, path)
+
+
+# Objects with a value that its column cannot hold, and what the error says of it.
+PASSED = {"task_id": "t", "passed": True, "result": "passed"}
+MISFITS = {
+    "evalplus": (
+        [{"eval": {"\ud800": {"nfiles": 1, "base": [["success", []]], "plus": None}}}],
+        r"the question '\\ud800' in trial 1, where String is needed",
+    ),
+    "harbor": (
+        [
+            {
+                "task_name": "t",
+                "trial_name": "a",
+                "agent_info": {"name": "x"},
+                "verifier_result": {"rewards": {"reward": "high"}},
+            }
+        ],
+        "the reward 'high' in trial 1, where Float64 is needed",
+    ),
+    "opencompass": (
+        [{"details": {"1": {"correct": "yes"}}}],
+        "the category 'yes' in trial 1, where Boolean is needed",
+    ),
+    "promptfoo": (
+        [{"results": [{"provider": "p", "prompt": "q", "success": True, "score": "1/2"}]}],
+        "the score '1/2' in trial 1, where Float64 is needed",
+    ),
+    "tau_bench": (
+        [[{"task_id": 2**64, "trial": 0, "reward": 1}]],
+        f"the question {2**64} in trial 1, where Int64 is needed",
+    ),
+    "inspect_ai": (
+        [{"eval": {"model": "m", "task": "t"}, "samples": [{"id": 1, "epoch": "one"}]}],
+        "the trial 'one' in trial 1, where Int64 is needed",
+    ),
+    "verl": (
+        [GOOD["verl"], {**GOOD["verl"], "acc": "high"}],
+        r"a value that cannot be read in line 2 \(.*'high'",
+    ),
+    "human_eval": (
+        [PASSED, {**PASSED, "passed": math.nan}, PASSED],
+        r"something else in line 2 \(.*TapeError",
+    ),
+    "lm_eval": (
+        [GOOD["lm_eval"], {**GOOD["lm_eval"], "doc_id": 2**64}, GOOD["lm_eval"]],
+        rf"something else in line 2 \(.*{2**64}",
+    ),
+    "scorio": (
+        [GOOD["scorio"], {**GOOD["scorio"], "processed_results": {"is_correct": "good"}}],
+        r"something else in line 2 \(.*good",
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", MISFITS)
+def test_a_value_that_its_column_cannot_hold_is_named_with_its_file(tool, tmp_path):
+    objects, found = MISFITS[tool]
+    path = put(tmp_path, BOTH[tool], "\n".join(map(json.dumps, objects)))
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found {found}"):
+        read(tool, path)
+
+
+@pytest.mark.parametrize("reward", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_reward_that_is_no_finite_number_is_a_missing_outcome(reward, tmp_path):
+    path = put(tmp_path, "a.json", f'[{{"task_id": 1, "trial": 0, "reward": {reward}}}]')
+    assert read("tau_bench", path)["category"].to_list() == [None]
+    with pytest.raises(ValueError, match="missing"):
+        ps.logs.tau_bench(path).avg()
+    line = f'{{"input": "x", "score": 1, "step": 1, "acc": {reward}}}'
+    assert read("verl", put(tmp_path, "1.jsonl", line))["category"].to_list() == [None]
+
+
 # A whole Parquet file of a tool, but no row in it.
 NUMBER = pl.Struct({"acc": pl.Float64})
 ROWLESS = {
@@ -159,7 +256,7 @@ def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
         with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no whole gzip file"):
             read("scorio", path)
     half = gzip.compress((json.dumps(GOOD["scorio"]) + '\n{"seed": 2, "da').encode())
-    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no JSON in line the last"):
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no JSON in the last line"):
         read("scorio", put(tmp_path, "a.jsonl.gz", half))
     with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*an empty file"):
         read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
@@ -174,6 +271,7 @@ def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
 
 def test_readers_take_all_roles_but_those_that_they_set_themselves():
     own = {"model", "question", "trial", "category", "count"}
+    own |= {"threshold"}  # a keyword of those readers alone whose tools log rewards
     assert LogOptions.__optional_keys__ == RoleOptions.__optional_keys__ - own
 
 

@@ -1,5 +1,6 @@
 """Which files are read, and what their models are called."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,26 @@ def test_files_with_one_place_are_one_model_unless_each_is_a_run():
         (None, None),
         ("gpt-4.1", "gpt-4.1"),
         (r"runs/([^/]+)/", "ada"),
-        ("c++ (", "c++ ("),  # no pattern at all
-        ("(a)(b)", "(a)(b)"),  # two groups
     ],
 )
 def test_model_is_a_name_or_a_pattern_with_one_group(model, expected):
     assert path_model(Path("/runs/ada/x.json"), model) == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [
+        ("((((", r"it is no pattern \(missing \)"),
+        ("c++ (", r"it is no pattern \("),
+        ("gpt-4 (high) (2)", "it has 2 groups"),
+        (r"gpt-4 \(high\)", "it has 0 groups"),
+        ("(?:ada)", "it has 0 groups"),
+    ],
+)
+def test_parentheses_that_are_no_pattern_with_one_group_are_refused(model, fault):
+    message = rf"model={re.escape(repr(model))} has parentheses, .*: {fault}.*\.frame"
+    with pytest.raises(ValueError, match=message):
+        path_model(Path("/runs/ada/x.json"), model)
 
 
 @pytest.mark.parametrize("model", ["runs/(bob)", "(bob)|ada"])

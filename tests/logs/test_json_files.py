@@ -1,0 +1,82 @@
+"""Errors of JSON files name the file, the place and what was expected."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from polars_scorio.logs.json_files import (
+    describe_content,
+    errors_name_file,
+    model_table,
+    parse_json,
+    rows_by_file,
+)
+
+FILE = Path("/runs/a.json")
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        (KeyError("reward"), "something that lacks 'reward' in line 2: it may be"),
+        (TypeError("no list"), r"something of another shape in line 2 \(no list\): it may be"),
+        (IndexError("too short"), r"something of another shape in line 2 \(too short\)"),
+        (ValueError("no number"), r"a value that cannot be read in line 2 \(no number\)"),
+        (OverflowError("too large"), r"a value that cannot be read in line 2 \(too large\)"),
+        (RecursionError("too deep"), r"a value that cannot be read in line 2 \(too deep\)"),
+        (pl.exceptions.ComputeError("a\nb"), r"a value that cannot be read in line 2 \(a\)"),
+    ],
+)
+def test_a_foreign_error_is_replaced(error, found):
+    message = rf"^/runs/a.json: expected a run, found {found}"
+    with pytest.raises(ValueError, match=message), errors_name_file(FILE, "a run", " in line 2"):
+        raise error
+
+
+def test_an_error_that_names_the_file_stays():
+    with pytest.raises(ValueError, match=r"^/runs/a.json has two scores$"):  # noqa: SIM117 - one line each
+        with errors_name_file(FILE, "a run"):
+            raise ValueError(f"{FILE} has two scores")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", "an empty file"),
+        ("[1, 2", r"text that is no JSON at line 1, column 6 \(where it ends"),
+        ("[1,\n x]", "text that is no JSON at line 2, column 2: Expecting"),
+        (b"\xff", "bytes that are no text"),
+        ("9" * 6_000, "JSON that is too large: .*digits"),
+    ],
+)
+def test_a_text_that_is_no_json_is_refused(text, found):
+    with pytest.raises(ValueError, match=f"^/runs/a.json: expected a run, found {found}"):
+        parse_json(FILE, text, "a run")
+
+
+def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
+    runs = {Path("/runs/b.json"): [(1,)], FILE: [(1,), (None,), ("x" * 100,)]}
+    models = {path: path.stem for path in runs}
+    with pytest.raises(
+        ValueError, match=r"a.json: .*the reward 'xxx.*\.\.\..*' in trial 3, where Float64"
+    ):
+        model_table(runs, models, {"reward": pl.Float64}, "a run")
+
+
+def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):
+    run, other = tmp_path / "run.json", tmp_path / "other.json"
+    run.write_text("[1]")
+    other.write_text("{}")
+
+    def rows(_, content):
+        return [(value,) for value in content] if isinstance(content, list) else None
+
+    assert rows_by_file(tmp_path, ("*.json",), "a run", rows) == {run: [(1,)]}
+    with pytest.raises(ValueError, match=r"other.json: expected a run, found an object with the"):
+        rows_by_file([run, other], ("*.json",), "a run", rows)
+
+
+def test_contents_are_described_in_a_few_words():
+    assert describe_content(dict.fromkeys("abcdefgh")).endswith("'f'] and 2 more")
+    assert describe_content("text") == "'text'"

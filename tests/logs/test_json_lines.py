@@ -1,0 +1,79 @@
+"""Lines that are read lazily, with errors that name the file and the line."""
+
+import gzip
+import json
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_scorio.logs.json_lines import scan_lines, text_number
+
+SCHEMA = {"task": pl.String, "reward": pl.Float64}
+COLUMNS = {"question": pl.col("task"), "reward": pl.col("reward") * 2}
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [json.dumps({"task": f"t{i % 3}", "reward": i, "more": "x" * 50}) for i in range(5_000)]
+    path.write_text("\n".join(rows))
+    return path
+
+
+def scan(path):
+    return scan_lines(path, "lines of ours", SCHEMA, COLUMNS)
+
+
+def test_a_scan_is_that_of_polars(lines):
+    expected = pl.scan_ndjson(lines, schema=SCHEMA).select(**COLUMNS)
+    assert scan(lines).collect_schema() == expected.collect_schema()
+    assert_frame_equal(scan(lines).collect(), expected.collect())
+    some = pl.col("question") == "t1"
+    assert_frame_equal(
+        scan(lines).filter(some).select("reward").head(3).collect(),
+        expected.filter(some).select("reward").head(3).collect(),
+    )
+    assert scan(lines).select(pl.len()).collect().item() == 5_000
+    both = pl.concat([scan(lines), scan(lines)])
+    assert both.group_by("question").len().collect()["len"].sum() == 10_000
+
+
+def test_nothing_is_read_before_a_query_is_collected(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("no JSON")
+    scan(path).filter(pl.col("reward") > 0)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"task": "t", "rew', r"no JSON in line 3000 \("),
+        ('{"task": "t", "reward": NaN}', r"something else in line 3000 \(.*TapeError"),
+        ('{"task": "t", "reward": "high"}', r"something else in line 3000 \(cannot parse 'high'"),
+        ("[1]", "a list of 1 in line 3000"),
+    ],
+)
+def test_an_error_names_file_and_line(lines, line, found, compressed):
+    rows = lines.read_text().splitlines()
+    rows[2_999] = line
+    text = "\n".join(rows)
+    if compressed:
+        lines = lines.with_suffix(".jsonl.gz")
+        lines.write_bytes(gzip.compress(text.encode()))
+    else:
+        lines.write_text(text)
+    with pytest.raises(ValueError, match=rf"{lines.name}: expected lines of ours, found {found}"):
+        scan(lines).group_by("question").agg(pl.col("reward").sum()).collect()
+
+
+def test_an_error_of_the_query_is_not_blamed_on_the_file(lines):
+    query = scan(lines).filter(pl.col("question").cast(pl.Int64) > 0)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="conversion"):
+        query.collect()
+
+
+def test_numbers_are_read_from_what_tools_write():
+    texts = pl.Series(["1", "0.5", "true", "false", "null", None])
+    assert pl.select(text_number(texts)).to_series().to_list() == [1, 0.5, 1, 0, None, None]
