@@ -236,7 +236,7 @@ class Questions:
             pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
         ).partition_by(STRATUM)
         each = [self._joined(part, unit) for part in parts]
-        moments = ("mean", "covariance", "freedom", "variance")
+        moments = ("mean", "covariance", "freedom", "variance", "alike")
         return Paired.of_moments(
             *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
         )

@@ -42,12 +42,28 @@ def test_identical_models_share_all_ranks(options):
     log = pl.concat([long([[1, 0], [1, 1], [0, 0]], model) for model in "abc"]).scorio
     rows = log.rank(ps.avg(), **options)
     assert rows.select("rank", "rank_lo", "rank_hi").unique().rows() == [(1, 1, 3)]
-    # Those of the population come from draws that do not tell which of the equal ones it is.
-    # Two standard errors of 2,048 random draws; these lie more evenly than random ones.
-    assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3, abs=0.02)
+    # A third is rounded.
+    assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3)
     pairs = log.compare(ps.avg(), simultaneous=True, **options)
     assert pairs.select("diff", "z", "prob").unique().rows() == [(0, 0, 0.5)]
     assert pairs["better"].null_count() == 3
+
+
+@pytest.mark.parametrize("options", ASKED, ids=str)
+@pytest.mark.parametrize("models", [3, 11])
+def test_equal_data_get_equal_numbers(options, models):
+    random = np.random.default_rng(models)
+    values = random.binomial(1, random.random((23, 1)), (models, 23, 4))
+    values[-1] = values[1]
+    log = pl.concat([long(each.tolist(), f"m{name:02}") for name, each in enumerate(values)]).scorio
+    twins = {"m01": "twin", f"m{models - 1:02}": "twin"}
+    for simultaneous in (False, True):
+        rows = log.rank(ps.avg(), simultaneous=simultaneous, **options)
+        both = rows.filter(pl.col("model").is_in(twins.keys())).drop("model", "z_next")
+        assert_frame_equal(both[:1], both[1:], check_exact=True)
+        pairs = log.compare(ps.avg(), simultaneous=simultaneous, baseline="m00", **options)
+        against = pairs.filter(pl.col("model_a").is_in(twins.keys())).drop("model_a", "better")
+        assert_frame_equal(against[:1], against[1:], check_exact=True)
 
 
 def test_without_any_sigma_the_order_is_certain_and_equals_share():

@@ -78,7 +78,8 @@ def max_t_of_each(models: Paired, confidence: float) -> Floats:
     Returns
     -------
     ndarray of float, shape (S, L)
-        As `max_t_critical` with the pairs of one model; NaN where there is none.
+        As `max_t_critical` with the pairs of one model, the largest of those with the same data;
+        NaN where there is none.
 
     Examples
     --------
@@ -93,7 +94,10 @@ def max_t_of_each(models: Paired, confidence: float) -> Floats:
     def farthest(part: Paired, _: Ints) -> Singles:
         return _farthest_of_each(part)
 
-    return np.where(here, _critical(models, farthest, number, confidence), np.nan)
+    critical = _critical(models, farthest, number, confidence)
+    row, largest = np.arange(len(critical))[:, None], np.full(critical.shape, -np.inf)
+    np.maximum.at(largest, (row, models.alike), critical)
+    return np.where(here, largest[row, models.alike], np.nan)
 
 
 def _critical(

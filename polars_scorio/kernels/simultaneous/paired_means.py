@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Paired:
         Degrees of freedom of Student's t; infinite for known covariances.
     root : ndarray of float, shape (S, L - 1, L - 1)
         `contrast_root` of the covariance.
+    alike : ndarray of int, shape (S, L)
+        For each model the first column with the same data, so that numbers that come from draws can
+        be made equal too.
     """
 
     mean: Floats
@@ -35,19 +38,25 @@ class Paired:
     variance: Floats
     freedom: Floats
     root: Floats
+    alike: Ints
 
     @classmethod
     def of_moments(
-        cls, mean: Floats, covariance: Floats, freedom: Floats, variance: Floats | None = None
+        cls,
+        mean: Floats,
+        covariance: Floats,
+        freedom: Floats,
+        variance: Floats | None = None,
+        alike: Ints | None = None,
     ) -> Paired:
-        """Models of which the moments are known; `variance` is by default what these say."""
+        """Models with known moments: by default with no further variance, no two of them alike."""
         known = of_pairs(covariance) if variance is None else variance
-        return cls(mean, covariance, known, freedom, contrast_root(covariance))
+        first = np.broadcast_to(np.arange(mean.shape[1]), mean.shape) if alike is None else alike
+        return cls(mean, covariance, known, freedom, contrast_root(covariance), first)
 
     def of(self, strata: Ints) -> Paired:
-        """Those of some strata."""
-        moments = self.mean, self.covariance, self.variance, self.freedom, self.root
-        return Paired(*(each[strata] for each in moments))
+        """The models of some strata."""
+        return Paired(*(getattr(self, each.name)[strata] for each in fields(self)))
 
     def sigma(self) -> Floats:
         """Standard errors of all differences, shape (S, L, L); NaN where there is none."""
@@ -103,6 +112,7 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
     freedom, found = np.zeros(first.size), np.zeros((2, first.size, models, models))
+    alike = np.zeros(mean.shape, dtype=np.int64)
     ends = np.append(first[1:], len(values))
     for stratum, (start, stop) in enumerate(zip(first.tolist(), ends.tolist(), strict=True)):
         rows = values[start:stop]
@@ -113,13 +123,30 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
             parts = cluster_sums(parts, own)
         size = len(parts)
         mean[stratum], freedom[stratum] = average, freedom_of(len(rows), own)
+        alike[stratum] = first_alike(rows)
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
-            found[:, stratum] = moments(parts, size, span, np.isfinite(average))
-    return Paired.of_moments(mean, found[0], freedom, found[1])
+            found[:, stratum] = moments(parts, size, span, np.isfinite(average), alike[stratum])
+    return Paired.of_moments(mean, found[0], freedom, found[1], alike)
 
 
-def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, Floats]:
+def first_alike(values: Floats) -> Ints:
+    """First column with the same values, for each column.
+
+    Examples
+    --------
+    >>> first_alike(np.array([[1.0, 0.5, 1.0], [0.0, 0.0, -0.0]]))
+    array([0, 1, 0])
+    """
+    first: dict[bytes, int] = {}
+    # + 0.0 turns a negative zero into a positive one.
+    columns = np.ascontiguousarray(values.T) + 0.0
+    return np.array([first.setdefault(row.tobytes(), place) for place, row in enumerate(columns)])
+
+
+def moments(
+    parts: Floats, size: int, span: float, here: Mask, alike: Ints
+) -> tuple[Floats, Floats]:
     """How means vary together, and each difference: from what each question adds to the means.
 
     Parameters
@@ -132,6 +159,8 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
         Highest minus lowest possible value; 0 where nobody knows it: then only what is seen counts.
     here : ndarray of bool, shape (L,)
         Which models there are.
+    alike : ndarray of int, shape (L,)
+        `first_alike` of the values: such models get the same numbers, to the last bit.
 
     Returns
     -------
@@ -157,10 +186,23 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     --------
     Ten questions on which both agree: a standard error of 2 / 110, under the root.
 
-    >>> variance = moments(np.zeros((10, 2)), 10, 1.0, np.ones(2, dtype=bool))[1]
+    >>> variance = moments(np.zeros((10, 2)), 10, 1.0, np.ones(2, dtype=bool), np.arange(2))[1]
     >>> round(float(variance[0, 1]), 6)
     0.018182
     """
+    first, place = np.unique(alike, return_inverse=True)
+    covariance, variance = _distinct_moments(parts[:, first], size, span)
+    pairs = np.ix_(place, place)
+    covariance, variance = covariance[pairs], variance[pairs]
+    twins = (place[:, None] == place) & ~np.eye(place.size, dtype=np.bool_)
+    # Nothing is seen of such a difference: what may have been missed is left.
+    variance[twins] = 2 * span**2 / (size * (size + 1))
+    covariance[here, here] += span**2 / (4 * size * (size + 1))
+    return covariance, variance
+
+
+def _distinct_moments(parts: Floats, size: int, span: float) -> tuple[Floats, Floats]:
+    """Covariance of the means, and variance of their differences, of models that are not alike."""
     squares = parts**2
     covariance = parts.T @ parts
     seen = of_pairs(covariance[None])[0]
@@ -173,7 +215,6 @@ def moments(parts: Floats, size: int, span: float, here: Mask) -> tuple[Floats, 
     fourth = np.maximum(fourth, seen**2 / len(parts)) + _ROUNDED * scale
     events = np.divide(seen**2, fourth, out=np.zeros_like(seen), where=seen > 0)
     missed = (size**2 * seen + 2 * span**2) / (np.maximum(events, seen > 0) + 1)
-    covariance[here, here] += span**2 / (4 * size * (size + 1))
     return covariance, seen + np.sign(span) * missed / (size * (size + 1))
 
 

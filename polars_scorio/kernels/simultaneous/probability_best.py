@@ -124,7 +124,7 @@ def p_best_paired(models: Paired) -> Floats:
         Sums to 1; NaN where a model is absent, and for several models without degrees of freedom.
         From fixed draws of Student's t distribution: errors of about 0.002 for up to 8 models,
         where the draws lie evenly, and 0.006 beyond. Models that are the highest together share
-        the draw.
+        the draw. Models with the same data share their chances, which are then equal.
 
     Examples
     --------
@@ -141,9 +141,19 @@ def p_best_paired(models: Paired) -> Floats:
     number = _FEW if size <= EVEN else _MANY
     draws = normal_draws(size, number)
     for rows in batches(many, size * number):
-        shares = _share_of_draws(models.of(rows), draws)
+        part = models.of(rows)
+        shares = _mean_of_alike(_share_of_draws(part, draws), part.alike)
         share[rows] = np.where(here[rows], shares, np.nan)
     return share
+
+
+def _mean_of_alike(share: Floats, alike: Ints) -> Floats:
+    """Mean of the chances of the models with the same data, for each of them."""
+    row = np.arange(len(share))[:, None]
+    total, number = np.zeros_like(share), np.zeros_like(share)
+    np.add.at(total, (row, alike), share)
+    np.add.at(number, (row, alike), 1.0)
+    return np.asarray(total[row, alike] / number[row, alike])
 
 
 def shrinkage(mu: Floats, sigma: Floats) -> Floats:

@@ -8,6 +8,7 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.paired_means import (
     Paired,
     cluster_sums,
+    first_alike,
     freedom_of,
     in_clusters,
     moments,
@@ -93,7 +94,8 @@ def adjusted_means(
     table[question, model], here[question, model] = value, True
     shared = here.sum(axis=1)
     inverse = _inverse(here, shared)
-    effect = inverse @ _within(table, here, shared).sum(axis=0)
+    alike = first_alike(np.where(here, table, np.nan))
+    effect = (inverse @ _within(table, here, shared).sum(axis=0))[alike]
     level = _average(table - effect, here, shared)
     residual = _within(table - effect, here, shared)
     together = None if cluster is None else _of_questions(question, cluster)
@@ -109,9 +111,12 @@ def adjusted_means(
     freedom = freedom_of(telling.size, None if together is None else together[telling])
     if together is not None:
         influence = cluster_sums(influence, together)
-    covariance, variance = moments(influence, size, span, np.ones(effect.size, np.bool_))
+    everyone = np.ones(effect.size, np.bool_)
+    covariance, variance = moments(influence, size, span, everyone, alike)
     mean = effect + level.mean()
-    return Paired.of_moments(mean[None], covariance[None], np.array([freedom]), variance[None])
+    return Paired.of_moments(
+        mean[None], covariance[None], np.array([freedom]), variance[None], alike[None]
+    )
 
 
 def _of_questions(question: Ints, cluster: Ints) -> Ints | None:
