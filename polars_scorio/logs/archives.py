@@ -22,7 +22,7 @@ class Archive:
     file : Path
         The archive.
     expected : str
-        What the file is to be, for errors.
+        What the file should be, for errors.
     limit : int
         The bytes that its members may unpack to.
     """
@@ -39,18 +39,18 @@ class Archive:
             raise unexpected_content(file, expected, found) from None
 
     def members(self, start: str) -> list[str]:
-        """The names that begin so, ascending."""
+        """The names of members that begin with `start`, ascending."""
         return sorted(name for name in self._sizes if name.startswith(start))
 
     def read(self, *members: str) -> list[bytes]:
-        """What members hold.
+        """The bytes of some members, unpacked.
 
         Raises
         ------
         NotImplementedError
-            If they are compressed with zstd, and nothing that is installed reads it.
+            If they are compressed with zstd, and no installed library reads it.
         ValueError
-            If they would unpack to more than the limit, or are damaged.
+            If the members would unpack to more than the limit, or are damaged.
         """
         size = sum(self._sizes[member] for member in members)
         if size > self._limit:

@@ -32,7 +32,7 @@ def unexpected_content(file: Path, expected: str, found: str) -> ValueError:
 
 
 def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: ANN401 - JSON
-    """What a text of a file says."""
+    """The JSON value of a text in a file."""
     if not text.strip():
         raise unexpected_content(file, expected, "an empty file")
     try:

@@ -18,7 +18,7 @@ from polars_scorio.arguments import (
     shown,
 )
 from polars_scorio.counting.roles import Column
-from polars_scorio.rubrics.rubric import columns, refuse_absent, roots
+from polars_scorio.rubrics.rubric import over_expressions, refuse_absent, root_columns
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -146,30 +146,30 @@ class Reading:
     interpolation: Interpolation = "linear"
 
     def __post_init__(self) -> None:
-        """Refuse what no frame can make right."""
+        """Refuse columns and levels that are wrong for every frame."""
         for name in _SIGNALS:
             check_column(name, getattr(self, name))
         for name in ("invalid_at", "A_high_at", "high_conf_q", "wrong_high_conf_q", "ood_q"):
-            self._set(name, check_number(name, getattr(self, name), SHARE))
+            self._set_field(name, check_number(name, getattr(self, name), SHARE))
         for name in ("correct_conf_q", "tokens_q"):
-            self._set(name, _levels(name, getattr(self, name)))
+            self._set_field(name, _ascending_levels(name, getattr(self, name)))
         check_choice("interpolation", self.interpolation, Interpolation)
 
-    def _set(self, name: str, value: object) -> None:
-        """Keep what the user gave as it is used."""
+    def _set_field(self, name: str, value: object) -> None:
+        """Replace a field by its checked value, although the class is frozen."""
         object.__setattr__(self, name, value)
 
     def signal(self, name: str) -> pl.Expr:
         """A signal as a number; NaN is null."""
-        return self._number(name).fill_nan(None)
+        return self._signal_number(name).fill_nan(None)
 
     def flag(self, name: str) -> pl.Expr:
         """A signal as true or false; null where it is neither 1 nor 0."""
-        number = self._number(name)
+        number = self._signal_number(name)
         return pl.when(number.is_in([0.0, 1.0])).then(number == 1)
 
     def percentiles(self) -> dict[str, pl.Expr]:
-        """How each threshold is taken from the data, by name."""
+        """The expression of each threshold, by name."""
         bits, tokens = self.signal("completion_bpt"), self.signal("token_ratio")
         correct, wrong = self.flag("is_correct"), ~self.flag("is_correct")
         (high, mid), (economical, moderate) = self.correct_conf_q, self.tokens_q
@@ -189,12 +189,12 @@ class Reading:
             for name, (values, level) in levels.items()
         }
 
-    def _number(self, name: str) -> pl.Expr:
+    def _signal_number(self, name: str) -> pl.Expr:
         column = getattr(self, name)
         return (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64)
 
 
-def _levels(name: str, given: object) -> Thirds:
+def _ascending_levels(name: str, given: object) -> Thirds:
     """A pair of ascending levels."""
     levels = flat_numbers(given)
     # Written so that NaN is refused too.
@@ -239,17 +239,19 @@ def thresholds(
     >>> ps.rubrics.thresholds(log, over="set", ood_q=0.5).rows()
     [('x', 1.5), ('y', 7.0)]
     """
-    rows = _thresholds(frame.lazy(), columns(over), reading)
+    rows = _threshold_plan(frame.lazy(), over_expressions(over), reading)
     return rows if isinstance(frame, pl.LazyFrame) else rows.collect()
 
 
-def _thresholds(
+def _threshold_plan(
     plan: pl.LazyFrame, strata: tuple[pl.Expr, ...], options: ReadingOptions
 ) -> pl.LazyFrame:
     """The plan of `thresholds`."""
     reading, schema = Reading(**options), plan.collect_schema()
     named = [reading.signal(name) for name in options if name in _SIGNALS]
-    refuse_absent(roots([*strata, *named]), schema, "the thresholds", "Name existing columns.")
+    refuse_absent(
+        root_columns([*strata, *named]), schema, "the thresholds", "Name existing columns."
+    )
     found = {
         name: percentile
         for name, percentile in reading.percentiles().items()

@@ -1,4 +1,4 @@
-"""A rubric is a value: its categories, the signals that it needs, and what decides between them."""
+"""A rubric is a value: its categories, its signals, and the conditions that choose a category."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polars_scorio.arguments import check_columns, check_number, several
 from polars_scorio.counting.roles import Column
 
 Thresholds: TypeAlias = "Mapping[str, float] | pl.DataFrame"
-# What a condition uses in place of a percentile, from its name and the expression that takes it.
+# Gives a condition its threshold, from the name and the expression of a percentile.
 At = Callable[[str, pl.Expr], pl.Expr]
 Cases = Callable[[At], Mapping[str, pl.Expr]]
 
@@ -29,11 +29,11 @@ class Rubric:
     Attributes
     ----------
     name : str
-        What the category column is called.
+        The name of the category column.
     labels : tuple of str
         The categories, in the order of the codes 0, 1, ..., C.
     signals : tuple of str
-        The columns that the conditions look at.
+        The columns that the conditions read.
     thresholds : tuple of str
         The percentiles that the conditions compare with, by name.
     success : tuple of str
@@ -92,7 +92,7 @@ class Rubric:
         """
         labels = pl.Enum(self.labels)
         category = pl.lit(self.otherwise, labels)
-        cases = self.cases(_taken(self.name, over, thresholds))
+        cases = self.cases(_threshold_source(self.name, over, thresholds))
         for label, condition in reversed([*cases.items()]):
             met = pl.when(condition).then(pl.lit(label, labels)).otherwise(category)
             category = pl.when(condition.is_not_null()).then(met)
@@ -134,19 +134,19 @@ class Rubric:
         return {label: given[label] for label in self.labels}
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A read-only mapping can neither be pickled nor copied: its content can."""
+        """Pickle and copy `example` as a dict: a read-only mapping can be neither."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return _remade, ({**values, "example": dict(self.example)},)
+        return _restored_rubric, ({**values, "example": dict(self.example)},)
 
 
-def _remade(fields: dict[str, Any]) -> Rubric:
+def _restored_rubric(fields: dict[str, Any]) -> Rubric:
     """A rubric from its fields."""
     return Rubric(**{**fields, "example": MappingProxyType(fields["example"])})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Conditions:
-    """The cases of a rubric of your own; not a closure, which cannot be pickled."""
+    """The cases of a user's rubric; a class, because a closure cannot be pickled."""
 
     conditions: Mapping[str, pl.Expr]
 
@@ -167,7 +167,7 @@ def rubric(
     Parameters
     ----------
     name : str
-        What the category column is called.
+        The name of the category column.
     conditions : dict of str to Expr
         The condition of each label, checked in this order: a row is in the category of the first
         one that is true. If one is null before that, the category is null, never `otherwise`. With
@@ -225,7 +225,7 @@ def rubric(
     return Rubric(
         name=name,
         labels=labels,
-        signals=roots(conditions.values()),
+        signals=root_columns(conditions.values()),
         thresholds=(),
         success=tuple(label for label in labels if label in successes),
         example=MappingProxyType(example),
@@ -241,8 +241,8 @@ def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def roots(expressions: Iterable[pl.Expr]) -> tuple[str, ...]:
-    """The columns that expressions look at, each once."""
+def root_columns(expressions: Iterable[pl.Expr]) -> tuple[str, ...]:
+    """The columns that expressions read, each once."""
     names = [name for expression in expressions for name in expression.meta.root_names()]
     return tuple(dict.fromkeys(names))
 
@@ -266,18 +266,20 @@ def refuse_absent(names: Sequence[str], schema: pl.Schema, what: str, way_out: s
             )
 
 
-def columns(over: Column | Iterable[Column]) -> tuple[pl.Expr, ...]:
+def over_expressions(over: Column | Iterable[Column]) -> tuple[pl.Expr, ...]:
     """One column or several, names or expressions, as a tuple of expressions."""
     several = check_columns("over", over)
     return tuple(pl.col(column) if isinstance(column, str) else column for column in several)
 
 
-def _taken(name: str, over: Column | Iterable[Column], thresholds: Thresholds | None) -> At:
-    """How the conditions of a rubric take a threshold: from the data, or from what is given."""
-    strata = columns(over)
+def _threshold_source(
+    name: str, over: Column | Iterable[Column], thresholds: Thresholds | None
+) -> At:
+    """The function that gives conditions a threshold: of the data, or as the user passed it."""
+    strata = over_expressions(over)
     if thresholds is None:
         return lambda _, percentile: percentile.over(*strata) if strata else percentile
-    numbers = _numbers(strata, thresholds)
+    numbers = _given_thresholds(strata, thresholds)
 
     def given(threshold: str, _: pl.Expr) -> pl.Expr:
         if threshold not in numbers:
@@ -290,8 +292,8 @@ def _taken(name: str, over: Column | Iterable[Column], thresholds: Thresholds | 
     return given
 
 
-def _numbers(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Mapping[str, pl.Expr]:
-    """The given thresholds by name: a number, or the number of the stratum of a row."""
+def _given_thresholds(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Mapping[str, pl.Expr]:
+    """The thresholds of the user by name: one number, or the number of each row's stratum."""
     if isinstance(thresholds, Mapping):
         if strata:
             raise ValueError(
@@ -318,7 +320,7 @@ def _numbers(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Mapping[str
     table = thresholds.select(pl.exclude(keys)).select(cs.numeric().cast(pl.Float64).fill_nan(None))
     if not strata:
         return {name: pl.lit(table[name].item(), pl.Float64) for name in table.columns}
-    here = [_equal(strata, row) for row in thresholds.select(keys).iter_rows()]
+    here = [_in_stratum(strata, row) for row in thresholds.select(keys).iter_rows()]
     unknown = pl.lit(None, pl.Float64)
     return {
         name: pl.coalesce(
@@ -329,7 +331,7 @@ def _numbers(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Mapping[str
     }
 
 
-def _equal(strata: tuple[pl.Expr, ...], row: tuple[object, ...]) -> pl.Expr:
+def _in_stratum(strata: tuple[pl.Expr, ...], row: tuple[object, ...]) -> pl.Expr:
     """Whether a row belongs to a stratum."""
     pairs = zip(strata, row, strict=True)
     return pl.all_horizontal(column.eq_missing(pl.lit(value)) for column, value in pairs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.rubrics.reading import Reading, ReadingOptions
-from polars_scorio.rubrics.rubric import At, Cases, Rubric, roots
+from polars_scorio.rubrics.rubric import At, Cases, Rubric, root_columns
 from polars_scorio.rubrics.table_variables import Variables
 from polars_scorio.signatures import takes
 
@@ -33,7 +33,7 @@ def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.exact_match().labels
     ('invalid', 'wrong', 'correct')
     """
-    return _schema(
+    return _schema_rubric(
         "exact_match",
         reading,
         lambda v: {
@@ -54,7 +54,7 @@ def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.format_aware().labels
     ('invalid', 'wrong_unboxed', 'wrong_boxed', 'correct_unboxed', 'correct_boxed')
     """
-    return _schema(
+    return _schema_rubric(
         "format_aware",
         reading,
         lambda v: {
@@ -80,7 +80,7 @@ def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.conf_calibrated().thresholds
     ('wrong_high_conf', 'correct_mid_conf', 'correct_high_conf')
     """
-    return _schema(
+    return _schema_rubric(
         "conf_calibrated",
         reading,
         lambda v: {
@@ -104,7 +104,7 @@ def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.ood_robustness().labels
     ('invalid', 'ood_wrong', 'ind_wrong', 'ood_correct', 'ind_correct')
     """
-    return _schema(
+    return _schema_rubric(
         "ood_robustness",
         reading,
         lambda v: {
@@ -129,7 +129,7 @@ def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.strict_compliance().labels
     ('invalid', 'wrong', 'correct_boxed')
     """
-    return _schema(
+    return _schema_rubric(
         "strict_compliance",
         reading,
         lambda v: {
@@ -152,7 +152,7 @@ def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.conf_wrong_penalty().labels
     ('invalid', 'wrong_high_conf', 'wrong_low_conf', 'correct')
     """
-    return _schema(
+    return _schema_rubric(
         "conf_wrong_penalty",
         reading,
         lambda v: {
@@ -166,7 +166,7 @@ def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
 
 @takes(Reading)
 def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
-    """What does the verifier think of the answer? Nothing else counts.
+    """How does the verifier judge the answer? No other signal counts.
 
     Our reading: A_high if ``A >= A_high_at``; else high_B if ``B >= C``; else high_C.
 
@@ -176,7 +176,7 @@ def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.verifier_only().labels
     ('invalid', 'high_C', 'high_B', 'A_high')
     """
-    return _schema(
+    return _schema_rubric(
         "verifier_only",
         reading,
         lambda v: {
@@ -198,7 +198,7 @@ def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.format_confidence().thresholds
     ('high_conf',)
     """
-    return _schema(
+    return _schema_rubric(
         "format_confidence",
         reading,
         lambda v: {
@@ -226,7 +226,7 @@ def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.length_robust().labels
     ('invalid', 'wrong', 'correct')
     """
-    return _schema(
+    return _schema_rubric(
         "length_robust",
         reading,
         lambda v: {
@@ -249,7 +249,7 @@ def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.verifier_prob().labels
     ('invalid', 'wrong_A_high', 'wrong_A_low', 'correct_A_low', 'correct_A_high')
     """
-    return _schema(
+    return _schema_rubric(
         "verifier_prob",
         reading,
         lambda v: {
@@ -275,7 +275,7 @@ def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.efficiency_adjusted().thresholds
     ('economical', 'moderate', 'correct_economical', 'correct_moderate')
     """
-    return _schema(
+    return _schema_rubric(
         "efficiency_adjusted",
         reading,
         lambda v: {
@@ -302,7 +302,7 @@ def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
     >>> ps.rubrics.concision_high_conf().thresholds
     ('correct_moderate', 'correct_economical', 'high_conf')
     """
-    return _schema(
+    return _schema_rubric(
         "concision_high_conf",
         reading,
         lambda v: {
@@ -318,7 +318,7 @@ def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
 
 @takes(Reading)
 def schemata(**reading: Unpack[ReadingOptions]) -> tuple[Rubric, ...]:
-    """All twelve, in the order of the table, with the same `Reading`.
+    """All twelve schemata, in the order of the table, with one `Reading`.
 
     Examples
     --------
@@ -359,16 +359,16 @@ class _Cases:
         return {label: condition for label, (condition, _) in table.items()}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _cases, (self.schema, self.options)
+        return _schema_conditions, (self.schema, self.options)
 
 
-def _cases(schema: str, options: ReadingOptions) -> Cases:
+def _schema_conditions(schema: str, options: ReadingOptions) -> Cases:
     """The conditions of a schema by its name."""
     made: Rubric = globals()[schema](**options)
     return made.cases
 
 
-def _schema(name: str, options: ReadingOptions, table: Table) -> Rubric:
+def _schema_rubric(name: str, options: ReadingOptions, table: Table) -> Rubric:
     """The rubric of a table of label, condition and example weight."""
     reading = Reading(**options)
     used: dict[str, pl.Expr] = {}
@@ -377,7 +377,7 @@ def _schema(name: str, options: ReadingOptions, table: Table) -> Rubric:
         return used.setdefault(threshold, percentile)
 
     cases = _Cases(name, options, reading, table)
-    columns = roots(cases(noted).values())
+    columns = root_columns(cases(noted).values())
     example = {
         label: float(weight) for label, (_, weight) in table(Variables(reading, noted)).items()
     }

@@ -20,7 +20,7 @@ import polars as pl
 
 from polars_scorio.counting.roles import Column
 from polars_scorio.rubrics.reading import Reading
-from polars_scorio.rubrics.rubric import At, Rubric, roots
+from polars_scorio.rubrics.rubric import At, Rubric, root_columns
 
 # Label, condition, example weight, and whether it is a success.
 Cases = Mapping[str, tuple[pl.Expr, float, bool]]
@@ -36,7 +36,9 @@ def confident_and_correct(
     >>> ps.rubrics.confident_and_correct().thresholds
     ('completion_avg_logprob_median',)
     """
-    return _rubric("confident_and_correct", partial(_confident_and_correct, is_correct, confidence))
+    return _median_rubric(
+        "confident_and_correct", partial(_confident_and_correct, is_correct, confidence)
+    )
 
 
 def token_surprise(*, is_correct: Column = "is_correct", worst: Column = "logprob_min") -> Rubric:
@@ -46,7 +48,7 @@ def token_surprise(*, is_correct: Column = "is_correct", worst: Column = "logpro
     >>> ps.rubrics.token_surprise().signals
     ('logprob_min', 'is_correct')
     """
-    return _rubric("token_surprise", partial(_token_surprise, is_correct, worst))
+    return _median_rubric("token_surprise", partial(_token_surprise, is_correct, worst))
 
 
 def format_compliance(*, is_correct: Column = "is_correct", has_box: Column = "has_box") -> Rubric:
@@ -56,7 +58,7 @@ def format_compliance(*, is_correct: Column = "is_correct", has_box: Column = "h
     >>> ps.rubrics.format_compliance().success
     ('correct_but_unformatted', 'full_compliance')
     """
-    return _rubric("format_compliance", partial(_format_compliance, is_correct, has_box))
+    return _median_rubric("format_compliance", partial(_format_compliance, is_correct, has_box))
 
 
 def difficulty_adjusted(
@@ -68,7 +70,9 @@ def difficulty_adjusted(
     >>> ps.rubrics.difficulty_adjusted().weights(easy_problem_failed=0)["hard_problem_failed"]
     0.4
     """
-    return _rubric("difficulty_adjusted", partial(_difficulty_adjusted, is_correct, difficulty))
+    return _median_rubric(
+        "difficulty_adjusted", partial(_difficulty_adjusted, is_correct, difficulty)
+    )
 
 
 def io_ratio_profile(
@@ -83,7 +87,9 @@ def io_ratio_profile(
     >>> len(ps.rubrics.io_ratio_profile().labels)
     7
     """
-    return _rubric("io_ratio_profile", partial(_io_ratio_profile, is_correct, prompt, completion))
+    return _median_rubric(
+        "io_ratio_profile", partial(_io_ratio_profile, is_correct, prompt, completion)
+    )
 
 
 def scorio_schemata() -> tuple[Rubric, ...]:
@@ -107,7 +113,7 @@ def scorio_schemata() -> tuple[Rubric, ...]:
 
 
 def _confident_and_correct(is_correct: Column, confidence: Column, at: At) -> Cases:
-    correct, high = _flag(is_correct=is_correct), _high(at, confidence)
+    correct, high = _signal_flag(is_correct=is_correct), _at_least_median(at, confidence)
     return {
         "uncertain_wrong": (~high & ~correct, 0.2, False),
         "confidently_wrong": (high & ~correct, 0.1, False),
@@ -117,7 +123,7 @@ def _confident_and_correct(is_correct: Column, confidence: Column, at: At) -> Ca
 
 
 def _token_surprise(is_correct: Column, worst: Column, at: At) -> Cases:
-    correct, smooth = _flag(is_correct=is_correct), _high(at, worst)
+    correct, smooth = _signal_flag(is_correct=is_correct), _at_least_median(at, worst)
     return {
         "critical_token_derailed_answer": (~smooth & ~correct, 0.1, False),
         "smooth_but_wrong": (smooth & ~correct, 0.3, False),
@@ -127,7 +133,7 @@ def _token_surprise(is_correct: Column, worst: Column, at: At) -> Cases:
 
 
 def _format_compliance(is_correct: Column, has_box: Column, _: At) -> Cases:
-    correct, boxed = _flag(is_correct=is_correct), _flag(has_box=has_box)
+    correct, boxed = _signal_flag(is_correct=is_correct), _signal_flag(has_box=has_box)
     return {
         "fully_non_compliant": (~boxed & ~correct, 0.0, False),
         "obedient_but_wrong": (boxed & ~correct, 0.3, False),
@@ -137,7 +143,7 @@ def _format_compliance(is_correct: Column, has_box: Column, _: At) -> Cases:
 
 
 def _difficulty_adjusted(is_correct: Column, difficulty: Column, at: At) -> Cases:
-    correct, hard = _flag(is_correct=is_correct), _high(at, difficulty)
+    correct, hard = _signal_flag(is_correct=is_correct), _at_least_median(at, difficulty)
     return {
         "easy_problem_failed": (~hard & ~correct, 0.1, False),
         "hard_problem_failed": (hard & ~correct, 0.4, False),
@@ -147,8 +153,8 @@ def _difficulty_adjusted(is_correct: Column, difficulty: Column, at: At) -> Case
 
 
 def _io_ratio_profile(is_correct: Column, prompt: Column, completion: Column, at: At) -> Cases:
-    correct = _flag(is_correct=is_correct)
-    familiar, brief = _high(at, prompt), _high(at, completion)
+    correct = _signal_flag(is_correct=is_correct)
+    familiar, brief = _at_least_median(at, prompt), _at_least_median(at, completion)
     return {
         "complex_problem_wasted_effort": (~familiar & ~brief & ~correct, 0.1, False),
         "mixed_wrong": ((familiar != brief) & ~correct, 0.2, False),
@@ -160,19 +166,19 @@ def _io_ratio_profile(is_correct: Column, prompt: Column, completion: Column, at
     }
 
 
-def _flag(**column: Column) -> pl.Expr:
+def _signal_flag(**column: Column) -> pl.Expr:
     """A signal of `Reading` as true or false."""
     ((name, _),) = column.items()
     return Reading(**column).flag(name)  # type: ignore[arg-type]  # one of its signals
 
 
-def _high(at: At, column: Column) -> pl.Expr:
+def _at_least_median(at: At, column: Column) -> pl.Expr:
     """Whether a signal is at least its median."""
     signal = (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64).fill_nan(None)
     return signal >= at(f"{signal.meta.output_name()}_median", signal.median())
 
 
-def _rubric(name: str, table: Table) -> Rubric:
+def _median_rubric(name: str, table: Table) -> Rubric:
     used: dict[str, pl.Expr] = {}
 
     def noted(threshold: str, median: pl.Expr) -> pl.Expr:
@@ -182,14 +188,14 @@ def _rubric(name: str, table: Table) -> Rubric:
     return Rubric(
         name=name,
         labels=tuple(declared),
-        signals=roots(condition for condition, _, _ in declared.values()),
+        signals=root_columns(condition for condition, _, _ in declared.values()),
         thresholds=tuple(used),
         success=tuple(label for label, (_, _, good) in declared.items() if good),
         example=MappingProxyType({label: weight for label, (_, weight, _) in declared.items()}),
-        cases=partial(_conditions, table),
+        cases=partial(_label_conditions, table),
         otherwise=None,
     )
 
 
-def _conditions(table: Table, at: At) -> dict[str, pl.Expr]:
+def _label_conditions(table: Table, at: At) -> dict[str, pl.Expr]:
     return {label: condition for label, (condition, _, _) in table(at).items()}

@@ -1,4 +1,4 @@
-"""The variables of table 4 as expressions: what the conditions of the schemata are made of."""
+"""The variables of table 4 as expressions, from which the schemata build their conditions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from polars_scorio.rubrics.rubric import At
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variables:
-    """What is true of a row, by the names of table 4; the levels are those of `Reading`.
+    """The variables of table 4 as conditions on a row, with the levels of a `Reading`.
 
     Attributes
     ----------
     reading : Reading
         Columns of the signals, and levels.
     at : callable
-        What stands for a percentile.
+        From the name of a threshold and the expression of its percentile to what is compared.
     """
 
     reading: Reading
