@@ -13,14 +13,18 @@ from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
-from polars_scorio.decisions.model_difference import Differences, Scores, simultaneous_verdicts
-from polars_scorio.decisions.model_scores import Models, Rows, metric_of
+from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
+from polars_scorio.reporting.inference.score_differences import (
+    Differences,
+    Scores,
+    simultaneous_verdicts,
+)
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
 from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
@@ -56,10 +60,10 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    models = Models.of(trials, metric, options, "compare")
+    grouped, models = models_of(trials, metric, options, "compare")
     comparison = _Comparison(models, baseline, simultaneous)
     schema = {name: dtype for name, dtype in shown.items() if name != "metric"} | DOUBTS
-    pairs = in_all_strata(models.results(), trials, comparison, schema)
+    pairs = in_all_strata(grouped, trials, comparison, schema)
     named = checked(pairs, warn_of_prior).with_columns(pl.lit(metric.name).alias("metric"))
     return with_curves(named, [metric]).select(columns)
 
@@ -116,12 +120,12 @@ class _Comparison:
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
         refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.k))
 
-    def _numbers(self, rows: Rows, block: Block) -> pl.DataFrame:
+    def _numbers(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
-        scores = self.models.scores(rows, block)
+        scores = rows.scores(block)
         a, b = block.pairs()
         found, told = self._differences(scores, block.baseline, a, b)
-        doubts = self.models.doubts(rows, block, scores, a, b)
+        doubts = rows.outweighed_pairs(block, scores, a, b)
         return pl.DataFrame(
             {
                 STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),

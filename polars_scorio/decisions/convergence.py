@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,11 @@ from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.posteriors import Independent
 from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
 from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import matrix
-from polars_scorio.reporting.inference.calibrated import calibrated_numbers
-from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
+from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
 from polars_scorio.reporting.request import Request
 
 if TYPE_CHECKING:
@@ -107,7 +104,7 @@ def _request(
         )
     known = {key: value for key, value in options.items() if key != "questions"}
     request = Request.of(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
-    if request.inference.classes.rewards and request.inference.classes.known is None:
+    if request.classes.rewards and request.classes.known is None:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"
@@ -117,14 +114,16 @@ def _request(
 
 def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
-    question, own = request.trials.question.name, request.inference.classes
+    question, own = request.trials.question.name, request.classes
     ((_, view),) = request.metrics
     rows = groups.select(QUESTIONS).with_row_index(":group").explode(QUESTIONS, **AS_ROWS)
     scored = rows.unnest(QUESTIONS).filter(pl.col(SEQUENCE).list.len() > 0)
     flat = scored.sort(":group", question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
     codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(own, ":d")
-    before = matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
+    before = (
+        count_matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
+    )
     if view == "success":
         codes = np.isin(codes, own.successful).astype(np.int64)
         passed = before[:, own.successful].sum(axis=1)
@@ -134,11 +133,11 @@ def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     return Outcomes(codes, offsets, group, groups.height, before)
 
 
-def _inference(request: Request) -> Inference:
-    """How posteriors are found, where a metric of success looks at two classes."""
+def _cells(states: States, request: Request) -> QuestionCells:
+    """The cells of `_outcomes`, which are failure and success for a metric of success."""
     ((_, view),) = request.metrics
     two = Classes((0, 1), (1,))
-    return replace(request.inference, classes=two) if view == "success" else request.inference
+    return QuestionCells.of_states(states, two if view == "success" else request.classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,12 +150,9 @@ class _Trajectory:
         """A row for each n and model."""
         states, group, n = prefixes(_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
-        inference = _inference(self.request)
-        if inference.calibrates(metric, view):
-            ((_, numbers),) = calibrated_numbers([(metric, view)], states, inference).items()
-        else:
-            posterior = inference.posterior(view, states)
-            numbers = inference.intervals.numbers(metric, metric.k[0], posterior)
+        inference = self.request.choice.inference_of(metric, view)
+        rows = inference.numbers([(metric, view)], _cells(states, self.request))
+        numbers = rows[metric.name, metric.k[0]].columns()
         frame = groups.drop(QUESTIONS)[group].with_columns(
             n=n, **{name: numbers[name] for name in _NUMBERS}
         )
@@ -189,11 +185,9 @@ class _Settling:
 
     def _score(self, states: States) -> Floats:
         ((metric, view),) = self.request.metrics
-        inference = _inference(self.request)
-        if inference.calibrates(metric, view):  # mu is the estimate, which needs no fit
-            seen = Independent(inference.seen(view, states))
-            return metric.summary(seen, metric.k[0]).estimate
-        return metric.summary(inference.posterior(view, states), metric.k[0]).mu
+        inference = self.request.choice.inference_of(metric, view)
+        cells = _cells(states, self.request)
+        return inference.ranking_numbers(metric, view, metric.k[0], cells)
 
 
 def _shares(result: Convergence) -> pl.DataFrame:

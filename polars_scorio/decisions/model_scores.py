@@ -1,4 +1,4 @@
-"""What a metric says of the models of a log, to compare them."""
+"""What a metric says of the models of a log, to compare them: on these questions, or on all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Per
 from polars_scorio.counting.trials import Trials
-from polars_scorio.decisions.model_difference import Posteriors, Scores, scores_of
-from polars_scorio.decisions.paired_population import Questions, refuse_unadjustable, sample_options
+from polars_scorio.decisions.paired_population import (
+    PairedQuestions,
+    SampledScores,
+    refuse_unadjustable,
+    sample_options,
+)
 from polars_scorio.decisions.prior_dominance import outweighed, rounding_error
 from polars_scorio.decisions.strata import aligned, refuse_rewards
 from polars_scorio.decisions.strata_arrays import Block
@@ -19,11 +22,17 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import bayes
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
+from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
+from polars_scorio.reporting.report_columns import report_columns
+from polars_scorio.reporting.request import Request
 
-# The rows of a report of one draw size: of each model, or of each of its questions.
-Rows: TypeAlias = "pl.DataFrame | Questions"
+# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
+ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
 
 def metric_of(metric: Metric | None, method: str) -> Metric:
@@ -40,84 +49,175 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Models:
-    """What a metric says of the models of a log, to compare them."""
+class BenchmarkModels:
+    """Models on these very questions: each has an error of its own.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log.
+    metric : Metric
+        The metric by which models are compared.
+    inference : Inference
+        The inference that gives its numbers.
+    warns : bool
+        Whether the prior outweighing the trials deserves a warning: nobody chose the inference.
+    """
 
     trials: Trials
     metric: Metric
-    options: DecisionOptions
-
-    @classmethod
-    def of(cls, trials: Trials, metric: Metric, options: DecisionOptions, method: str) -> Models:
-        """Check what can be compared, as far as arguments and schema tell."""
-        if options.get("target") == "population":
-            sample_options(metric, options)
-        else:
-            refuse_rewards(metric, trials, method)
-        aligned(options, adjustable=True)
-        refuse_unadjustable(metric, options)
-        return cls(trials, metric, options)
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the questions are a sample."""
-        return self.options.get("target") == "population"
+    inference: Inference
+    warns: bool
 
     @property
     def confidence(self) -> float:
         """Of the intervals."""
-        return float(self.options.get("confidence", 0.95))
+        return self.inference.confidence
 
-    def results(self) -> pl.LazyFrame:
-        """The report on them: of each model, or of each of its questions."""
-        options = sample_options(self.metric, self.options) if self.sampled else self.options
-        per: Per = "question" if self.sampled else "model"
-        priced = self.metric.priced(options.get("inference"))
-        asked = aligned(options, adjustable=True)
-        return results(
-            self.trials, [self.metric], per=per, priced=priced, clustered=self.sampled, **asked
+    def of_k(self, rows: pl.DataFrame, k: int | None) -> BenchmarkRows:
+        """The rows of a report of one draw size: one of each model, ascending."""
+        return BenchmarkRows(self, rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BenchmarkRows:
+    """Rows of a report of one metric and draw size, one of each model."""
+
+    models: BenchmarkModels
+    rows: pl.DataFrame
+
+    def scores(self, block: Block) -> Scores:
+        """The models of some strata."""
+        models = self.models
+        return models.inference.model_scores(models.metric, self.rows, block.rows)
+
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - the report has them
+        """The numbers of each model by itself."""
+        mu, sigma, lo, hi = (
+            self.rows[name].to_numpy()[block.rows] for name in ("mu", "sigma", "lo", "hi")
         )
+        return mu, sigma, lo, hi
 
-    def of_k(self, rows: pl.DataFrame, k: int | None) -> Rows:
-        """The rows of one draw size."""
-        if self.sampled:
-            return Questions.read(rows, self.trials, self.metric, k)
-        return rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
-
-    def scores(self, rows: Rows, block: Block) -> Scores:
-        """What is known of the models of some strata."""
-        if isinstance(rows, Questions):
-            return rows.scores(block, adjusted=self.options.get("questions") == "adjusted")
-        return scores_of(rows, block, self.metric, self.options)
-
-    def doubts(self, rows: Rows, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs in which the prior decides, although nobody chose the inference."""
-        estimate = self._estimates(rows, block, scores)
-        if estimate is None:
+    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
+        """Pairs of columns in which the prior decides although nobody chose the inference."""
+        if not (self.models.warns and isinstance(scores, PosteriorScores)):
             return np.zeros((block.strata.size, a.size), np.bool_)
-        by_itself = scores.quantile((1 + self.confidence) / 2)[:, None]
-        found = scores.differences(a, b, np.repeat(by_itself, a.size, axis=1))
-        return outweighed(estimate[:, a] - estimate[:, b], found.lo, found.hi, self.metric)
+        estimate = self.rows["estimate"].to_numpy()[block.rows]
+        pairs = scores.differences(a, b, self._single_critical(scores, a.size))
+        gap = estimate[:, a] - estimate[:, b]
+        return outweighed(gap, pairs.lo, pairs.hi, self.models.metric)
 
-    def number_of_doubts(self, rows: Rows, block: Block, scores: Scores) -> Ints:
-        """Number of such pairs in each stratum, counted without a table of all pairs.
+    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
+        """Number of `outweighed_pairs` of each stratum, counted without a table of all pairs.
 
         The intervals are not clipped to bounds; this matters for bounds narrower than the metric.
         """
-        estimate = self._estimates(rows, block, scores)
-        if estimate is None or not isinstance(scores, Posteriors):
+        if not (self.models.warns and isinstance(scores, PosteriorScores)):
             return np.zeros(block.strata.size, np.int64)
-        c = np.repeat(
-            scores.quantile((1 + self.confidence) / 2)[:, None], estimate.shape[1], axis=1
-        )
-        sigma = scores.sigma + rounding_error(self.metric)
+        estimate = self.rows["estimate"].to_numpy()[block.rows]
+        c = self._single_critical(scores, estimate.shape[1])
+        sigma = scores.sigma + rounding_error(self.models.metric)
         # The interval of a pair is about its posterior means: one estimate is too far from it.
         return np.asarray(lower_models(estimate - scores.mu, sigma, sigma, c, np.inf).sum(axis=1))
 
-    def _estimates(self, rows: Rows, block: Block, scores: Scores) -> Floats | None:
-        """Unbiased estimates of the models; None if no posterior contradicts them unasked."""
-        if isinstance(rows, Questions) or not isinstance(scores, Posteriors):
-            return None
-        if self.options.get("inference") is not None:
-            return None
-        return np.asarray(rows["estimate"].to_numpy()[block.rows])
+    def _single_critical(self, scores: Scores, columns: int) -> Floats:
+        """The critical value of a single pair in each stratum, shape (S, columns)."""
+        c = scores.quantile((1 + self.models.confidence) / 2)
+        return np.repeat(c[:, None], columns, axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopulationModels:
+    """Models on all questions that could have been asked: those of the log are a sample.
+
+    Attributes
+    ----------
+    trials, metric
+        As for `BenchmarkModels`.
+    confidence : float
+        Of the intervals.
+    adjusted : bool
+        Whether each model was asked only a part of the questions.
+    """
+
+    trials: Trials
+    metric: Metric
+    confidence: float
+    adjusted: bool
+
+    def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
+        """The rows of a report of one draw size: one of each question of each model."""
+        return PopulationRows(self, PairedQuestions.read(rows, self.trials, self.metric, k))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopulationRows:
+    """Rows of a report of one metric and draw size, one of each question of each model."""
+
+    models: PopulationModels
+    questions: PairedQuestions
+
+    def scores(self, block: Block) -> SampledScores:
+        """The models of some strata."""
+        return self.questions.scores(block, adjusted=self.models.adjusted)
+
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - as above
+        """The numbers of each model by itself."""
+        assert isinstance(scores, SampledScores)  # noqa: S101 - as `scores` makes them
+        return scores.model_numbers(self.models.confidence)
+
+    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as above
+        """No pair: the estimates of questions have no prior."""
+        return np.zeros((block.strata.size, a.size), np.bool_)
+
+    def number_outweighed(self, block: Block, scores: Scores) -> Ints:  # noqa: ARG002 - as above
+        """No pair of any stratum."""
+        return np.zeros(block.strata.size, np.int64)
+
+
+Models: TypeAlias = BenchmarkModels | PopulationModels
+ModelRows: TypeAlias = BenchmarkRows | PopulationRows
+
+
+def models_of(
+    trials: Trials, metric: Metric, options: DecisionOptions, method: str
+) -> tuple[pl.LazyFrame, Models]:
+    """The results of the models of a log, and how they are compared.
+
+    Returns
+    -------
+    results : LazyFrame
+        A row for each group, with the rows of a report in `RESULTS`.
+    models : BenchmarkModels or PopulationModels
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the models cannot be compared, as far as arguments and schema tell.
+    """
+    population = options.get("target") == "population"
+    if population:
+        options = sample_options(metric, options)
+    else:
+        refuse_rewards(metric, trials, method)
+    asked = aligned(options, adjustable=True)
+    refuse_unadjustable(metric, options, population=population)
+    questions = asked.pop("questions")
+    request = Request.of(trials, [metric], per="question" if population else "model", **asked)  # type: ignore[misc]  # options of a report
+    if population:
+        columns = report_columns(trials, "question").with_cluster(trials)
+        adjusted = options.get("questions") == "adjusted"
+        models: Models = PopulationModels(trials, metric, request.choice.confidence, adjusted)
+    else:
+        models = benchmark_models(request, warns=options.get("inference") is None)
+        columns = report_columns(trials)
+        if isinstance(models.inference, CalibratedInference):
+            columns = columns.with_price()
+    return results(request, columns, questions=questions), models
+
+
+def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:
+    """The models of a log on these very questions, by the first metric of a request."""
+    metric, view = request.metrics[0]
+    inference = request.choice.inference_of(metric, view)
+    return BenchmarkModels(request.trials, metric, inference, warns)

@@ -11,11 +11,6 @@ import scipy
 from polars_scorio.counting.cluster_membership import refuse_divided
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
-from polars_scorio.decisions.model_difference import (
-    Differences,
-    simultaneous_verdicts,
-    standardized,
-)
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
@@ -32,6 +27,11 @@ from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, conne
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.reporting.inference.score_differences import (
+    Differences,
+    simultaneous_verdicts,
+    standardized,
+)
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import view_of
 
@@ -64,7 +64,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
     return {**options, "target": "benchmark", "inference": "published"}
 
 
-def refuse_unadjustable(metric: Metric, options: DecisionOptions) -> None:
+def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
     """Refuse ``questions="adjusted"`` where its model of the questions says nothing.
 
     Raises
@@ -74,7 +74,7 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions) -> None:
     """
     if options.get("questions") != "adjusted":
         return
-    if options.get("target", "benchmark") != "population":
+    if not population:
         raise ValueError(
             'questions="adjusted" takes the questions as a sample, some of which each model was '
             'asked: it needs target="population"'
@@ -88,7 +88,7 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sampled:
+class SampledScores:
     """The models of some strata on questions that are a sample: as `differences.Scores`.
 
     Attributes
@@ -166,7 +166,7 @@ class Sampled:
         diff = np.where(freedom > 0, diff, np.nan)
         return Differences(unit * diff, unit * sigma, z, prob, unit * lo, unit * hi)
 
-    def scores(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
+    def model_numbers(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Mean, standard error and interval of each model by itself."""
         sigma = np.diagonal(self._sigma(), axis1=1, axis2=2)
         mu, sigma = self.models.mean * self.unit, sigma * self.unit
@@ -186,7 +186,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Questions:
+class PairedQuestions:
     """What the models scored on each question, of one metric and draw size.
 
     Attributes
@@ -202,14 +202,16 @@ class Questions:
     metric: Metric
 
     @classmethod
-    def read(cls, rows: pl.DataFrame, trials: Trials, metric: Metric, k: int | None) -> Questions:
+    def read(
+        cls, rows: pl.DataFrame, trials: Trials, metric: Metric, k: int | None
+    ) -> PairedQuestions:
         """Read the rows of a report per question, which know their `STRATUM`."""
         of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
         if trials.cluster is not None:
             refuse_divided(of_k, trials)
         return cls(of_k.sort(STRATUM, trials.question.name, *trials.models), trials, metric)
 
-    def scores(self, block: Block, *, adjusted: bool) -> Sampled:
+    def scores(self, block: Block, *, adjusted: bool) -> SampledScores:
         """The models of some strata."""
         refuse_large_covariance(block.rows.shape[1])
         low, high = self.metric.support
@@ -217,7 +219,7 @@ class Questions:
         unit = high - low if known and low < high else 1.0
         span = float(low < high) if known else None
         models = self._adjusted(block, unit) if adjusted else self._paired(block, unit, span or 0.0)
-        return Sampled(models, unit, span, _ends(self.metric, known=known))
+        return SampledScores(models, unit, span, _ends(self.metric, known=known))
 
     def _paired(self, block: Block, unit: float, span: float) -> Paired:
         """Those on the same questions."""

@@ -23,7 +23,6 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
-from polars_scorio.decisions.model_difference import posteriors
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Ints
@@ -36,8 +35,8 @@ from polars_scorio.kernels.posteriors import Questions
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
-from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.question_cells import QuestionCells
 from polars_scorio.reporting.request import Request, on_levels
 
 _NEEDED: dict[str, pl.DataType] = {
@@ -221,11 +220,10 @@ class _Need:
         lead = expected.mu[a] - expected.mu[b]
         sigma, z = self._course(expected, [a, b])
         extra = trials_with_assurance(lead, sigma, z, self.assurance, self.most)
-        mu, sigma_now = (
-            self.metric.unit * np.column_stack([each[a], each[b]])
-            for each in (expected.mu, expected.sigma)
-        )
-        pairs = posteriors(mu, sigma_now, self.metric, self.request.inference.kind)
+        unit, ((metric, view),) = self.metric.unit, self.request.metrics
+        rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
+        inference = self.request.choice.inference_of(metric, view)
+        pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
         today = pairs.differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
@@ -312,10 +310,10 @@ class _Spending:
         return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
 
     def _sigmas(
-        self, cells: Cells, owner: Ints, ahead: ExpectedVariance, extra: Ints
+        self, cells: QuestionCells, owner: Ints, ahead: ExpectedVariance, extra: Ints
     ) -> dict[str, Floats]:
         """Sigma of each group now, expected after equal spread, and after `extra`."""
-        posterior = self.request.inference.posterior(self.request.metrics[0][1], cells.fitted)
+        posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
         now = self.metric.summary(posterior, None).sigma
         each, rest = divmod(self.budget, extra.size)
         equal = each + (np.arange(extra.size) < rest)

@@ -20,9 +20,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
-from polars_scorio.decisions.model_difference import Scores
-from polars_scorio.decisions.model_scores import Models, Rows, metric_of
-from polars_scorio.decisions.paired_population import Sampled
+from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
@@ -30,6 +28,7 @@ from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy
+from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
 
@@ -81,9 +80,9 @@ def rank(
     refuse_repeats([*trials.keys, *found])
     order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", "z_next"]
     schema = {name: (found | trials.models)[name] for name in order}
-    models = Models.of(trials, metric, options, "rank")
+    grouped, models = models_of(trials, metric, options, "rank")
     ranking = Ranking(models, method, ties, simultaneous)
-    rows = in_all_strata(models.results(), trials, ranking, schema | DOUBTS)
+    rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS)
     return checked(rows, warn_of_prior).select(*trials.strata, *order)
 
 
@@ -108,13 +107,14 @@ class Ranking:
         places = pl.concat([_NOTHING, *parts])
         return places.with_columns(groups[model].gather(places[_PLACE]).alias(model))
 
-    def _places(self, rows: Rows, block: Block) -> pl.DataFrame:
+    def _places(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""
-        scores = self.models.scores(rows, block)
+        scores = rows.scores(block)
         here = np.isfinite(scores.ranked)
         # Stable: of equal models the first by name is the first.
         order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
-        found = self._numbers(rows, block, scores) | self._ranges(scores, here)
+        found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
+        found |= self._ranges(scores, here)
         found["p_best"] = scores.p_best()
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
@@ -128,13 +128,6 @@ class Ranking:
         # NaN says that there is no such number.
         numbers = {name: pl.Series(found[name].ravel()).fill_nan(None) for name in _FOUND}
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, schema=_NOTHING.schema)
-
-    def _numbers(self, rows: Rows, block: Block, scores: Scores) -> dict[str, Floats]:
-        """Each model by itself."""
-        if isinstance(scores, Sampled):
-            return dict(zip(_NUMBERS, scores.scores(self.models.confidence), strict=True))
-        assert isinstance(rows, pl.DataFrame)  # noqa: S101 - only samples have rows by question
-        return {name: rows[name].to_numpy()[block.rows] for name in _NUMBERS}
 
     def _ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model."""
@@ -151,11 +144,11 @@ class Ranking:
             return np.asarray(found["hi"][:, 1:] < found["lo"][:, :-1])
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
-    def _doubts(self, rows: Rows, block: Block, scores: Scores) -> dict[str, Floats]:
+    def _doubts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:
         """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""
         strata, models = block.rows.shape
         numbers = (
-            self.models.number_of_doubts(rows, block, scores),
+            rows.number_outweighed(block, scores),
             np.full(strata, models * (models - 1) // 2),
         )
         first = np.arange(models) == 0

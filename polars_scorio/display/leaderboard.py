@@ -11,18 +11,19 @@ import polars as pl
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
-from polars_scorio.decisions.model_scores import Models
+from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.model_scores import benchmark_models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.notes import each_trials
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import results
-from polars_scorio.reporting.request import check_metrics, on_levels
+from polars_scorio.reporting.report_columns import report_columns
+from polars_scorio.reporting.request import Request, check_metrics
 from polars_scorio.reporting.wide import plain_name
 
 if TYPE_CHECKING:
@@ -59,42 +60,55 @@ def leaderboard(
     trials = bind(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("micro" if trials.by else None)
-    shared, names = shared_columns(trials), number_columns(metrics)
+    columns, names = report_columns(trials), number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", *names, *FACTS])
     calibrated = options.get("inference") == "calibrated"
     priced = calibrated and overall != "macro" and options.get("target") != "population"
-    plan = results(trials, metrics, overall=overall, priced=priced, **aligned(options))
+    asked = aligned(options)
+    questions = asked.pop("questions")
+    request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
+    plan = results(
+        request,
+        columns.with_price() if priced else columns,
+        overall=overall,
+        questions=questions,
+    )
     rows = tidy(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
-    numbers = [number for metric in metrics for number in _numbers(on_levels(metric, trials))]
-    wide = rows.group_by(*trials.keys).agg(*(pl.col(name).first() for name in shared), *numbers)
+    numbers = [number for metric, _ in request.metrics for number in _numbers(metric)]
+    wide = rows.group_by(*trials.keys).agg(
+        *(pl.col(name).first() for name in columns.facts), *numbers
+    )
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
-    first = replace(metrics[0], k=metrics[0].k[:1])
+    (first, view), *_ = request.metrics
+    first = replace(first, k=first.k[:1])
     if not strata and calibrated and first.calibrated and options.get("target") == "population":
         places = rank(frame, roles, first, **options).collect(engine="streaming")
     else:
-        places = _ranks(rows.filter(*whole), trials, first, options)
+        places = _overall_ranks(
+            rows.filter(*whole), replace(request, metrics=((first, view),)), options
+        )
     board = places.select("rank", "rank_lo", "rank_hi", model)
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
     facts = _facts(metrics, options, overall, each_trials(wide))
-    blocks.append(wide.filter(*whole).select(model, *shared, **facts))
+    blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board
 
 
-def _ranks(
-    rows: pl.DataFrame, trials: Trials, metric: Metric, options: DecisionOptions
-) -> pl.DataFrame:
+def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOptions) -> pl.DataFrame:
     """The models in their order by the rows over all strata, which have errors of their own."""
+    ((metric, _),) = request.metrics
     k = pl.lit(metric.k[0], pl.Int64)
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
-    own = own.sort(trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
-    ranking = Ranking(Models(trials, metric, {**options, "target": "benchmark"}))
+    own = own.sort(request.trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
+    request = replace(request, choice=replace(request.choice, target="benchmark"))
+    ranking = Ranking(benchmark_models(request, warns=options.get("inference") is None))
     return ranking.of_rows(own, own).with_columns(
         pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32)
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.inference.choice import inference_kind
 from polars_scorio.reporting.options import InferenceOptions
 
 # What the intervals of a leaderboard or a picture rest on.
@@ -76,7 +77,7 @@ def inference_words(
     """
     inference: InferenceKind = options.get("inference") or "published"  # type: ignore[assignment]  # checked by the report
     other = "pooled" if inference == "calibrated" else inference
-    kinds = ["calibrated" if metric.priced(inference) else other for metric in metrics]
+    kinds = [inference_kind(metric, inference) for metric in metrics]
     first = inference if inference in kinds or not kinds else kinds[0]
     words = [_INFERENCES[first]]
     rest = [metric for metric, kind in zip(metrics, kinds, strict=True) if kind != first]

@@ -19,10 +19,11 @@ from polars_scorio.display.notes import counted, each_trials
 from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.evaluate import RESULTS, shared_columns, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.report import results
-from polars_scorio.reporting.request import on_levels, view_of
+from polars_scorio.reporting.report_columns import report_columns
+from polars_scorio.reporting.request import Request, check_metrics, on_levels, view_of
 
 _PANELS = 24  # more of them are no picture any more
 
@@ -110,7 +111,9 @@ class PlotBase:
         look, own = Look.split(options)
         others, every = _strata(self._roles, along)
         trials, source = bind(self._frame, others), bind(self._frame, every)
-        metric = on_levels(metric or avg(), trials)
+        metric = metric or avg()
+        check_metrics([metric])
+        metric = on_levels(metric, trials)
         if view_of(metric, trials) == "rewards":
             missing = "rewards of any value have no posterior to draw"
             raise ValueError(f"{metric.name}: {missing}; pass w= with a weight for each category")
@@ -129,7 +132,7 @@ class PlotBase:
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
         rows = self._tidy(subject.source, score, {"inference": "published"})
-        order = rows.select(*labels(trials), *shared_columns(trials), "estimate")
+        order = rows.select(*labels(trials), *report_columns(trials).facts, "estimate")
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         return replace(subject, scores=scores), drawn
@@ -157,7 +160,8 @@ class PlotBase:
         per: Per = "model",
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
-        grouped = results(trials, [metric], per=per, overall=overall, **options)
+        request = Request.of(trials, [metric], per=per, **options)
+        grouped = results(request, report_columns(trials, per), overall=overall)
         return tidy(grouped.select(*trials.keys, RESULTS))
 
 

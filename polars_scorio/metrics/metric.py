@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
@@ -191,10 +190,6 @@ class Metric(ABC):
     def calibrated(self) -> bool:
         """Whether calibrated intervals are known: the metric has a `draw`, or `prices`."""
         return False
-
-    def priced(self, inference: InferenceKind | None) -> bool:
-        """Whether the interval is the estimate with the price of its noise."""
-        return self.answers or (self.calibrated and inference == "calibrated")
 
     def weighing(self, w: WeightPairs) -> Self:  # noqa: ARG002 - for metrics that weigh categories
         """The metric with these weights, if it weighs categories and has no weights yet."""

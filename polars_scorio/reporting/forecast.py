@@ -20,6 +20,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.inference.calibrated import credited_classes
 from polars_scorio.reporting.request import Request
 
 # A metric, or the function that makes it of draw sizes.
@@ -97,7 +98,7 @@ def credited(request: Request) -> tuple[int, ...]:
             f"{metric.name} has no draw size to look ahead to: forecast ps.pass_at_k, "
             "ps.pass_hat_k or another metric of k"
         )
-    successes = request.inference.successes(metric, view) if view != "rewards" else None
+    successes = None if view == "rewards" else credited_classes(metric, view, request.classes)
     if successes is None:
         raise ValueError(
             f"{metric.name} has no forecast: a range is known for the mean credit of draws with "
@@ -146,7 +147,7 @@ class _Ahead:
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float]]:
         """What is said of draws of one size, in each group."""
         low, high = self._metric.support
-        ends = ranges(fitted, self._gains(k), self.request.inference.intervals.confidence)
+        ends = ranges(fitted, self._gains(k), self.request.choice.confidence)
         numbers = [low + (high - low) * each for each in ends]
         fewest = np.array([group.n.min() for group in fitted.groups])
         names = ("k", "extrapolation", "mu", "lo", "hi")

@@ -18,8 +18,8 @@ from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval
 from polars_scorio.kernels.posteriors import Pooled
 from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight_pairs
-from polars_scorio.reporting.evaluate import Cells
 from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.question_cells import QuestionCells
 from polars_scorio.reporting.request import bind_prior
 
 _NUMBERS = ("mean", "mean_lo", "mean_hi", "rho", "rho_lo", "rho_hi", "s", "s_lo", "s_hi")
@@ -68,7 +68,7 @@ class _Fit:
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """A struct for each group; Polars calls it with a part of the groups."""
-        fitted = Cells.read(groups, self.classes, with_prior=self.with_prior).fitted
+        fitted = QuestionCells.read(groups, self.classes, with_prior=self.with_prior).fitted
         if self.binary:
             fitted = fitted.binary(self.classes.successful)
         pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")

@@ -17,21 +17,36 @@ from polars_scorio.kernels.posteriors import Questions, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import check_weight_sizes
-from polars_scorio.reporting.evaluate import Cells
-from polars_scorio.reporting.inference.choice import Inference
-from polars_scorio.reporting.inference.intervals import Intervals
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.choice import InferenceChoice
 from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.question_cells import QuestionCells
 
 MetricT = TypeVar("MetricT", bound=Metric)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """Metrics of a log: what each looks at, prior trials, and how their numbers are found."""
+    """Metrics of a log, and how their numbers are found.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log.
+    metrics : tuple of tuple
+        Each metric, with what it looks at.
+    classes : Classes
+        The classes into which trials are counted.
+    choice : InferenceChoice
+        Inference, confidence and target.
+    prior : Trials or None
+        Prior trials.
+    """
 
     trials: Trials
     metrics: tuple[tuple[Metric, View], ...]
-    inference: Inference
+    classes: Classes
+    choice: InferenceChoice
     prior: Trials | None
 
     @classmethod
@@ -73,17 +88,17 @@ class Request:
         metrics = [on_levels(metric, trials) for metric in metrics]
         views: list[View] = [view_of(metric, trials) for metric in metrics]
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-        own = classes(
+        counted = classes(
             trials,
             weighted,
             binary=not {"success", "answers"}.isdisjoint(views),
             rewards="rewards" in views,
             answers="answers" in views,
         )
-        found = Inference(own, kind, Intervals(confidence, target, kind != "published"))
-        _check_together(metrics, found, prior, per)
-        earlier = None if prior is None else bind_prior(prior, trials, own)
-        return cls(trials, tuple(zip(metrics, views, strict=True)), found, earlier)
+        choice = InferenceChoice(kind, confidence, target)
+        _check_together(metrics, choice, prior, per)
+        earlier = None if prior is None else bind_prior(prior, trials, counted)
+        return cls(trials, tuple(zip(metrics, views, strict=True)), counted, choice, earlier)
 
     def groups(
         self,
@@ -95,29 +110,32 @@ class Request:
         """The questions of every group; see `counting.groups`."""
         return groups(
             self.trials,
-            self.inference.classes,
+            self.classes,
             self.prior,
             per_question=per_question,
             questions=questions,
             sequences=sequences,
         )
 
-    def cells(self, groups: pl.Series, *, per_question: bool = False) -> Cells:
-        """What has results of its own in the lists of questions of some groups."""
+    def cells(self, groups: pl.Series, *, per_question: bool = False) -> QuestionCells:
+        """The cells of a report, from the lists of questions of some groups."""
         with_prior = self.prior is not None
-        return Cells.read(groups, self.inference.classes, with_prior=with_prior,
-                          per_question=per_question)  # fmt: skip
+        return QuestionCells.read(
+            groups, self.classes, with_prior=with_prior, per_question=per_question
+        )
 
-    def posterior(self, cells: Cells) -> Questions:
-        """What the first metric, which is not one of rewards, looks at."""
-        posterior = cells.posterior(self.metrics[0][1], self.inference)
-        assert not isinstance(posterior, Rewards)  # noqa: S101 - the caller has seen to that
+    def posterior(self, cells: QuestionCells) -> Questions:
+        """The posterior of the questions in each cell, for the first metric, which has one."""
+        metric, view = self.metrics[0]
+        inference = self.choice.inference_of(metric, view)
+        assert not isinstance(inference, CalibratedInference)  # noqa: S101 - the caller has seen to that
+        posterior = inference.posterior(view, cells)
+        assert not isinstance(posterior, Rewards)  # noqa: S101 - likewise
         return posterior
 
 
 def on_levels(metric: MetricT, trials: Trials) -> MetricT:
     """The metric with the levels of the rewards as its weights, if it weighs and has none."""
-    check_metrics([metric])
     levels = trials.roles.levels
     if levels is None:
         return metric
@@ -147,10 +165,10 @@ def view_of(metric: Metric, trials: Trials) -> View:
 
 
 def _check_together(
-    metrics: Sequence[Metric], inference: Inference, prior: Frame | None, per: Per
+    metrics: Sequence[Metric], choice: InferenceChoice, prior: Frame | None, per: Per
 ) -> None:
     """Refuse options that contradict each other or a metric."""
-    kind, target = inference.kind, inference.intervals.target
+    kind, target = choice.kind, choice.target
     if kind == "published":
         if target == "population":
             raise ValueError(

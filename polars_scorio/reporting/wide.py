@@ -10,7 +10,6 @@ import polars as pl
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.trials import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.request import check_metrics
 
 
 def widened(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
@@ -36,7 +35,6 @@ def wide_columns(
     ValueError
         If two columns would have the same name.
     """
-    check_metrics(metrics)
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
         others = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]

@@ -8,12 +8,15 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
+from polars_scorio.arguments import View
+from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import credit_moments, expected_credit
 from polars_scorio.kernels.max_of_draws import best_moments, expected_best
-from polars_scorio.kernels.posteriors import Independent, Pooled
+from polars_scorio.kernels.posteriors import Pooled
 from polars_scorio.kernels.states import States
-from polars_scorio.reporting.inference.intervals import Intervals
+from polars_scorio.reporting.inference.published import PublishedInference
+from polars_scorio.reporting.question_cells import QuestionCells
 
 CREDITS = {
     "pass": credit.any_success,
@@ -94,11 +97,11 @@ def report_of_states() -> None:
     states, sizes = States.tally(counts, 0 * counts, zero, zero + 1, 1), [1, 2, 4, 8, 16]
     metrics = ps.bayes(), ps.avg(), ps.pass_at_k(sizes), ps.pass_hat_k(sizes)
 
+    cells = QuestionCells.of_states(states, Classes((0, 1), (1,)))
+    asked: list[tuple[ps.Metric, View]] = [(metric, "success") for metric in metrics]
+
     def report() -> None:
-        posterior = Independent(states)
-        for metric in metrics:
-            for k in metric.k:
-                Intervals().numbers(metric, k, posterior)
+        PublishedInference(0.95).numbers(asked, cells)
 
     print(f"\nTwelve metrics on {n.size:,} states: {1000 * seconds(report):.0f} ms")
 

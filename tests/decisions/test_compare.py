@@ -1,7 +1,7 @@
 """Pairs of models: the numbers, who is better, and what cannot be compared."""
 
 from itertools import combinations
-from math import hypot, inf, sqrt
+from math import hypot, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -11,7 +11,6 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.decisions.model_difference import standardized
 from tests import moments
 from tests.made_logs import drawn, long, unreadable
 
@@ -199,12 +198,6 @@ def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
     pairs = log.scorio(**ROLES).compare(metric, inference=inference, confidence=0.5)
     assert pairs.select(NUMBERS).unique().rows() == [(0, 0, 0, 0.5, 0, 0)]
     assert pairs["better"].null_count() == 6
-
-
-def test_a_difference_without_sigma_is_certain():
-    diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
-    # All are exact; approx is here for the nan.
-    assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, -2, np.nan], nan_ok=True)
 
 
 def test_better_begins_at_confidence():

@@ -9,7 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.decisions.model_difference import posteriors, simultaneous_verdicts
+from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
+from polars_scorio.reporting.inference.score_differences import simultaneous_verdicts
 from tests.decisions.counted import counted
 from tests.made_logs import long
 
@@ -76,7 +77,7 @@ def test_without_any_sigma_the_order_is_certain_and_equals_share():
 
 def test_some_models_without_sigma_stay_where_they_are():
     mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
-    scores = posteriors(mu, sigma, ps.bayes(), None)
+    scores = PosteriorScores(mu, sigma, np.inf, None)
     a, b = np.triu_indices(4, 1)
     differs, _ = simultaneous_verdicts(scores, a, b, 0.95)
     assert differs[0].tolist() == [True, True, False, False, False, False]

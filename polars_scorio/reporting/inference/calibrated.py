@@ -1,164 +1,193 @@
-"""Calibrated numbers: the unbiased estimates of a report, and the price of their noise."""
+"""Calibrated inference: unbiased estimates, and intervals from the price of their noise.
+
+The price is the larger of two estimates of the variance, under a smooth and a free fit of the
+questions; the interval is that of Clopper and Pearson with an effective number of questions.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+import scipy
+from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import View
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.counting.categories import Classes
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import (
-    Clusters,
-    Numbers,
-    credit_numbers,
-    price_numbers,
-)
-from polars_scorio.kernels.calibrated.population_mean import sampled_price
+from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.variance_price import Price, estimates
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.posteriors import Independent, Target
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.summary import NUMBERS, number_column, quiet_infinities
-from polars_scorio.reporting.inference.choice import Inference
-from polars_scorio.reporting.inference.intervals import CENTER, REACH, Intervals
+from polars_scorio.metrics.summary import quiet_infinities
+from polars_scorio.reporting.inference.cell_numbers import (
+    PRICE,
+    CellNumbers,
+    Row,
+    RowNumbers,
+    clipped_numbers,
+    read_price,
+)
+from polars_scorio.reporting.inference.estimate_scores import (
+    EstimateScores,
+    PricedScores,
+    StretchedScores,
+)
+from polars_scorio.reporting.inference.sampled_numbers import sampled_numbers
+from polars_scorio.reporting.inference.stratum_means import root_of_squares, unless_lacking
+from polars_scorio.reporting.inference.vote_numbers import vote_numbers
+from polars_scorio.reporting.question_cells import QuestionCells
 
-# Name and draw size: a row of a report.
-Row: TypeAlias = "tuple[str, int | None]"
 
-# What comparisons need to know of an estimate, beside its numbers.
-PRICE = ":price"
-_PARTS = [field.name for field in fields(Price)][:6]
-PRICE_DTYPE = pl.Struct(dict.fromkeys(_PARTS, pl.Float64()))
+@dataclass(frozen=True, slots=True)
+class CalibratedInference:
+    """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
 
-
-def calibrated_numbers(
-    metrics: Sequence[tuple[Metric, View]],
-    states: States,
-    inference: Inference,
-    clusters: Clustered | None = None,
-) -> dict[Row, dict[str, pl.Series]]:
-    """The numbers of all rows of some metrics, null where there is no such number.
-
-    Parameters
-    ----------
-    metrics : sequence of tuple
-        What is reported, and what each looks at; all of them calibrated.
-    states : States
-        The questions of each group, by class.
-    inference : Inference
-        What a user chose.
-    clusters : Clustered, optional
-        Where the questions come in clusters.
-
-    Returns
-    -------
-    dict
-        As `Intervals.numbers`, and `PRICE`, for each row.
+    Three kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those
+    that price themselves (blends of the benchmark, Max@k and averages of several weights), and
+    votes.
     """
-    intervals, found = inference.intervals, dict[Row, Numbers]()
-    if intervals.target == "benchmark":
-        clusters = None  # these very questions are no sample
 
-    @cache
-    def fit(successes: tuple[int, ...]) -> Calibrated:
-        return Calibrated.fit(states.binary([*successes]))
+    confidence: float
+    target: Target
 
-    credited = defaultdict[tuple[int, ...], list[Metric]](list)
-    for metric, view in metrics:
-        successes = inference.successes(metric, view)
-        if successes is not None:
-            credited[successes].append(metric)
-            continue
-        seen = fit(tuple(inference.classes.successful)) if view == "success" else states
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+        """The numbers of metrics, each with its view, for each draw size and cell."""
+        # These very questions are no sample.
+        clusters = cells.clusters if self.target == "population" else None
+        votes, counted = list[Metric](), list[tuple[Metric, View]]()
+        credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        for metric, view in asked:
+            successes = credited_classes(metric, view, cells.classes)
+            if view == "answers":
+                votes.append(metric)
+            elif successes is None:
+                counted.append((metric, view))
+            else:
+                credited[successes].append(metric)
+
+        @cache
+        def fit(successes: tuple[int, ...]) -> Calibrated:
+            return Calibrated.fit(cells.states.binary([*successes]))
+
+        rows = dict[Row, CellNumbers]()
+        if votes:
+            rows |= vote_numbers(votes, cells, self.confidence, self.target)
+        for metric, view in counted:
+            success = tuple(cells.classes.successful)
+            priced = fit(success) if view == "success" else cells.states
+            rows |= self._priced_numbers(metric, priced, cells, clusters)
+        for successes, metrics in credited.items():
+            clustered = clusters and clusters.binary([*successes])
+            rows |= self._credited_numbers(metrics, fit(successes), clustered)
+        return rows
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """The estimate of each cell, which needs no fit."""
+        return metric.summary(Independent(cells.seen_as(view)), k).estimate
+
+    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
+        """The models of strata, from rows of a report.
+
+        Differences reach as far as the price of both estimates; or, if the rows have no price
+        because they are means over strata, as far as their intervals.
+        """
+        mu, sigma, lo, hi = (rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi"))
+        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+        if PRICE in rows.columns:
+            price = read_price(rows, metric).at(places.ravel())
+            return PricedScores(mu, sigma, limit, lo, hi, price)
+        z = float(scipy.special.ndtri((1 + self.confidence) / 2))
+        return StretchedScores(mu, sigma, limit, lo, hi, z)
+
+    def mean_interval(
+        self,
+        metric: Metric,  # noqa: ARG002 - the intervals of the strata know it
+        strata: GroupBy,
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of a mean over strata, from rows of a report [1]_.
+
+        From the mean it reaches as far as the root of the summed squares of the reaches of the
+        strata. If a stratum has a range, which has no sigma, the ends are means of the ends.
+
+        References
+        ----------
+        .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
+           Statistics in Medicine 27, 1693-1702.
+        """
+        mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
+        measured = pl.when(pl.col("sigma").null_count() == 0)
+        below = measured.then(mu.mean() - root_of_squares(mu - lo)).otherwise(lo.mean())
+        above = measured.then(mu.mean() + root_of_squares(hi - mu)).otherwise(hi.mean())
+        ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))
+        return ends["lo"].to_numpy(), ends["hi"].to_numpy()
+
+    def _priced_numbers(
+        self,
+        metric: Metric,
+        priced: Calibrated | States,
+        cells: QuestionCells,
+        clusters: Clustered | None,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of a metric that prices itself."""
         with quiet_infinities(metric):
-            for k, price in zip(metric.k, metric.prices(seen), strict=True):
-                found[metric.name, k] = _priced(metric, k, price, states, intervals, clusters)
-    for successes, own in credited.items():
-        clustered = clusters and clusters.binary([*successes])
-        found |= _credited(own, fit(successes), intervals, clustered)
-    named = {metric.name: metric for metric, _ in metrics}
-    return {row: row_columns(numbers, named[row[0]]) for row, numbers in found.items()}
+            prices = zip(metric.k, metric.prices(priced), strict=True)
+            return {
+                (metric.name, k): self._of_price(metric, k, price, cells, clusters)
+                for k, price in prices
+            }
+
+    def _of_price(
+        self,
+        metric: Metric,
+        k: int | None,
+        price: Price,
+        cells: QuestionCells,
+        clusters: Clustered | None,
+    ) -> CellNumbers:
+        """The numbers of a price; about a population, with the spread of the questions."""
+        if self.target == "benchmark":
+            return clipped_numbers(price_numbers(price, self.confidence), metric)
+        states = cells.states
+        every = np.arange(len(states.counts))
+        each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
+        values = metric.summary(Independent(each), k).estimate
+        sampled = sampled_numbers(price, states, values, clusters, self.confidence)
+        return clipped_numbers(sampled, metric)
+
+    def _credited_numbers(
+        self, metrics: Sequence[Metric], fitted: Calibrated, clusters: Clustered | None
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics that credit the same successes: one pass for all of them."""
+        rows = [(metric, k) for metric in metrics for k in metric.k]
+        draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
+        of_draws = None
+        if clusters is not None:
+            states = fitted.states
+            values = (estimates(states, draw)[0][states.state] for draw in draws)
+            number = clusters.effective
+            of_draws = [Clusters(clusters.variance(states, each), number) for each in values]
+        credited = credit_numbers(fitted, draws, self.confidence, self.target, of_draws)
+        return {
+            (metric.name, k): clipped_numbers(numbers.scaled(*metric.support), metric)
+            for (metric, k), numbers in zip(rows, credited, strict=True)
+        }
 
 
-def _priced(
-    metric: Metric,
-    k: int | None,
-    price: Price,
-    states: States,
-    intervals: Intervals,
-    clusters: Clustered | None,
-) -> Numbers:
-    """Those of a metric that is no credit."""
-    if intervals.target == "benchmark":
-        return price_numbers(price, intervals.confidence)
-    every = np.arange(len(states.counts))
-    each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
-    values = metric.summary(Independent(each), k).estimate
-    return sampled_numbers(price, states, values, clusters, intervals.confidence)
-
-
-def sampled_numbers(
-    price: Price, states: States, values: Floats, clusters: Clustered | None, confidence: float
-) -> Numbers:
-    """Those of a price where questions, or their clusters, are a sample.
-
-    `values` are the estimates of a question in each state.
-    """
-    if clusters is None:
-        sampled = sampled_price(price, states, values, confidence)
-        return price_numbers(sampled, confidence, states.size)
-    variance, number = clusters.variance(states, values[states.state]), clusters.effective
-    sampled = sampled_price(
-        price, states, values, confidence, cluster_variance=variance, clusters=number
-    )
-    return price_numbers(sampled, confidence, number)
-
-
-def _credited(
-    metrics: Sequence[Metric],
-    fitted: Calibrated,
-    intervals: Intervals,
-    clusters: Clustered | None,
-) -> dict[Row, Numbers]:
-    """Those of metrics that credit the same successes: one pass for all of them."""
-    rows = [(metric, k) for metric in metrics for k in metric.k]
-    draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-    of_draws = None
-    if clusters is not None:
-        states = fitted.states
-        values = (estimates(states, draw)[0][states.state] for draw in draws)
-        number = clusters.effective
-        of_draws = [Clusters(clusters.variance(states, own), number) for own in values]
-    found = credit_numbers(fitted, draws, intervals.confidence, intervals.target, of_draws)
-    return {
-        (metric.name, k): numbers.scaled(*metric.support)
-        for (metric, k), numbers in zip(rows, found, strict=True)
-    }
-
-
-def row_columns(numbers: Numbers, metric: Metric) -> dict[str, pl.Series]:
-    """The columns of a row of a report, for all groups."""
-    bounds = metric.bounds or (-np.inf, np.inf)
-    lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
-    none = np.full_like(lo, np.nan)
-    shown = (numbers.estimate, numbers.mu, numbers.sigma, lo, hi, none, none)
-    parts = pl.DataFrame({name: getattr(numbers.price, name) for name in _PARTS})
-    return {
-        **dict(zip((*NUMBERS, CENTER, REACH), map(number_column, shown), strict=True)),
-        PRICE: parts.to_struct(),
-    }
-
-
-def price_of(rows: pl.DataFrame, metric: Metric) -> Price:
-    """The price that rows of a report of one metric carry."""
-    low, high = metric.support
-    parts: dict[str, Floats] = {name: rows[PRICE].struct.field(name).to_numpy() for name in _PARTS}
-    return Price(**parts, low=low, width=high - low, bounded=not metric.unbounded)
+def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
+    """The classes that count as success of a metric that credits successes; None: it does not."""
+    if metric.draw(metric.k[0]) is None:
+        return None
+    if view == "success":
+        return tuple(classes.successful)
+    w = metric.weights
+    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None  # noqa: PLR2004 - failure and success

@@ -1,0 +1,79 @@
+"""The numbers that an inference gives for a row of a report, one for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.calibrated.metric_numbers import Numbers
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.summary import NUMBERS, number_column
+
+# Mean and standard deviation from which an interval is made if those are not mu and sigma: an
+# interval of the mean over strata is made from them.
+CENTER, REACH = ":center", ":reach"
+# The variance estimate that comparisons of calibrated numbers need.
+PRICE = ":price"
+_PRICE_PARTS = [field.name for field in fields(Price)][:6]
+# Columns that rows of a report have inside a plan, for means over strata and for comparisons.
+INTERVAL_DTYPES: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
+PRICE_DTYPE = pl.Struct(dict.fromkeys(_PRICE_PARTS, pl.Float64()))
+
+
+class CellNumbers(NamedTuple):
+    """A metric at one k: arrays with a number for each cell, NaN if there is no such number.
+
+    Attributes
+    ----------
+    estimate, mu, sigma, lo, hi : ndarray of float
+        The columns of a report.
+    center, reach : ndarray of float or None
+        Mean and standard deviation from which lo and hi are made, if they are made from such.
+    price : Price or None
+        The noise of the estimate, if lo and hi are made from that.
+    """
+
+    estimate: Floats
+    mu: Floats
+    sigma: Floats
+    lo: Floats
+    hi: Floats
+    center: Floats | None = None
+    reach: Floats | None = None
+    price: Price | None = None
+
+    def columns(self) -> dict[str, pl.Series]:
+        """The columns of a report, and those inside a plan as far as they are known."""
+        arrays = (*self[:5], self.center, self.reach)
+        named = zip((*NUMBERS, CENTER, REACH), arrays, strict=True)
+        columns = {name: number_column(each) for name, each in named if each is not None}
+        if self.price is not None:
+            parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
+            columns[PRICE] = pl.DataFrame(parts).to_struct()
+        return columns
+
+
+# Metric name and draw size: what tells the rows of one cell apart.
+Row: TypeAlias = "tuple[str, int | None]"
+RowNumbers: TypeAlias = Mapping[Row, CellNumbers]
+
+
+def clipped_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
+    """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
+    bounds = metric.bounds or (-np.inf, np.inf)
+    lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
+    return CellNumbers(numbers.estimate, numbers.mu, numbers.sigma, lo, hi, price=numbers.price)
+
+
+def read_price(rows: pl.DataFrame, metric: Metric) -> Price:
+    """The price that rows of a report of one metric carry."""
+    low, high = metric.support
+    price = rows[PRICE].struct
+    parts: dict[str, Floats] = {name: price.field(name).to_numpy() for name in _PRICE_PARTS}
+    return Price(**parts, low=low, width=high - low, bounded=not metric.unbounded)

@@ -1,0 +1,160 @@
+"""Differences of models: what decisions ask of the models of strata, whatever the inference."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.simultaneous.probability_best import p_best, shrinkage
+from polars_scorio.kernels.simultaneous.step_down import (
+    Critical,
+    Decided,
+    all_pairs_critical,
+    baseline_critical,
+    final_critical,
+    step_down,
+)
+
+
+class Differences(NamedTuple):
+    """The numbers of some pairs in each stratum, shape (S, P); NaN where there is no such number.
+
+    `z` has the sign of `diff`, `prob` is the chance that the order is right.
+    """
+
+    diff: Floats
+    sigma: Floats
+    z: Floats
+    prob: Floats
+    lo: Floats
+    hi: Floats
+
+    def without_zero(self) -> Mask:
+        """Where the order is known: zero lies outside of the interval."""
+        return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
+
+
+class Scores(Protocol):
+    """The models of some strata, equally many in each, and what is known of their differences."""
+
+    @property
+    def ranked(self) -> Floats:
+        """Numbers by which the models are ranked, shape (S, L); NaN: a model is not ranked."""
+
+    def quantile(self, probability: float) -> Floats:
+        """Quantile of a standardized difference of one pair, shape (S,)."""
+
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
+        """Critical values for all pairs at once, those of columns `a` and `b`; for `step_down`."""
+
+    def decided(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models, shape (S, L).
+
+        The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
+        """
+
+    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Between each model and the next in an order of shape (S, L): shape (S, L - 1)."""
+
+    def p_best(self) -> Floats:
+        """Chance of each model to be the best, shape (S, L)."""
+
+
+def simultaneous_verdicts(
+    scores: Scores, a: Ints, b: Ints, confidence: float, baseline: int | None = None
+) -> tuple[Mask, Floats]:
+    """Pairs that differ, by verdicts of which all of a stratum hold at once.
+
+    Returns
+    -------
+    differs : ndarray of bool, shape (S, P)
+        By `step_down`.
+    c : ndarray of float, shape (S, P)
+        The critical value with which the interval of a pair agrees with its verdict.
+    """
+    here = np.isfinite(scores.ranked)
+    critical = scores.critical(a, b, confidence, baseline)
+    return step_down(here[:, a] & here[:, b], critical, scores.decided(a, b))
+
+
+def standardized(diff: Floats, sigma: Floats) -> Floats:
+    """How many standard deviations a difference is away from none: 0 where there is none."""
+    z = np.zeros_like(diff)
+    with np.errstate(divide="ignore"):
+        return np.divide(diff, sigma, out=z, where=diff != 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentScores(ABC):
+    """Models of which each has an estimate with an error of its own, arrays of shape (S, L).
+
+    Attributes
+    ----------
+    mu, sigma : ndarray of float
+        Sigma is NaN where only a range is known.
+    limit : float
+        How far apart two of them are shown to be at most.
+    """
+
+    mu: Floats
+    sigma: Floats
+    limit: float
+
+    @property
+    def ranked(self) -> Floats:
+        """By which number each model is ranked."""
+        return np.where(np.isfinite(self.sigma), self.mu, np.nan)
+
+    def quantile(self, probability: float) -> Floats:
+        """Of a standardized difference."""
+        return np.full(len(self.mu), scipy.special.ndtri(probability))
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Between each model and the next."""
+        mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
+        return standardized(mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:]))
+
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - only models on the same questions need the pairs
+        """Critical values for `step_down`."""
+        if baseline is None:
+            return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
+        return baseline_critical(self.sigma, baseline, confidence)
+
+    @abstractmethod
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values.
+
+        The values have the shape (S, 1), or (S, L) for a value for each model.
+        """
+
+    @abstractmethod
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical values for all pairs of each model at once, for `counts_at`."""
+
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models."""
+        if not simultaneous:
+            return self.counts_at(self.row_critical(confidence), np.arange(len(self.mu)))
+
+        def decided_pairs(c: Floats, strata: Ints) -> Ints:
+            return np.asarray(self.counts_at(c[:, None], strata)[1].sum(axis=1))
+
+        models = np.isfinite(self.ranked).sum(axis=1)
+        c = final_critical(models, confidence, decided_pairs)
+        return self.counts_at(c[:, None], np.arange(len(c)))
+
+    def p_best(self) -> Floats:
+        """How likely each model is the best."""
+        ranked = self.ranked
+        return p_best(shrinkage(ranked, self.sigma)[:, None] * ranked, self.sigma)

@@ -1,0 +1,168 @@
+"""The questions of a report as arrays, in cells: a cell has rows of its own in the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import View
+from polars_scorio.counting.answers import RIGHT, VOTES
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.checks import BALLOTS
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.tally import DROPPED, REWARDS, class_columns
+from polars_scorio.counting.trials import CLUSTER
+from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.calibrated.vote_price import Votes
+from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.kernels.votes import Ballots
+
+# The group of a cell, in a frame of facts.
+GROUP = ":group"
+# The number of questions without any outcome, where they are left out; that of clusters.
+UNSCORED, CLUSTERS = "unscored", "clusters"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionCells:
+    """Questions in cells, which are the groups of a log or each of their questions.
+
+    Attributes
+    ----------
+    classes : Classes
+        The classes into which the trials of a question are counted.
+    flat : DataFrame
+        A row for each question of each group.
+    group : ndarray of int, shape (R,)
+        The group of each row.
+    states, fitted : States
+        The questions in their cells, and in their groups; the same object if groups are the cells.
+    unscored, lost : ndarray of int, shape (groups,)
+        How many questions without any outcome were left out, and how many trials with them.
+    clusters : Clustered or None
+        The questions of the groups in their clusters, if the log has them.
+    """
+
+    classes: Classes
+    flat: pl.DataFrame
+    group: Ints
+    states: States
+    fitted: States
+    unscored: Ints
+    lost: Ints
+    clusters: Clustered | None
+
+    @classmethod
+    def read(
+        cls, groups: pl.Series, classes: Classes, *, with_prior: bool, per_question: bool = False
+    ) -> QuestionCells:
+        """Read the list of questions of each group."""
+        flat = groups.explode(**AS_ROWS).struct.unnest()
+        group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
+        counts = count_matrix(flat, class_columns(classes))
+        empty = counts.sum(axis=1) == 0
+        unscored = np.bincount(group[empty], minlength=len(groups))
+        lost = np.bincount(group[empty], flat[DROPPED].to_numpy()[empty], len(groups))
+        if empty.any():
+            flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
+        no_prior = np.broadcast_to(np.int64(0), counts.shape)
+        prior = count_matrix(flat, class_columns(classes, ":d")) if with_prior else no_prior
+        every = np.broadcast_to(np.int64(1), len(flat))
+        fitted = States.tally(counts, prior, group, every, len(groups))
+        states = fitted
+        if per_question:
+            states = States.tally(counts, prior, np.arange(len(flat)), every, len(flat))
+        clusters = None
+        if CLUSTER in flat.columns:
+            clusters = Clustered.tally(
+                counts, prior, group, _cluster_ranks(flat), every, len(groups)
+            )
+        lost = lost.astype(np.int64)
+        return cls(classes, flat, group, states, fitted, unscored, lost, clusters)
+
+    @classmethod
+    def of_states(cls, states: States, classes: Classes) -> QuestionCells:
+        """Cells of questions of which nothing but counts is known."""
+        none = np.zeros(states.groups, dtype=np.int64)
+        return cls(classes, pl.DataFrame(), none[:0], states, states, none, none, None)
+
+    @property
+    def per_question(self) -> bool:
+        """Whether each question is a cell."""
+        return self.states is not self.fitted
+
+    @property
+    def cell_of_row(self) -> Ints:
+        """The cell of each row of `flat`."""
+        return np.arange(len(self.flat)) if self.per_question else self.group
+
+    @property
+    def group_of_cell(self) -> Ints:
+        """The group of each cell."""
+        return self.group if self.per_question else np.arange(self.states.groups)
+
+    def seen_as(self, view: View, states: States | None = None) -> States:
+        """The states of the cells, or others of the same classes, as a metric looks at them."""
+        states = self.states if states is None else states
+        # Two classes of which the last is success are failure and success already.
+        if view == "success" and (self.classes.size, self.classes.successful) != (2, [1]):
+            return states.binary(self.classes.successful)
+        return states
+
+    def rewards(self) -> Rewards:
+        """The rewards of each question, which is a row of `flat`."""
+        rewards = self.flat[REWARDS]
+        offsets = np.concatenate([[0], np.cumsum(rewards.list.len().to_numpy())]).astype(np.int64)
+        values = rewards.explode(**AS_ROWS).cast(pl.Float64).to_numpy()
+        return Rewards(values, offsets, self.cell_of_row, self.states.groups)
+
+    def votes(self, *, clustered: bool) -> tuple[Votes, Clustered | None]:
+        """The answers of each question; and, if `clustered`, of the same questions in clusters."""
+        trials = count_matrix(self.flat, class_columns(self.classes)).sum(axis=1)
+        cluster = _cluster_ranks(self.flat) if clustered and self.clusters is not None else None
+        ballots = read_ballots(self.flat[BALLOTS], trials)
+        return Votes.tally(ballots, self.cell_of_row, self.states.groups, cluster)
+
+    def facts(self) -> pl.DataFrame:
+        """The group of each cell, and its numbers of questions, clusters, trials, dropped ones."""
+        cells = self.states.groups
+        dropped = np.bincount(self.cell_of_row, weights=self.flat[DROPPED], minlength=cells)
+        if not self.per_question:
+            dropped += self.lost
+        owner = self.group_of_cell
+        return pl.DataFrame(
+            {
+                GROUP: owner,
+                "questions": self.states.size,
+                CLUSTERS: None if self.clusters is None else self.clusters.number[owner],
+                "trials": self.states.trials,
+                "dropped": dropped,
+                UNSCORED: self.unscored[owner],
+            }
+        )
+
+
+def count_matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:
+    """Columns of integers as a matrix with a row for each row, which lies column after column."""
+    return np.stack([flat[column].to_numpy() for column in columns], dtype=np.int64).T
+
+
+def read_ballots(answers: pl.Series, trials: Ints) -> Ballots:
+    """The answers of questions with so many trials each, of which some abstained."""
+    lengths = answers.list.len().to_numpy().astype(np.int64)
+    question = np.repeat(np.arange(lengths.size), lengths)
+    place = np.arange(question.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    given = answers.explode(**AS_ROWS).drop_nulls().struct.unnest()
+    shape = lengths.size, int(lengths.max(initial=0))
+    votes, right = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
+    votes[question, place] = given[VOTES].to_numpy()
+    right[question, place] = given[RIGHT].to_numpy() > 0
+    return Ballots(votes, right, trials - votes.sum(axis=1))
+
+
+def _cluster_ranks(flat: pl.DataFrame) -> Ints:
+    """The cluster of each row as a number, from 1 on."""
+    return flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)

@@ -1,0 +1,99 @@
+"""The columns of a report: one value, made once for each report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from polars_scorio.arguments import Per
+from polars_scorio.counting.cluster_membership import cluster_dtype
+from polars_scorio.counting.trials import CLUSTER, Trials
+from polars_scorio.metrics.summary import NUMBERS
+from polars_scorio.reporting.inference.cell_numbers import INTERVAL_DTYPES, PRICE, PRICE_DTYPE
+from polars_scorio.reporting.question_cells import CLUSTERS, UNSCORED
+
+
+@dataclass(frozen=True, slots=True)
+class ReportColumns:
+    """The columns of a report with their types, in their order.
+
+    Attributes
+    ----------
+    keys : dict
+        The strata and the model.
+    question : dict
+        The question, if each has rows of its own.
+    labels : dict
+        Metric and draw size.
+    facts : dict
+        Counts that all metrics share.
+    numbers : dict
+        What is said of a metric.
+    hidden : dict
+        Columns that rows have inside a plan alone.
+    """
+
+    keys: dict[str, pl.DataType]
+    question: dict[str, pl.DataType]
+    labels: dict[str, pl.DataType]
+    facts: dict[str, pl.DataType]
+    numbers: dict[str, pl.DataType]
+    hidden: dict[str, pl.DataType] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> list[str]:
+        """The names of all columns of the result."""
+        return [*self.keys, *self.question, *self.beside_keys]
+
+    @property
+    def beside_keys(self) -> dict[str, pl.DataType]:
+        """The columns that each metric has in a report, beside the keys."""
+        return self.labels | self.facts | self.numbers
+
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        """The columns of a row inside a plan, where rows are lists beside their keys."""
+        return self.question | self.beside_keys | self.hidden
+
+    @property
+    def of_questions(self) -> list[str]:
+        """The columns that come with a question."""
+        return [*self.question, *(name for name in self.hidden if name == CLUSTER)]
+
+    @property
+    def computed(self) -> list[str]:
+        """The columns of numbers, with those inside a plan."""
+        return [*self.numbers, *(name for name in self.hidden if name != CLUSTER)]
+
+    def with_intervals(self) -> ReportColumns:
+        """The columns with those from which intervals of means over strata are made."""
+        return replace(self, hidden=self.hidden | INTERVAL_DTYPES)
+
+    def with_price(self) -> ReportColumns:
+        """The columns with the price of an estimate, for comparisons of calibrated numbers."""
+        return replace(self, hidden=self.hidden | {PRICE: PRICE_DTYPE})
+
+    def with_cluster(self, trials: Trials) -> ReportColumns:
+        """The columns with the cluster of a question, if the log has clusters."""
+        if trials.cluster is None:
+            return self
+        return replace(self, hidden=self.hidden | {CLUSTER: cluster_dtype(trials.cluster)})
+
+
+def report_columns(trials: Trials, per: Per = "model") -> ReportColumns:
+    """The columns of a report of a log."""
+    whole = per == "model"
+    facts: dict[str, pl.DataType] = {"questions": pl.UInt32()}
+    if whole and trials.cluster is not None:
+        facts[CLUSTERS] = pl.UInt32()
+    facts |= {"trials": pl.UInt64(), "dropped": pl.UInt64()}
+    if whole and trials.roles.unscored == "drop":
+        facts[UNSCORED] = pl.UInt64()
+    return ReportColumns(
+        keys=trials.strata | trials.models,
+        question={} if whole else {trials.question.name: trials.question.dtype},
+        labels={"metric": pl.String(), "k": pl.Int64()},
+        facts=facts,
+        numbers=dict.fromkeys(NUMBERS, pl.Float64()),
+    )

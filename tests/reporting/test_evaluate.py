@@ -1,0 +1,39 @@
+"""What runs when a report is collected: one call for all groups, an inference for each metric."""
+
+import polars as pl
+
+import polars_scorio as ps
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind
+from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy
+from polars_scorio.reporting.inference import calibrated, pooled
+from polars_scorio.reporting.report_columns import report_columns
+from polars_scorio.reporting.request import Request
+from tests.made_logs import drawn
+
+
+def test_each_inference_is_asked_once_for_all_its_metrics(monkeypatch):
+    asked = []
+    for made in (calibrated.CalibratedInference, pooled.PooledInference):
+        numbers = made.numbers
+
+        def listening(self, metrics, cells, *, numbers=numbers):
+            asked.append((type(self).__name__, [metric.function for metric, _ in metrics]))
+            return numbers(self, metrics, cells)
+
+        monkeypatch.setattr(made, "numbers", listening)
+    log = drawn(2, range(4), most=3).scorio(by="domain", success=2, inference="calibrated")
+    rows = log.report(ps.avg(), ps.bayes(), ps.pass_at_k([1, 2]))
+    assert asked == [("CalibratedInference", ["avg", "pass_at_k"]), ("PooledInference", ["bayes"])]
+    assert rows["metric"][:4].to_list() == ["avg", "bayes", "pass_at_k", "pass_at_k"]
+
+
+def test_rows_come_in_a_list_for_each_group():
+    trials = bind(drawn(2, range(4), most=3).lazy(), Roles(by=["domain"], success=2))
+    request = Request.of(trials, [ps.avg(), ps.pass_at_k([1, 2])])
+    columns = report_columns(trials)
+    groups = request.groups().collect()
+    evaluated = Evaluation(request, columns)(groups)
+    assert evaluated[RESULTS].list.len().unique().to_list() == [3]
+    assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))
+    assert tidy(evaluated).columns == [*groups.drop(groups.columns[-1]).columns, *columns.schema]

@@ -1,0 +1,45 @@
+"""The columns of a report: their order, and which a report has."""
+
+import polars as pl
+
+import polars_scorio as ps
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind
+from polars_scorio.reporting.report_columns import report_columns
+from tests.made_logs import drawn, outcomes
+
+LOG = outcomes({(2, 1): 2})
+
+
+def test_the_columns_of_a_plain_report_are_those_of_the_manual():
+    columns = report_columns(bind(LOG.lazy(), Roles()))
+    facts = ["questions", "trials", "dropped"]
+    numbers = ["estimate", "mu", "sigma", "lo", "hi"]
+    assert columns.shown == ["model", "metric", "k", *facts, *numbers]
+    assert columns.shown == LOG.scorio.report(ps.avg()).columns
+    assert [*columns.facts] == facts
+    assert columns.hidden == {}
+
+
+def test_clusters_and_unscored_questions_are_facts_of_models_alone():
+    log = drawn(1, range(4), most=2).with_columns(passage=pl.col("question"))
+    trials = bind(
+        log.lazy(), Roles(by=["domain"], cluster="passage", missing="drop", unscored="drop")
+    )
+    assert [*report_columns(trials).facts] == [
+        *("questions", "clusters", "trials", "dropped", "unscored"),
+    ]
+    each = report_columns(trials, "question")
+    assert [*each.facts] == ["questions", "trials", "dropped"]
+    assert each.shown[:3] == ["domain", "model", "question"]
+
+
+def test_columns_inside_a_plan_come_after_those_that_are_shown():
+    trials = bind(LOG.lazy(), Roles())
+    columns = report_columns(trials)
+    priced = columns.with_intervals().with_price()
+    assert priced.shown == columns.shown
+    assert [*priced.schema][-3:] == [":center", ":reach", ":price"]
+    assert priced.computed == [*columns.numbers, ":center", ":reach", ":price"]
+    # A log without clusters has none of their columns.
+    assert columns.with_cluster(trials) == columns
