@@ -14,10 +14,6 @@ Mass = TypeVar("Mass", Floats, Ints)
 # Numbers in a temporary array of a kernel: 1 MB, so that several stay in the caches.
 CELLS = 2**17
 
-# glibc returns freed memory to the system at once, unless it has freed a block as large before:
-# temporaries of a few 100 KB then cost more page faults than arithmetic. No page of it is touched.
-np.empty(2**20)
-
 
 def weight_range(w: Floats) -> float:
     """Return the largest weight minus the smallest: the unit of the variances.
