@@ -13,7 +13,7 @@ from polars_scorio.kernels.calibrated.error_polynomials import (
     variance_degree,
 )
 from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.draws.chance_tables import binomial_chances, draw_chances
+from polars_scorio.kernels.draws.chance_tables import binomial_chances
 
 SHAPES = {
     "any": credit.any_success,
@@ -75,12 +75,3 @@ def test_elevation_keeps_the_polynomial():
     after = binomial_chances(9, p, 1 - p) @ elevate(values, 9)
     # Averages of at most ten rounded values; atol is for the zero at p = 0.
     np.testing.assert_allclose(after, before, rtol=1e-13, atol=1e-15)
-
-
-def test_chances_of_a_draw():
-    known = [[comb(u, j) * comb(9 - u, 4 - j) / comb(9, 4) for j in range(5)] for u in range(10)]
-    # exp() of logs of binomials below 5: a few roundings.
-    np.testing.assert_allclose(draw_chances(9, 4), known, rtol=1e-13)
-    large = draw_chances(3000, 1000)  # not kept
-    # exp() of logs of binomials near 2,000, each rounded: 8e-12 here.
-    np.testing.assert_allclose(large.sum(axis=1), 1, rtol=1e-10)
