@@ -31,7 +31,7 @@ from polars_scorio.kernels.expected_variance import (
     allocation,
     expected_squared_sigma,
 )
-from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
@@ -161,7 +161,7 @@ class _Expected:
     group: Ints
 
     @classmethod
-    def of(cls, posterior: Questions, metric: WeightedMetric) -> _Expected:
+    def of(cls, posterior: QuestionPosteriors, metric: WeightedMetric) -> _Expected:
         """Those of a posterior."""
         _, mu, sigma, _ = metric.summary(posterior, None)
         states, ahead = posterior.states, metric.expected_variance(posterior)

@@ -31,7 +31,7 @@ Target = Literal["benchmark", "population"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Independent:
+class SeparatePosteriors:
     """Every question has its own prior, Dirichlet(1, ..., 1) unless a metric says otherwise.
 
     Weights are expected in units of their spread: their variances are in its square.
@@ -91,9 +91,9 @@ class Independent:
         size = total * variance
         return ExpectedVariance(size, size * (total - n), n).of(self.states.state)
 
-    def without_prior(self) -> Independent:
+    def without_prior(self) -> SeparatePosteriors:
         """The same questions without prior trials."""
-        return Independent(self.states.observed())
+        return SeparatePosteriors(self.states.observed())
 
     def _nu(self, alpha: Floats | float) -> Floats:
         nu: Floats = alpha + self.states.mass
@@ -114,7 +114,7 @@ class _Group(NamedTuple):
 class Pooled:
     """The questions of a group share one prior, which is fitted to them: partial pooling.
 
-    Weights are expected in units of their spread, as for `Independent`.
+    Weights are expected in units of their spread, as for `SeparatePosteriors`.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Pooled:
         """What further trials are expected to leave of the variance of the average weight.
 
         With the fitted prior held fixed: v is the variance of a question, T its ratio to the
-        expected variance of a trial, as for `Independent`.
+        expected variance of a trial, as for `SeparatePosteriors`.
         """
         counts = self.states.counts + self.states.prior
         a, x = np.zeros((2, self.states.state.size))
@@ -279,4 +279,4 @@ def _fit(counts: Ints, questions: Ints) -> Grid:
     return fit_categories(counts, questions)
 
 
-Questions: TypeAlias = "Independent | Pooled"
+QuestionPosteriors: TypeAlias = "SeparatePosteriors | Pooled"

@@ -21,7 +21,7 @@ from polars_scorio.kernels.draws.expected_credit import (
 )
 from polars_scorio.kernels.geometric_blends import blend, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
-from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.metrics.draw_metric import UNIT, Gains, drawing, trials_and_successes
 from polars_scorio.metrics.metric import Description, Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
@@ -73,7 +73,7 @@ class BlendMetric(Metric):
             if k is not None
         ]
 
-    def summary(self, posterior: Questions, k: int | None) -> Summary:
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
         states, powers = posterior.states, self.powers

@@ -13,7 +13,7 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.variance_price import GainsOf
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import expected_credit
-from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Description, Metric
 from polars_scorio.metrics.metric_arguments import (
@@ -58,7 +58,7 @@ class DrawMetric(Metric):
         """Whether a draw is all trials of a question: without draw sizes it is."""
         return self.k == ALL_TRIALS
 
-    def summary(self, posterior: Questions, k: int | None) -> Summary:
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         n, c = trials_and_successes(posterior.states)
         expected = np.empty(n.size)

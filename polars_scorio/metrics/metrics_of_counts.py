@@ -11,7 +11,7 @@ from polars_scorio.arguments import check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posterior_intervals import normal_interval
-from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.kernels.states import States, distinct
 from polars_scorio.metrics.summary import (
     INFINITE,
@@ -95,7 +95,7 @@ class Answer:
         """The `NUMBERS` of each row of counts, as a report with ``inference="published"``."""
         (k,) = self.metric.k
         with quiet_infinities(self.metric):
-            summary = self.metric.summary(Independent(_as_groups(counts)), k)
+            summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
             ends = normal_interval(
                 summary.mu, summary.sigma, float(self.confidence), self.metric.bounds
             )

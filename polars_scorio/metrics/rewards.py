@@ -12,7 +12,7 @@ from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
 from polars_scorio.kernels.draws.credit import any_success
 from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
-from polars_scorio.kernels.posteriors import Questions
+from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.states import Rewards, States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import (
@@ -56,7 +56,7 @@ class BestMetric(Metric):
         """The price of the best of three or more rewards, or of one, for each k."""
         return best_prices(questions, self.weights, [k for k in self.k if k is not None])
 
-    def summary(self, posterior: Questions | Rewards, k: int | None) -> Summary:
+    def summary(self, posterior: QuestionPosteriors | Rewards, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
         if isinstance(posterior, Rewards):

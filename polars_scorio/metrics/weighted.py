@@ -11,7 +11,7 @@ from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
-from polars_scorio.kernels.posteriors import Independent, Questions
+from polars_scorio.kernels.posteriors import QuestionPosteriors, SeparatePosteriors
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Description, Headline, Metric
 from polars_scorio.metrics.metric_arguments import (
@@ -61,7 +61,7 @@ class WeightedMetric(Metric):
         """The metric with these weights, if it has none yet."""
         return self if self.w is not None else replace(self, w=w)
 
-    def expected_variance(self, posterior: Questions) -> ExpectedVariance:
+    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
         """Variance that further trials are expected to leave, in squared `unit`.
 
         Of the questions of each pair of a group and a state of the posterior, shape (P,); if
@@ -80,7 +80,7 @@ class WeightedMetric(Metric):
         """The price of the average of three or more weights, or of one."""
         return [average_price(questions, self.weights)]
 
-    def summary(self, posterior: Questions, k: int | None) -> Summary:  # noqa: ARG002 - no k
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
         w = self.weights
         # In units of their range: the square of the weights may be larger than a float.
@@ -93,7 +93,7 @@ class WeightedMetric(Metric):
         posterior = posterior.without_prior()
         sigma = unit * posterior.average_sigma(scaled)
         extreme = (estimate == w.min()) | (estimate == w.max())
-        if isinstance(posterior, Independent) or not extreme.any():
+        if isinstance(posterior, SeparatePosteriors) or not extreme.any():
             return Summary(estimate, estimate, sigma)
         # An average on a bound has no interval of its own that is worth the name.
         mu, wider = posterior.weighted(scaled)

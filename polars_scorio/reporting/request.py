@@ -13,7 +13,7 @@ from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.groups import groups
 from polars_scorio.counting.trials import Trials, as_categories, bind
-from polars_scorio.kernels.posteriors import Questions, Target
+from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import check_weight_sizes
@@ -124,7 +124,7 @@ class Request:
             groups, self.classes, with_prior=with_prior, per_question=per_question
         )
 
-    def posterior(self, cells: QuestionCells) -> Questions:
+    def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""
         metric, view = self.metrics[0]
         inference = self.choice.inference_of(metric, view)

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.kernels.prefix_rankings import convergence
 from polars_scorio.kernels.states import Outcomes
 
@@ -50,7 +50,9 @@ def main() -> None:
             start, start_cpu = time.perf_counter(), time.process_time()
             result = convergence(
                 outcomes,
-                lambda states, metric=metric: metric.summary(Independent(states), metric.k[0]).mu,
+                lambda states, metric=metric: (
+                    metric.summary(SeparatePosteriors(states), metric.k[0]).mu
+                ),
                 replicates=options.replicates,
                 scheme=scheme,
                 rng=np.random.default_rng(0),

@@ -15,7 +15,7 @@ from polars_scorio.kernels.expected_variance import (
     allocation,
     expected_squared_sigma,
 )
-from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.kernels.states import States
 from tests.made_logs import law
 from tests.moments import dirichlet
@@ -45,10 +45,12 @@ def predictive(nu: Sequence[int], counts: Sequence[int]) -> Fraction:
     return ways * prod(map(rising, nu, counts)) / rising(sum(nu), m)
 
 
-def posterior(counts: Sequence[int], prior: Sequence[int]) -> Independent:
+def posterior(counts: Sequence[int], prior: Sequence[int]) -> SeparatePosteriors:
     """One question in one group."""
     zero = np.zeros(1, dtype=np.int64)
-    return Independent(States.tally(np.array([counts]), np.array([prior]), zero, zero + 1, 1))
+    return SeparatePosteriors(
+        States.tally(np.array([counts]), np.array([prior]), zero, zero + 1, 1)
+    )
 
 
 def fractions_of(ahead: ExpectedVariance, question: int) -> tuple[Fraction, Fraction, Fraction]:

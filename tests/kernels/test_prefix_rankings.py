@@ -14,7 +14,7 @@ from scipy import stats
 import polars_scorio as ps
 from polars_scorio.kernels import prefix_rankings as module
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.posteriors import Independent, Pooled
+from polars_scorio.kernels.posteriors import Pooled, SeparatePosteriors
 from polars_scorio.kernels.prefix_rankings import Convergence, competition_ranks, convergence, tau_b
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics import Metric
@@ -28,7 +28,7 @@ MODELS = st.integers(1, 4).flatmap(
 
 
 def score_by(metric: Metric) -> Callable[[States], Floats]:
-    return lambda states: metric.summary(Independent(states), metric.k[0]).mu
+    return lambda states: metric.summary(SeparatePosteriors(states), metric.k[0]).mu
 
 
 def success(states: States) -> Floats:

@@ -23,7 +23,7 @@ from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.variance_price import Price, estimates
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.posteriors import Independent, Target
+from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import quiet_infinities
@@ -93,7 +93,7 @@ class CalibratedInference:
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
     ) -> Floats:
         """The estimate of each cell, which needs no fit."""
-        return metric.summary(Independent(cells.seen_as(view)), k).estimate
+        return metric.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
 
     def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
         """The models of strata, from rows of a report.
@@ -160,7 +160,7 @@ class CalibratedInference:
         states = cells.states
         every = np.arange(len(states.counts))
         each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
-        values = metric.summary(Independent(each), k).estimate
+        values = metric.summary(SeparatePosteriors(each), k).estimate
         sampled = sampled_numbers(price, states, values, clusters, self.confidence)
         return clipped_numbers(sampled, metric)
 

@@ -12,7 +12,7 @@ from polars.dataframe.group_by import GroupBy
 from polars_scorio.arguments import View
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.posterior_intervals import normal_interval
-from polars_scorio.kernels.posteriors import Independent
+from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import quiet_infinities
@@ -44,9 +44,9 @@ class PublishedInference:
             for k in metric.k
         }
 
-    def posterior(self, view: View, cells: QuestionCells) -> Independent | Rewards:
+    def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors | Rewards:
         """The posterior of the questions in each cell; of rewards, the rewards."""
-        return cells.rewards() if view == "rewards" else Independent(cells.seen_as(view))
+        return cells.rewards() if view == "rewards" else SeparatePosteriors(cells.seen_as(view))
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
@@ -65,7 +65,7 @@ class PublishedInference:
         return normal_interval(mu, sigma, self.confidence, metric.bounds)
 
     def _cell_numbers(
-        self, metric: Metric, k: int | None, posterior: Independent | Rewards
+        self, metric: Metric, k: int | None, posterior: SeparatePosteriors | Rewards
     ) -> CellNumbers:
         with quiet_infinities(metric):
             estimate, mu, sigma, _ = metric.summary(posterior, k)
