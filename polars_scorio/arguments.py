@@ -146,8 +146,12 @@ def nearest_hint(word: str, known: Iterable[str]) -> str:
     --------
     >>> nearest_hint("calibratd", ["published", "calibrated"])
     ": did you mean 'calibrated'?"
+    >>> nearest_hint("tau3", ["helm", "tau2_bench"])  # begins alike, however long it is
+    ": did you mean 'tau2_bench'?"
     """
+    known = list(known)
     near = get_close_matches(word, known, 1)
+    near += [other for other in known if other[:3] == word[:3]]
     return f": did you mean {near[0]!r}?" if near else ""
 
 
@@ -160,6 +164,11 @@ def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     module 'polars_scorio' has no attribute 'pass_at_K': did you mean 'pass_at_k'?
     """
     return AttributeError(f"{owner} has no attribute {name!r}{nearest_hint(name, known)}")
+
+
+def public_names(owner: type) -> list[str]:
+    """The public methods and properties of a class."""
+    return [name for name in dir(owner) if not name.startswith("_")]
 
 
 def check_column(keyword: str, value: object, *, optional: bool = False) -> None:

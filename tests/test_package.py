@@ -40,6 +40,34 @@ def test_the_metadata_is_read_only_when_it_is_asked_for():
     assert "__version__" not in vars(ps)
 
 
+@pytest.mark.parametrize(
+    ("owner", "name", "nearest"),
+    [
+        (ps, "pass_at_K", "pass_at_k"),
+        (ps.logs, "tau3", "tau2_bench"),
+        (ps.logs, "tau_bensh", "tau_bench"),
+        (ps.rubrics, "exact_mach", "exact_match"),
+        (ps.spectrum_weights, "unifrom", "uniform"),
+        (ps.sql, "duckdb_macro", "duckdb_macros"),
+        (pl.DataFrame().scorio, "pas_at_k", "pass_at_k"),
+        (pl.LazyFrame().scorio, "leader_board", "leaderboard"),
+        (pl.col("category").scorio, "pas_at_k", "pass_at_k"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_unknown_name_is_answered_with_the_nearest(owner, name, nearest):
+    with pytest.raises(
+        AttributeError, match=rf" has no attribute '{name}': did you mean '{nearest}'"
+    ):
+        getattr(owner, name)
+
+
+@pytest.mark.parametrize("module", [ps.logs, ps.rubrics, ps.spectrum_weights, ps.sql])
+def test_a_room_shows_its_public_names_only(module):
+    assert dir(module) == sorted(module.__all__)
+    assert all(callable(getattr(module, name)) for name in module.__all__)
+
+
 def test_importing_the_package_leaves_what_most_programs_never_use():
     code = """import sys, polars_scorio
 waiting = ["logs", "rubrics", "sql", "decisions", "display.tables", "reporting.report"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import polars as pl
 
 from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
-from polars_scorio.arguments import Per
+from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import counts
@@ -44,6 +44,12 @@ class Accessor(Generic[FrameT]):
         self._log: FrameT = frame
         self._roles = roles or Roles()
         self._chosen = chosen or Chosen()
+
+    if not TYPE_CHECKING:  # checkers would take it for a promise of every name
+
+        def __getattr__(self, name: str) -> object:
+            """Answer an unknown name with the nearest method."""
+            raise unknown_name("an accessor of a log", name, public_names(type(self)))
 
     def __repr__(self) -> str:
         return as_text(self._title, self._shown)

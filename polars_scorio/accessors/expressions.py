@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import ParamSpec, Protocol
+from typing import TYPE_CHECKING, ParamSpec, Protocol
 
 import polars as pl
 
 from polars_scorio import metrics
+from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
@@ -81,6 +82,12 @@ class ScorioExpr:
     def __init__(self, expr: pl.Expr, roles: Roles | None = None) -> None:
         self._expr = expr
         self._roles = roles or Roles()
+
+    if not TYPE_CHECKING:  # checkers would take it for a promise of every name
+
+        def __getattr__(self, name: str) -> object:
+            """Answer an unknown name with the nearest method."""
+            raise unknown_name("an accessor of an expression", name, public_names(type(self)))
 
     def __repr__(self) -> str:
         return f"<scorio of {self._expr}>"

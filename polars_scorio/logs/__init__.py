@@ -6,6 +6,9 @@ such as ``missing=``. What a reader's docstring calls null is a trial without an
 crashed or was not scored.
 """
 
+from typing import TYPE_CHECKING
+
+from polars_scorio.arguments import unknown_name
 from polars_scorio.logs.evalplus import evalplus
 from polars_scorio.logs.every_eval_ever import every_eval_ever
 from polars_scorio.logs.harbor import harbor
@@ -45,3 +48,15 @@ __all__ = [
     "verifiers",
     "verl",
 ]
+
+
+if not TYPE_CHECKING:  # checkers would take it for a promise of every name
+
+    def __getattr__(name: str) -> object:
+        """Answer an unknown name with the nearest reader."""
+        raise unknown_name(f"module {__name__!r}", name, __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names only, not what this module imports."""
+    return __all__

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -25,6 +26,7 @@ from polars_scorio.arguments import (
     check_number,
     flat_numbers,
     shown,
+    unknown_name,
 )
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.draws import credit
@@ -39,6 +41,19 @@ __all__ = [
     "threshold",
     "uniform",
 ]
+
+
+if not TYPE_CHECKING:  # checkers would take it for a promise of every name
+
+    def __getattr__(name: str) -> object:
+        """Answer an unknown name with the nearest function."""
+        raise unknown_name(f"module {__name__!r}", name, __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names only, not what this module imports."""
+    return __all__
+
 
 _MOST = 1_000_000
 _ROUNDING = 1e-12

@@ -17,6 +17,9 @@ frame, or take the thresholds once, keep them, and pass them for every run:
 ['ood']
 """
 
+from typing import TYPE_CHECKING
+
+from polars_scorio.arguments import unknown_name
 from polars_scorio.rubrics.reading import Reading, thresholds
 from polars_scorio.rubrics.rubric import Rubric, rubric
 from polars_scorio.rubrics.schemata import (
@@ -68,3 +71,15 @@ __all__ = [
     "verifier_only",
     "verifier_prob",
 ]
+
+
+if not TYPE_CHECKING:  # checkers would take it for a promise of every name
+
+    def __getattr__(name: str) -> object:
+        """Answer an unknown name with the nearest rubric."""
+        raise unknown_name(f"module {__name__!r}", name, __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names only, not what this module imports."""
+    return __all__
