@@ -41,6 +41,8 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         print_text(made.markdown())
     else:
         write_whole(Path(asked.output), made.html())
-        said = made.headline if refusal is None else command_words(made.headline, vars(asked))
-        print_text(f"{said}\n{asked.output}")
+        headline = made.headline
+        if refusal is not None:
+            headline = command_words(headline, vars(asked))
+        print_text(f"{headline}\n{asked.output}")
     return refusal

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
 _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
-# The words of 2023.
+# Statuses that EvalPlus wrote in 2023, in its present words.
 _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
 
 
@@ -79,7 +79,7 @@ def _program_rows(_: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - 
 
 
 def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON
-    """Of each program how it fared on base and plus."""
+    """The statuses of each program on the tests base and plus."""
     if isinstance(programs, list):
         return [(program["base_status"], program["plus_status"]) for program in programs]
     number = programs["nfiles"]
@@ -88,6 +88,6 @@ def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # 
 
 
 def _old_statuses(results: list[list[Any]] | None, number: int) -> list[str | None]:
-    """The statuses that 2023 wrote in a list of pairs; null where these tests did not run."""
+    """The statuses of one kind of tests in a file of 2023; null if those tests did not run."""
     found = [_WORDS.get(status, status) for status, _ in results or ()]
     return [*found, *[None] * (number - len(found))]

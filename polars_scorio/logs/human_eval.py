@@ -59,7 +59,7 @@ def _scan_programs(file: Path, model: str) -> pl.LazyFrame:
         "model": pl.lit(model),
         "question": pl.col("task_id"),
         "category": pl.col("passed"),
-        # The text of an exception follows.
+        # Behind these words stands the text of an exception.
         "result": pl.col("result").str.extract(r"^(passed|timed out|failed)"),
     }
     return scan_lines(file, _EXPECTED, _SCHEMA, columns)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
-# What inspect's value_to_float makes of the letters.
+# The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _COLUMNS = {
     "model": pl.String,
@@ -128,7 +128,7 @@ def _sample_rows(
 
 def _json_log(file: Path) -> dict[str, Any]:
     if file.suffix == ".eval":
-        Archive(file, _EXPECTED, 0)  # says what is wrong with it
+        Archive(file, _EXPECTED, 0)  # raises an error that says what is wrong with the file
     log = read_json(file, _EXPECTED)
     if not isinstance(log, dict) or "eval" not in log:
         raise unexpected_content(file, _EXPECTED, describe_content(log))
@@ -136,7 +136,7 @@ def _json_log(file: Path) -> dict[str, Any]:
 
 
 def _archive_log(file: Path, limit: int) -> dict[str, Any]:
-    """Header and samples of an archive; of a run that was cut short what its journal has."""
+    """Header and samples of an archive; if the run was cut short, those of its journal."""
     archive = Archive(file, _EXPECTED, limit)
     header = archive.members("header.json") or archive.members("_journal/start.json")
     if not header:
@@ -148,7 +148,7 @@ def _archive_log(file: Path, limit: int) -> dict[str, Any]:
 
 
 def _score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """The value of each scorer, and each value of those that give several."""
+    """The names and values of scores; a scorer with several values has a name for each."""
     for name, score in scores.items():
         value = score["value"]
         if isinstance(value, dict):
@@ -158,7 +158,7 @@ def _score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def _chosen_scorer(file: Path, names: list[str], scorer: str | None) -> str:
-    """The score to read, of those that a log has; a log without any has no outcomes."""
+    """The name of the score to read; empty if the log has no scores."""
     if names and scorer not in (None, *names):
         raise ValueError(f"{file} has no score {scorer!r}: name one with scorer=, of {names}")
     if scorer is None and len(names) > 1:
@@ -169,7 +169,7 @@ def _chosen_scorer(file: Path, names: list[str], scorer: str | None) -> str:
 
 
 def _error_message(error: object) -> str | None:
-    # In .json logs it is an object with message and traceback.
+    # In .json logs an error is an object with message and traceback.
     message = error.get("message") if isinstance(error, dict) else error
     return str(message) if message else None
 

@@ -19,11 +19,11 @@ from polars.exceptions import PolarsError
 from polars_scorio.logs.paths import Paths, find_files
 
 Row: TypeAlias = "tuple[object, ...]"
-# The rows of a file; None if it is of another kind.
+# Makes the rows of a file from its content; None if the file is of another kind.
 Rows = Callable[[Path, Any], "list[Row] | None"]
 # Errors of Polars for a value that its column cannot hold.
 _MISFITS = (PolarsError, TypeError, ValueError, OverflowError)
-_SHOWN = 6  # keys of an object that is something else
+_SHOWN = 6  # keys to show of an object of another kind
 
 
 def unexpected_content(file: Path, expected: str, found: str) -> ValueError:
@@ -68,7 +68,7 @@ def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str,
 
 
 def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, Any]:
-    """The object of one line, whose place in the file errors name."""
+    """The object of one line; errors name its place in the file."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -118,8 +118,8 @@ def rows_by_file(
 ) -> dict[Path, list[Row]]:
     """The rows of each JSON file of a tool.
 
-    Files of another kind that lie in the same folders are passed over, unless nothing else is
-    there; one that was named itself is an error, and so is any that cannot be read.
+    Files of another kind in the same folders are passed over. They are an error if the user named
+    them, or if there is no file of the right kind. A file that cannot be parsed is an error too.
     """
     found: dict[Path, list[Row]] = {}
     strangers: list[ValueError] = []
@@ -141,7 +141,7 @@ def rows_by_file(
 
 
 def describe_content(content: object) -> str:
-    """A few words on what a JSON value is.
+    """A JSON value in a few words, for errors.
 
     >>> describe_content({"a": 1}), describe_content([1, 2])
     ("an object with the keys ['a']", 'a list of 2')

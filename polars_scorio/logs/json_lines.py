@@ -1,4 +1,4 @@
-"""Files of JSON lines, read lazily; their first and last lines are looked at before."""
+"""Files of JSON lines: read lazily, after a check of their first and last lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     Raises
     ------
     ValueError
-        If the file is empty, is no such file, or breaks off in its last line.
+        If the file is empty, lacks a field in its first line, or breaks off in its last line.
     """
     first, last = _gzip_end_lines(file, expected) if file.suffix == ".gz" else _end_lines(file)
     if not first:
@@ -50,7 +50,7 @@ def _end_lines(file: Path) -> tuple[bytes, bytes]:
 
 
 def _gzip_end_lines(file: Path, expected: str) -> tuple[bytes, bytes]:
-    """First and last line of a gzip file; only all of it tells whether it is whole."""
+    """First and last line of a gzip file, which is read to its end to see that it is whole."""
     first = last = b""
     try:
         with gzip.open(file) as lines:
@@ -150,7 +150,7 @@ def _scan_fault(lines: list[bytes], scan: Scan) -> str | None:
 
 
 def text_number(text: pl.Expr) -> pl.Expr:
-    """A number from what was read as text, where tools write 1, 1.0 or true.
+    """The number in a text, for fields in which tools write 1, 1.0 or true.
 
     >>> pl.select(text_number(pl.Series(["true", "0.5", None]))).to_series().to_list()
     [1.0, 0.5, None]

@@ -78,6 +78,6 @@ def _question_verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | 
     if plain:
         return [given[0] if given else None]
     verdicts: list[bool | None] = given[0] if given else []
-    # A run whose answer was not judged is left out of the list: the other lists say how many ran.
+    # The list leaves out runs whose answer was not judged: the other lists show how many ran.
     runs = max((len(value) for value in question.values() if isinstance(value, list)), default=0)
     return [*verdicts, *[None] * (runs - len(verdicts))]

@@ -11,7 +11,7 @@ from polars_scorio.logs.json_files import unexpected_content
 
 
 def parquet_columns(file: Path, expected: str) -> pl.Schema:
-    """The columns of a file that has rows; only its footer is read.
+    """The columns of a file, which must have rows; only its footer is read.
 
     Raises
     ------

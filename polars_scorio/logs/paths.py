@@ -15,14 +15,14 @@ Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
 def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
-    """The files that are given, those in folders that match a pattern, and those of globs.
+    """The files among the paths, in their folders (if they match a pattern), and in their globs.
 
     Parameters
     ----------
     paths : str, path or iterable of them
         Files, folders (searched at any depth), or globs such as ``runs/*/results.json``.
     *patterns : str
-        What the tool calls its files.
+        Glob patterns of the tool's file names.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
         for file, named in sorted(_path_files(Path(path).expanduser(), patterns)):
-            # Links keep the name under which they are known: what they lead to may be a hash.
+            # A link keeps its own name: the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
             _, before = found.setdefault(file.resolve(), (known, named))
             found[file.resolve()] = (found[file.resolve()][0], named or before)
@@ -111,30 +111,30 @@ def model_names(
     alone: bool = False,
     parts: Mapping[Path, int] | None = None,
 ) -> dict[Path, str]:
-    """The model of each file, where the log does not say it.
+    """The model of each file, for logs that do not name it.
 
     Parameters
     ----------
     places : mapping of Path to Path
-        For each file what the tool (or its user) calls after the model: a folder, or the file's
-        path without what the tool appends to it. Files with the same place are about one model.
+        For each file the path that the tool (or its user) names after the model: a folder, or the
+        file's path without the tool's suffix. Files with the same place are about one model.
     model : str, optional
-        What the user says instead, as in `path_model`.
+        The user's name or pattern, as in `path_model`.
     alone : bool
-        A file is a whole run: two of them with one place cannot be told apart.
+        Each file is a whole run, so that two files with one place are an error.
     parts : mapping of Path to int, optional
-        How many parts of a place the tool itself made of the model's name, as in org/model.
+        How many parts of a place are the model's name, as two are in org/model.
 
     Returns
     -------
     dict of Path to str
-        The last part of each place, or several; where those of two places are the same, with as
-        many parent folders as it takes to tell them apart.
+        The last part (or parts) of each place, with as many parent folders as make the names of
+        different places different.
 
     Raises
     ------
     ValueError
-        If two files cannot be told apart.
+        If two files would have the same model although each is a whole run.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def model_names(
 
 
 def _shared_places(depth: Mapping[Path, int]) -> set[Path]:
-    """The places whose names are not theirs alone."""
+    """Places that share their name with another place."""
     count = Counter(_last_parts(place, parts) for place, parts in depth.items())
     return {place for place, parts in depth.items() if count[_last_parts(place, parts)] > 1}
 
@@ -176,11 +176,11 @@ def _refuse_twins(places: Mapping[Path, Path]) -> None:
 
 
 def refuse_unnamed(files: Collection[Path], model: str | None) -> None:
-    """Refuse files of several runs where nothing says whose they are."""
+    """Refuse files of several folders if neither file nor user names the model."""
     folders = sorted({file.parent: file for file in files}.values())
     if model is None and len(folders) > 1:
         raise ValueError(
-            f"{folders[0]} and {folders[1]} lie in two folders, so that they may be of two runs, "
-            "and the files do not say of which: name the model with model=, or pass a pattern with "
+            f"{folders[0]} and {folders[1]} lie in two folders, so they may belong to two models, "
+            "which the files do not name: name the model with model=, or pass a pattern with "
             "one group that finds it in their paths"
         )

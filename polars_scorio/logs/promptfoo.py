@@ -84,7 +84,7 @@ def _outcome_rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401
             _provider_name(outcome["provider"]),
             _prompt_label(outcome["prompt"]),
             question,
-            # Each repetition of a test has an index of its own.
+            # Each repetition of a test has a different index.
             f"{run}/{outcome.get('testIdx', place)}",
             None if _is_unjudged(outcome) else outcome["success"],
             outcome.get("score"),
@@ -104,14 +104,14 @@ def _prompt_label(prompt: str | dict[str, str]) -> str:
 
 def _is_unjudged(outcome: dict[str, Any]) -> bool:
     reason = outcome.get("failureReason")
-    # Before there were reasons, an error came without a grade.
+    # Older versions have no reason; there an error comes without a grade.
     return reason == _ERROR or (
         reason is None and bool(outcome.get("error")) and not outcome.get("gradingResult")
     )
 
 
 def _question_names(tests: list[dict[str, Any]]) -> list[str]:
-    """A name for each test, the same for its repetitions and for no other."""
+    """A name for each test: repetitions share it, different tests do not."""
     identities = [(_test_name(test), _json_text(test.get("assert"))) for test in tests]
     place: dict[tuple[str, str], int] = {}
     seen: Counter[str] = Counter()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-# What help says of all readers; each adds what is its own.
+# Help that all readers share; each reader adds to it.
 _PARAMETERS = {
     "paths": """paths : str, path or iterable of them
     Files, folders that hold them at any depth, or globs.""",
@@ -35,7 +35,7 @@ _PARAMETERS = {
     "threshold": """threshold : float, optional
     A score or reward from here on is a success.""",
     "roles": """**roles
-    Roles that are not to be those of the reader, such as ``missing=0``.""",
+    Roles in place of the reader's, such as ``missing=0``.""",
 }
 _RETURNS = "Scorio\n    The accessor of the table, which is its `frame`."
 _MISSING = "FileNotFoundError\n    If there is no such file."
@@ -55,7 +55,7 @@ class LogOptions(OutcomeOptions, Chosen, total=False):
 
 
 def log_reader(function: FunctionT) -> FunctionT:
-    """A reader of logs, whose help is in full, and which refuses unknown keywords before it reads.
+    """A reader of logs with full help, which refuses unknown keywords before it reads a file.
 
     >>> @log_reader
     ... def tool(paths, **roles):
@@ -75,13 +75,13 @@ unscored, validate
 
 
 def log_accessor(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
-    """The accessor of a table with the roles of the reader, or those that are given instead."""
+    """The accessor of a table with the roles of the user, and otherwise those of the reader."""
     both = cast("RoleOptions", {**roles, **given})
     return Scorio(frame)(**both)
 
 
 def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
-    """The rewards, or whether they reach a threshold; NaN and infinities are no rewards, as null.
+    """The rewards, or whether they reach a threshold; NaN and infinities are null, as no reward is.
 
     >>> rewards = pl.DataFrame({"reward": [0.2, None, 0.7, float("inf")]})
     >>> rewards.select(reward_outcome(0.5)).to_series().to_list()

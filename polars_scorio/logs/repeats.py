@@ -1,4 +1,4 @@
-"""Trials of a question of which only the mean was kept."""
+"""Trials of a question for which the log has only their mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NEAR = 1e-6
 
 
 def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
-    """One row per trial, for rows that hold several.
+    """One row per trial, for rows that summarise several trials.
 
     Parameters
     ----------
@@ -16,14 +16,14 @@ def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
         Columns trial (String, of the run), asked (trials), answered (those with an outcome), mean
         (successes / asked; null where nothing was scored), and others.
     metric : str
-        What the mean is called, for the error.
+        The name of the mean, for the error.
 
     Returns
     -------
     LazyFrame
         The other columns, trial and category. With one trial the category is the mean itself. With
-        several it is 1 for the successes, 0 for the failures, and null for what was asked and not
-        answered; which is which was not kept.
+        several it is 1 for the successes, 0 for the failures, and null for trials without an
+        answer, in this order: the log does not keep the true one.
 
     Raises
     ------

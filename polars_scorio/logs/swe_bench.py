@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "a report of swebench.harness.run_evaluation: an object with 'resolved_ids'"
 _COLUMNS = {"question": pl.String, "trial": pl.String, "outcome": pl.String}
-# The first list that has an instance counts: one whose report is empty is completed and an error.
+# The first list with an instance decides: an instance may be in several.
 _OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
 
@@ -45,7 +45,7 @@ def swe_bench(
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
     runs = rows_by_file(paths, ("*.*.json",), _EXPECTED, _instance_verdicts)
-    # Names of models have dots (gpt-4.1), so the run is what follows the last one.
+    # Names of models have dots (gpt-4.1): the run follows the last dot.
     models = model_names({file: file.with_name(_model_and_run(file)[0]) for file in runs}, model)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
     frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)

@@ -95,7 +95,7 @@ def _simulation_rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
     if "simulations" in run:
         return list(run["simulations"])
-    # Not the index in results.json, though it has the rewards: a run that was stopped has none.
+    # The index in results.json has the rewards too, but a run that was stopped has no index.
     parts = sorted((file.parent / "simulations").glob("*.json"))
     simulations = []
     for part in parts:

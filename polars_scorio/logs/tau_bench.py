@@ -49,7 +49,7 @@ def tau_bench(
     runs = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows)
     models = model_names({file: file.with_suffix("") for file in runs}, model, alone=True)
     success = (pl.col("reward") - 1).abs() <= _NEAR
-    # The reward of a crash is written as 0.0, like that of a failure: only the error tells.
+    # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
     frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     return log_accessor(

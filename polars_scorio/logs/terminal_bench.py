@@ -61,7 +61,7 @@ def terminal_bench(
 
 
 def _agent_and_model(file: Path) -> str | None:
-    """Agent and model, where the side file knows both."""
+    """Agent and model, if the side file has both."""
     side = file.with_name("run_metadata.json")
     if not side.exists():
         return None

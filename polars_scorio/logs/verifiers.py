@@ -61,7 +61,7 @@ def verifiers(
     threshold : float, optional
         A reward from here on is a success, as in verifiers. With None the category is the reward.
     agent : str
-        Whose rewards, where several agents took part in an episode.
+        The agent whose rewards count, if several took part in an episode.
 
     Raises
     ------
@@ -93,7 +93,10 @@ def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
         first_line(file, _EXPECTED, ("example_id", "reward"))
         side = file.with_name("metadata.json")
         if not side.exists():
-            raise FileNotFoundError(f"{side} is missing, which tells whose results {file} holds")
+            raise FileNotFoundError(
+                f"{side} is missing, which names the model and the environment of {file.name}: "
+                "copy it from where the run wrote it"
+            )
         with errors_name_file(side, _SIDE):
             run = read_json(side, _SIDE)
             keys = chosen.get(file, run["model"]), run["env_id"]
@@ -106,7 +109,7 @@ def _scan_results(file: Path, model: str, environment: str) -> pl.LazyFrame:
         "model": pl.lit(model),
         "benchmark": pl.lit(environment),
         "question": pl.col("example_id"),
-        # The reward of a rollout that failed is written all the same, as 0.
+        # A rollout that failed has the reward 0, which is none.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         "error": pl.col("error"),
     }
@@ -130,7 +133,7 @@ def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyF
 
 
 def _only_model(file: Path, played: set[str | None]) -> str | None:
-    """The model that an agent played with, if the traces say so."""
+    """The model that the agent played with; None if the traces do not say it."""
     if len(played) > 1:
         raise ValueError(
             f"in {file} the agent played with several models, {sorted(map(str, played))}: name "
@@ -165,7 +168,7 @@ def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
 
 def _episode_reward(traces: list[dict[str, Any]]) -> float | None:
     rewards = [reward for trace in traces for reward in trace["rewards"].values()]
-    # A reward that was not computed is null, or left out of the file.
+    # A reward that was not computed is null, or missing in the file.
     known = [r for r in rewards if r is not None and r["score"] is not None]
     if not rewards or len(known) < len(rewards):
         return None

@@ -79,8 +79,8 @@ def verl(
 def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
     lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
-    # In parts, for the texts of a file are larger than what is kept of them. Not scan_ndjson: a
-    # reward that is NaN stands in the file as NaN, which Polars does not read.
+    # In chunks, because the texts of a file take more memory than the columns that are kept. Python
+    # parses the lines, because verl writes NaN, which Polars does not read.
     while part := [*islice(lines, _CHUNK)]:
         if not chunks and not any(reward in line for _, line in part):
             found = f"lines without the reward {reward!r}: {[*part[0][1]]}, see reward="
@@ -106,5 +106,5 @@ def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:
 
 
 def _reward_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
-    # A reward function may return truth values, or what is written as text.
+    # Reward functions may return truth values or texts.
     return None if value is None else float(value)

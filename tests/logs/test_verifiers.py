@@ -63,7 +63,7 @@ def test_the_report_says_what_became_of_the_error(results, reader, summary):
 
 def test_the_side_file_is_needed(results, table):
     results.with_name("metadata.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"metadata\.json is missing, which tells whose"):
+    with pytest.raises(FileNotFoundError, match=r"metadata\.json is missing, which names the"):
         table(results)
 
 
