@@ -13,6 +13,7 @@ from polars_scorio.arguments import InferenceKind, Overall, check_choice, shown
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
 from polars_scorio.signatures import takes
 
@@ -69,6 +70,7 @@ class ReaderMethods(Accessor[FrameT]):
         ----------
         *metrics : Metric
             What to show; the models are ranked by mu of the first one (and its smallest k).
+            Default: `ps.avg()`.
         overall : "macro" or "micro", optional
             With strata: what the columns without a stratum hold, as in `report`. Default: "micro",
             all questions in one pool, as the pages of `write_html` have it.
@@ -113,7 +115,9 @@ class ReaderMethods(Accessor[FrameT]):
         options = self._shown_with(options)
         from polars_scorio.display.leaderboard import leaderboard  # noqa: PLC0415 - it decides
 
-        return leaderboard(self._lazy(), self._roles, metrics, overall=overall, **options)
+        return leaderboard(
+            self._lazy(), self._roles, metrics or (avg(),), overall=overall, **options
+        )
 
     @takes()
     def write_html(

@@ -230,6 +230,11 @@ def test_a_lazy_log_is_collected(log):
     assert_frame_equal(lazy, board, check_exact=True)
 
 
+def test_without_a_metric_it_shows_the_average(log):
+    accessor = log.scorio(by="domain", success=[1, 2])
+    assert_frame_equal(accessor.leaderboard(), accessor.leaderboard(ps.avg()))
+
+
 def test_an_empty_log_has_an_empty_leaderboard(r1):
     board = r1.clear().scorio.leaderboard(*METRICS)
     assert board.height == 0
@@ -239,7 +244,6 @@ def test_an_empty_log_has_an_empty_leaderboard(r1):
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda a: a.leaderboard(), TypeError, "name at least one metric"),
         (lambda a: a(model=None).leaderboard(ps.bayes()), ValueError, "needs several models"),
         (lambda a: a.leaderboard(ps.bayes(), overall="macro"), ValueError, "'macro' needs strata"),
         (lambda a: a.leaderboard(ps.bayes(), wide=True), TypeError, "argument 'wide'"),
