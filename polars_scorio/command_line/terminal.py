@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import polars as pl
 
 PROGRAM = "polars-scorio"
-# In messages these keywords say where something is, or are about Python alone.
+# In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 
 
@@ -64,7 +64,9 @@ def command_words(text: str, options: Collection[str]) -> str:
     >>> command_words(message, ["missing", "success"])
     'pass --missing drop, --missing 0 or success=pl.lit(1), not --trial none.'
     """
+    # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
+    text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)
     names = "|".join(sorted({*options} - _PLACES))
     # Lists and expressions stay as they are: the command spells them in other ways.
     value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"

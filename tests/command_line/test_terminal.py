@@ -29,6 +29,7 @@ MESSAGES = {
     "other than n=3": "other than --n 3",
     'confidence=0.9, inference="pooled".': "--confidence 0.9, --inference pooled.",
     "model=None; trial=None": "--model none; --trial none",
+    "name the column with model=": "name the column with --model",
     "levels=[0, 1]; by=pl.col('x'); df.n=3": "levels=[0, 1]; by=pl.col('x'); df.n=3",
     "at model='a', question='n=3', trial=1": "at model='a', question='n=3', trial=1",
 }
