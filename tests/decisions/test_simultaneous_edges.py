@@ -189,3 +189,11 @@ def test_more_assurance_needs_more_trials(spread):
     assert open_.sum() > 2
     for fewer, more in combinations(needs, 2):
         assert (fewer < more).all()
+
+
+def test_an_undecided_pair_needs_at_least_one_trial():
+    # The normal interval of this difference lies above zero, the Beta interval does not.
+    options = {"inference": "pooled", "confidence": 0.99}
+    log = counted(np.array([[[4], [0]]]), 8)
+    assert log.compare(**options)["better"].item() is None
+    assert log.trials_needed(**options)["extra"].item() == 1
