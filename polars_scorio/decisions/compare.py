@@ -14,7 +14,7 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
-from polars_scorio.decisions.prior_dominance import DOUBTS, OUTWEIGHED, PAIRS, warn_of_prior
+from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Ints, Mask
@@ -80,23 +80,23 @@ class _Comparison:
         """A row for each stratum, draw size and pair of models."""
         (model,) = self.models.trials.models
         names, rows = groups[model], tidy(groups)
-        columns = self._baselines(groups, model)
+        columns = self._baseline_columns(groups, model)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
         for k in self.models.metric.k:
             of_k = self.models.of_k(rows, k)
             for block in blocks(groups[STRATUM], columns):
-                numbers = self._numbers(of_k, block)
+                numbers = self._pair_rows(of_k, block)
                 parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
-            return _nothing(names)
+            return _no_pairs(names)
         winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
             pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
-        ).with_columns(better=pl.when("told").then(winner))
+        ).with_columns(better=pl.when("differs").then(winner))
 
-    def _baselines(self, groups: pl.DataFrame, model: str) -> Ints | None:
+    def _baseline_columns(self, groups: pl.DataFrame, model: str) -> Ints | None:
         """The column of the baseline in each stratum."""
         if self.baseline is None:
             return None
@@ -115,16 +115,16 @@ class _Comparison:
         return strata["column"].to_numpy().astype(np.int64)
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
-        """Refuse what would not fit into memory."""
+        """Refuse a result that would not fit into memory."""
         models = stratum.value_counts()["count"].to_list()
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
         refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.k))
 
-    def _numbers(self, rows: ModelRows, block: Block) -> pl.DataFrame:
+    def _pair_rows(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
         scores = rows.scores(block)
         a, b = block.pairs()
-        found, told = self._differences(scores, block.baseline, a, b)
+        found, differs = self._verdicts(scores, block.baseline, a, b)
         doubts = rows.outweighed_pairs(block, scores, a, b)
         return pl.DataFrame(
             {
@@ -136,16 +136,16 @@ class _Comparison:
                     name: pl.Series(values.ravel()).fill_nan(None)
                     for name, values in found._asdict().items()
                 },
-                "told": told.ravel(),
-                OUTWEIGHED: doubts.ravel(),
+                "differs": differs.ravel(),
+                PRIOR_DECIDES: doubts.ravel(),
                 PAIRS: np.ones(doubts.size, np.uint32),
             }
         )
 
-    def _differences(
+    def _verdicts(
         self, scores: Scores, baseline: int | None, a: Ints, b: Ints
     ) -> tuple[Differences, Mask]:
-        """The numbers of the pairs, and which of them are told apart."""
+        """Numbers of the pairs, and which of the pairs differ."""
         confidence = self.models.confidence
         if self.simultaneous:
             differs, c = simultaneous_verdicts(scores, a, b, confidence, baseline)
@@ -156,8 +156,8 @@ class _Comparison:
         return found, found.without_zero()
 
 
-def _nothing(names: pl.Series) -> pl.DataFrame:
-    """No pair of models."""
+def _no_pairs(names: pl.Series) -> pl.DataFrame:
+    """The result without any pair of models."""
     numbers = dict.fromkeys(Differences._fields, pl.Float64())
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(

@@ -1,4 +1,4 @@
-"""What the first n trials said, and after how many the ranking settles."""
+"""Scores after the first n trials, and the number of trials after which the ranking settles."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def trajectory(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a trajectory; see `Scorio.trajectory`."""
-    request = _request(bind(frame, roles), metric, "trajectory", options)
+    request = _ordered_request(bind(frame, roles), metric, "trajectory", options)
     trials = request.trials
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
@@ -76,20 +76,20 @@ def settling(
     seed = check_count("seed", seed, least=0, most=None)
     progress = check_flag("progress", progress)
     options: PlanOptions = {"prior": prior, "inference": inference}
-    request = _request(bind(frame, roles), metric, "convergence", options)
+    request = _ordered_request(bind(frame, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(
         questions=aligned({"questions": questions})["questions"], sequences=True
     )
-    settles = _Settling(request, replicates, scheme, seed, _bar() if progress else _no_bar)
+    settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else _no_bar)
     return per_stratum(groups, request.trials, settles, _SHARES)
 
 
-def _request(
+def _ordered_request(
     trials: Trials, metric: Metric | None, method: str, options: DecisionOptions | PlanOptions
 ) -> Request:
-    """What is requested of a log whose trials have an order."""
+    """The request for a log whose trials have an order."""
     metric = metric_of(metric, method)
     single_k(metric, method)
     if metric.answers:
@@ -112,7 +112,7 @@ def _request(
     return request
 
 
-def _outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
+def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
     question, own = request.trials.question.name, request.classes
     ((_, view),) = request.metrics
@@ -142,13 +142,13 @@ def _cells(states: States, request: Request) -> QuestionCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trajectory:
-    """The function from the questions of a stratum's models to what their first trials said."""
+    """The function from the questions of a stratum's models to their scores after n trials."""
 
     request: Request
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n and model."""
-        states, group, n = prefixes(_outcomes(groups, self.request))
+        states, group, n = prefixes(_trial_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _cells(states, self.request))
@@ -174,14 +174,14 @@ class _Settling:
         """A row for each n, and one for those that never settle."""
         with self.bar(total=self.replicates) as bar:
             result = convergence(
-                _outcomes(groups, self.request),
+                _trial_outcomes(groups, self.request),
                 self._score,
                 replicates=self.replicates,
                 scheme=self.scheme,
                 rng=np.random.default_rng(self.seed),
                 progress=None if bar is None else bar.update,
             )
-        return _shares(result)
+        return _share_rows(result)
 
     def _score(self, states: States) -> Floats:
         ((metric, view),) = self.request.metrics
@@ -190,8 +190,8 @@ class _Settling:
         return inference.ranking_numbers(metric, view, metric.k[0], cells)
 
 
-def _shares(result: Convergence) -> pl.DataFrame:
-    """The result as a frame; n = null for what never settles."""
+def _share_rows(result: Convergence) -> pl.DataFrame:
+    """The result as a frame; n is null for replicates that never settle."""
     n = np.arange(1, result.share.size + 1)
     columns = {"n": n, "share": result.share, "cumulative": np.cumsum(result.share)}
     by_n = pl.DataFrame(columns).with_columns(tau=pl.Series(result.tau).fill_nan(None))
@@ -203,7 +203,7 @@ def _no_bar(total: int) -> nullcontext[None]:  # noqa: ARG001 - as tqdm is calle
     return nullcontext()
 
 
-def _bar() -> Callable[..., Any]:
+def _progress_bar() -> Callable[..., Any]:
     """A progress bar, if the package for it is there."""
     try:
         from tqdm.auto import tqdm  # noqa: PLC0415 - an extra

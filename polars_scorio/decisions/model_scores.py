@@ -15,7 +15,7 @@ from polars_scorio.decisions.paired_population import (
     refuse_unadjustable,
     sample_options,
 )
-from polars_scorio.decisions.prior_dominance import outweighed, rounding_error
+from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
 from polars_scorio.decisions.strata import aligned, refuse_rewards
 from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
@@ -105,7 +105,7 @@ class BenchmarkRows:
         estimate = self.rows["estimate"].to_numpy()[block.rows]
         pairs = scores.differences(a, b, self._single_critical(scores, a.size))
         gap = estimate[:, a] - estimate[:, b]
-        return outweighed(gap, pairs.lo, pairs.hi, self.models.metric)
+        return prior_decides(gap, pairs.lo, pairs.hi, self.models.metric)
 
     def number_outweighed(self, block: Block, scores: Scores) -> Ints:
         """Number of `outweighed_pairs` of each stratum, counted without a table of all pairs.

@@ -1,4 +1,4 @@
-"""How many more trials are enough, and where to spend them."""
+"""How many more trials suffice, and for which questions and models."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NEEDED: dict[str, pl.DataType] = {
     "sigma": pl.Float64(),
 }
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
-_SURE = 0.5  # the goal of what has no chance in it
+_SURE = 0.5  # the goal if the outcome has no chance in it
 _SIGMAS = ("sigma", "sigma_equal", "sigma_next")
 
 
@@ -70,11 +70,15 @@ def trials_needed(
     assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     trials = bind(frame, roles)
-    metric = _plannable(metric, trials, "trials_needed")
+    metric = _planned_metric(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
     request = Request.of(
-        trials, [metric], prior=prior, confidence=confidence, inference=_planning(inference)
+        trials,
+        [metric],
+        prior=prior,
+        confidence=confidence,
+        inference=_planning_inference(inference),
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -103,7 +107,7 @@ def next_trials(
     budget = check_count("budget", budget)
     check_choice("per", per, Per)
     trials = bind(frame, roles)
-    metric = _plannable(metric, trials, "next_trials")
+    metric = _planned_metric(metric, trials, "next_trials")
     keys = trials.strata | trials.models
     if per == "question":
         numbers = {trials.question.name: trials.question.dtype, **_SPENT}
@@ -112,22 +116,22 @@ def next_trials(
         numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
         refuse_repeats([*trials.keys, *numbers])
     schema = keys | numbers
-    wanted = _wanted(models, trials)
+    wanted = _wanted_models(models, trials)
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = prior if metric.uses_prior else None
-    request = Request.of(trials, [metric], prior=prior, inference=_planning(inference))
+    request = Request.of(trials, [metric], prior=prior, inference=_planning_inference(inference))
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
     return once_whole(request.groups(per_question=True), spend, schema, filters=False)
 
 
-def _planning(inference: InferenceKind | None) -> InferenceKind | None:
+def _planning_inference(inference: InferenceKind | None) -> InferenceKind | None:
     """Plans need the posterior of each question: calibrated numbers are about means."""
     return "pooled" if inference == "calibrated" else inference
 
 
-def _plannable(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
+def _planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """The metric, if the variance that more trials leave of it has a closed form."""
     metric = bayes() if metric is None else metric
     if not isinstance(metric, WeightedMetric):
@@ -139,7 +143,9 @@ def _plannable(metric: Metric | None, trials: Trials, method: str) -> WeightedMe
     return on_levels(metric, trials)
 
 
-def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> list[Category] | None:
+def _wanted_models(
+    models: Category | Iterable[Category] | None, trials: Trials
+) -> list[Category] | None:
     """The models to spend on; None: all."""
     if models is None:
         return None
@@ -153,27 +159,27 @@ def _wanted(models: Category | Iterable[Category] | None, trials: Trials) -> lis
 class _Expected:
     """What is expected of all groups after further trials, in units of the weights."""
 
-    mu: Floats  # these two of each group
+    mu: Floats  # of each group, as sigma
     sigma: Floats
-    ahead: ExpectedVariance  # these of each state
+    variance: ExpectedVariance  # of each state, as the next three
     questions: Ints
     trials: Ints
     group: Ints
 
     @classmethod
     def of(cls, posterior: QuestionPosteriors, metric: WeightedMetric) -> _Expected:
-        """Those of a posterior."""
+        """Expectations from a posterior."""
         _, mu, sigma, _ = metric.summary(posterior, None)
-        states, ahead = posterior.states, metric.expected_variance(posterior)
+        states, variance = posterior.states, metric.expected_variance(posterior)
         trials = states.counts.sum(axis=1)[states.state]
         return cls(
-            mu / metric.unit, sigma / metric.unit, ahead, states.questions, trials, states.group
+            mu / metric.unit, sigma / metric.unit, variance, states.questions, trials, states.group
         )
 
     def after(self, m: Ints) -> Floats:
         """Expected squared sigma of each group after m further trials of each question."""
         return expected_squared_sigma(
-            self.ahead, m[self.group], self.questions, self.group, self.sigma
+            self.variance, m[self.group], self.questions, self.group, self.sigma
         )
 
     def ends(self) -> tuple[Ints, Ints]:
@@ -207,30 +213,33 @@ class _Need:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
             # A width has no chance in it: it is reached, or not.
-            extra = trials_with_assurance(width, *self._course(expected, sides), _SURE, self.most)
-            return groups.drop(QUESTIONS).hstack(self._rows(expected, sides, extra))
+            extra = trials_with_assurance(
+                width, *self._sigma_after(expected, sides), _SURE, self.most
+            )
+            return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         a, b = _neighbours(groups[STRATUM].to_numpy(), expected.mu)
-        need = self._rows(expected, [a, b], self._extra(expected, a, b))
+        need = self._needed_rows(expected, [a, b], self._extra_trials(expected, a, b))
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _extra(self, expected: _Expected, a: Ints, b: Ints) -> Ints:
+    def _extra_trials(self, expected: _Expected, a: Ints, b: Ints) -> Ints:
         """Further trials of each question of each pair."""
         lead = expected.mu[a] - expected.mu[b]
-        sigma, z = self._course(expected, [a, b])
+        sigma, z = self._sigma_after(expected, [a, b])
         extra = trials_with_assurance(lead, sigma, z, self.assurance, self.most)
         unit, ((metric, view),) = self.metric.unit, self.request.metrics
         rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
         inference = self.request.choice.inference_of(metric, view)
         pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
         today = pairs.differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
+        # A Beta interval may contain zero although a normal one does not.
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
-    def _course(
+    def _sigma_after(
         self, expected: _Expected, sides: list[Ints]
     ) -> tuple[Callable[[Ints], Floats], float]:
-        """Sigma after further trials (of both sides the same), and how many of it tell apart."""
+        """Sigma after further trials (of both sides the same), and the critical value of a pair."""
 
         def sigma(m: Ints) -> Floats:
             squares = []
@@ -242,10 +251,10 @@ class _Need:
 
         return sigma, float(scipy.special.ndtri((1 + self.confidence) / 2))
 
-    def _rows(self, expected: _Expected, sides: list[Ints], extra: Ints) -> pl.DataFrame:
-        """What some groups, or pairs of them, have and need."""
+    def _needed_rows(self, expected: _Expected, sides: list[Ints], extra: Ints) -> pl.DataFrame:
+        """Trials that some groups, or pairs of groups, have and need."""
         fewest, most = expected.ends()
-        sigma, _ = self._course(expected, sides)
+        sigma, _ = self._sigma_after(expected, sides)
         enough = pl.Series(extra <= self.most)
         need = pl.DataFrame(
             {
@@ -297,12 +306,12 @@ class _Spending:
         named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
-        ahead = self.metric.expected_variance(self.request.posterior(cells)).of(order)
+        variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
         owner, size = cells.group[order], cells.fitted.size
-        extra = allocation(ahead.weighted(1 / size[owner] ** 2), self.budget)
+        extra = allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
         spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
         if self.per == "model":
-            sigmas = self._sigmas(cells, owner, ahead, extra)
+            sigmas = self._sigmas(cells, owner, variance, extra)
             total = spent.group_by(*trials.groups, maintain_order=True).agg(
                 pl.len().alias("questions"), pl.col("trials", "extra").sum()
             )
@@ -310,7 +319,7 @@ class _Spending:
         return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
 
     def _sigmas(
-        self, cells: QuestionCells, owner: Ints, ahead: ExpectedVariance, extra: Ints
+        self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
     ) -> dict[str, Floats]:
         """Sigma of each group now, expected after equal spread, and after `extra`."""
         posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
@@ -320,7 +329,7 @@ class _Spending:
         one, unit = np.ones_like(extra), self.metric.unit
 
         def expected(m: Ints) -> Floats:
-            return unit * np.sqrt(expected_squared_sigma(ahead, m, one, owner, now / unit))
+            return unit * np.sqrt(expected_squared_sigma(variance, m, one, owner, now / unit))
 
         return dict(zip(_SIGMAS, (now, expected(equal), expected(extra)), strict=True))
 

@@ -11,14 +11,15 @@ from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.prior_warning import CURES, PriorWarning
 
-# In how many pairs the prior decides, and how many there are; for the time that a warning takes.
-OUTWEIGHED, PAIRS = ":outweighed", ":pairs"
-DOUBTS: dict[str, pl.DataType] = {OUTWEIGHED: pl.UInt64(), PAIRS: pl.UInt64()}
+# Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the
+# columns are then dropped.
+PRIOR_DECIDES, PAIRS = ":prior_decides", ":pairs"
+DOUBTS: dict[str, pl.DataType] = {PRIOR_DECIDES: pl.UInt64(), PAIRS: pl.UInt64()}
 
 _ROUNDING = 1e-12  # of the largest score
 
 
-def outweighed(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
+def prior_decides(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
     """Whether differences of unbiased estimates lie outside the intervals of the posteriors.
 
     Parameters
@@ -41,7 +42,7 @@ def rounding_error(metric: Metric) -> float:
 
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
-    """Say once in how many pairs the prior decides; for `checked`."""
+    """Warn once of the pairs in which the prior decides; for `checked`."""
     outside, pairs = (int(rows[name].sum()) for name in DOUBTS)
     if outside:
         warnings.warn(

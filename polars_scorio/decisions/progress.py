@@ -1,4 +1,4 @@
-"""A word on what takes long."""
+"""A message about work that takes long."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PATIENCE = 2.0  # seconds
 
 
 class Progress:
-    """Says what is being done, once it takes longer than two seconds.
+    """Print the current step, once the work takes longer than two seconds.
 
     Parameters
     ----------
     stream : file
-        Where it says so.
+        File to print to.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Progress:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._step, self._late, self._lock = stream, "", False, Lock()
-        self._timer = Timer(_PATIENCE, self._wake)
+        self._timer = Timer(_PATIENCE, self._start_printing)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -50,12 +50,12 @@ class Progress:
         with self._lock:
             self._step = step
             if self._late:
-                self._say()
+                self._print_step()
 
-    def _wake(self) -> None:
+    def _start_printing(self) -> None:
         with self._lock:
             self._late = True
-            self._say()
+            self._print_step()
 
-    def _say(self) -> None:
+    def _print_step(self) -> None:
         print(f"{self._step} ...", file=self._stream, flush=True)

@@ -1,4 +1,4 @@
-"""Models in the order of their scores, and between which ranks each surely is."""
+"""Models in the order of their scores, with the range of ranks of each."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NUMBERS = ("mu", "sigma", "lo", "hi")
-_TIED = 1e-12  # scores that are no further apart are the same
+_TIED = 1e-12  # scores that differ by no more are the same
 
-# What is found out of each model, before it has its name: where it is among the groups.
+# The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
-_FOUND = (*_RANKS, *_NUMBERS, "p_best", "z_next", *DOUBTS)
-_NOTHING = pl.DataFrame(
-    schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_FOUND, pl.Float64())}
+_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", "z_next", *DOUBTS)
+_NO_ROWS = pl.DataFrame(
+    schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
 
-# How Polars names the ways to rank what is tied.
+# Names of the methods in Polars.
 _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "average": "average"}
 
 
@@ -100,36 +100,36 @@ class Ranking:
         return self.of_rows(groups, tidy(groups))
 
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-        """The same of the rows of a report, and of the groups whose rows they are."""
+        """A row for each stratum and model, from the groups and the rows of their report."""
         of_k = self.models.of_k(rows, self.models.metric.k[0])
-        parts = [self._places(of_k, block) for block in blocks(groups[STRATUM])]
+        parts = [self._ranked_models(of_k, block) for block in blocks(groups[STRATUM])]
         (model,) = self.models.trials.models
-        places = pl.concat([_NOTHING, *parts])
+        places = pl.concat([_NO_ROWS, *parts])
         return places.with_columns(groups[model].gather(places[_PLACE]).alias(model))
 
-    def _places(self, rows: ModelRows, block: Block) -> pl.DataFrame:
+    def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""
         scores = rows.scores(block)
         here = np.isfinite(scores.ranked)
         # Stable: of equal models the first by name is the first.
         order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
-        found |= self._ranges(scores, here)
+        found |= self._rank_ranges(scores, here)
         found["p_best"] = scores.p_best()
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = found["mu"][:, :-1] - found["mu"][:, 1:]
-        found["rank"] = _ranks(gap > _TIED, here, self.method)
-        found["rank_ci"] = _ranks(self._apart(scores, z, found), here, self.method)
-        found |= self._doubts(rows, block, scores)
+        found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
+        found["rank_ci"] = _tied_ranks(self._untied(scores, z, found), here, self.method)
+        found |= self._doubt_counts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
         # NaN says that there is no such number.
-        numbers = {name: pl.Series(found[name].ravel()).fill_nan(None) for name in _FOUND}
-        return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, schema=_NOTHING.schema)
+        numbers = {name: pl.Series(found[name].ravel()).fill_nan(None) for name in _COLUMNS}
+        return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, schema=_NO_ROWS.schema)
 
-    def _ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
+    def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model."""
         counts = scores.better_and_worse(self.models.confidence, simultaneous=self.simultaneous)
         ranges = rank_ranges(*counts, here)
@@ -138,13 +138,13 @@ class Ranking:
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
         }
 
-    def _apart(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
-        """Which neighbours the rule of the paper does not tie."""
+    def _untied(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
+        """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
             return np.asarray(found["hi"][:, 1:] < found["lo"][:, :-1])
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
-    def _doubts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:
+    def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:
         """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""
         strata, models = block.rows.shape
         numbers = (
@@ -158,24 +158,24 @@ class Ranking:
         }
 
 
-def _ranks(apart: Mask, here: Mask, method: RankMethod) -> Floats:
-    """Ranks in a list, in which neighbours are tied that are not apart; NaN for the rest.
+def _tied_ranks(differs: Mask, here: Mask, method: RankMethod) -> Floats:
+    """Ranks of a sorted list whose neighbours are tied unless they differ; NaN for absent models.
 
     Examples
     --------
-    >>> apart, here = np.array([[True, False, True]]), np.ones((1, 4), dtype=bool)
-    >>> [_ranks(apart, here, method)[0].tolist() for method in ("competition", "average")]
+    >>> differs, here = np.array([[True, False, True]]), np.ones((1, 4), dtype=bool)
+    >>> [_tied_ranks(differs, here, method)[0].tolist() for method in ("competition", "average")]
     [[1.0, 2.0, 2.0, 4.0], [1.0, 2.5, 2.5, 4.0]]
     """
     place = np.arange(1.0, here.shape[1] + 1)
-    # What is not ranked comes last, and is tied with nothing.
-    apart = apart | ~here[:, 1:]
+    # Models without a rank come last, and are tied with no other.
+    differs = differs | ~here[:, 1:]
     best = np.maximum.accumulate(
-        np.where(np.pad(apart, ((0, 0), (1, 0)), constant_values=True), place, 0), axis=1
+        np.where(np.pad(differs, ((0, 0), (1, 0)), constant_values=True), place, 0), axis=1
     )
-    worst = np.where(np.pad(apart, ((0, 0), (0, 1)), constant_values=True), place, np.inf)
+    worst = np.where(np.pad(differs, ((0, 0), (0, 1)), constant_values=True), place, np.inf)
     worst = np.minimum.accumulate(worst[:, ::-1], axis=1)[:, ::-1]
-    dense = 1 + np.pad(np.cumsum(apart, axis=1), ((0, 0), (1, 0))).astype(float)
+    dense = 1 + np.pad(np.cumsum(differs, axis=1), ((0, 0), (1, 0))).astype(float)
     ranks = {"competition": best, "competition_max": worst, "dense": dense}
     return np.where(here, ranks.get(method, (best + worst) / 2), np.nan)
 
@@ -225,9 +225,9 @@ def rank_scores(
     # Between two infinite scores the gap is NaN, which Polars holds for larger than any number.
     gap = scores.gather(order).diff().abs().fill_nan(0.0).fill_null(0.0)
     place = (gap > tol).cum_sum().gather(order.arg_sort())
-    return _ranked(pl.when(scores.is_not_null()).then(place), method)
+    return _place_ranks(pl.when(scores.is_not_null()).then(place), method)
 
 
-def _ranked(places: pl.Expr, method: RankMethod) -> pl.Expr:
-    """Ranks of the places in a list, where those that are tied have the same place."""
+def _place_ranks(places: pl.Expr, method: RankMethod) -> pl.Expr:
+    """Ranks of places in a sorted list; tied scores have the same place."""
     return places.rank(_METHODS[method])  # type: ignore[arg-type]  # one of Polars' names

@@ -1,4 +1,4 @@
-"""What compares models looks at a whole stratum at once."""
+"""Checks and plans that all comparisons of models share: they see a whole stratum at once."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def per_stratum(
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """As `in_all_strata`, of a function that sees the models of one stratum at a time.
+    """Apply a function to the models of one stratum at a time; otherwise as `in_all_strata`.
 
-    What it cannot do is an error that begins with the stratum.
+    An error of the function gets the name of the stratum in front.
     """
 
     def rows_of(groups: pl.DataFrame) -> pl.DataFrame:
@@ -95,7 +95,7 @@ def refuse_rewards(metric: Metric, trials: Trials, method: str) -> None:
     Raises
     ------
     ValueError
-        If the metric takes them as they are.
+        If the metric takes rewards as they are.
     """
     if view_of(metric, trials) == "rewards":
         raise ValueError(
@@ -120,7 +120,7 @@ def aligned(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOpt
     """
     questions = options.get("questions", "same")
     check_choice("questions", questions, Adjusted if adjustable else Compared)
-    # What is adjusted takes all of them.
+    # An adjusted comparison uses all questions.
     return {**options, "questions": "any" if questions == "adjusted" else questions}
 
 
@@ -130,9 +130,9 @@ def single_k(metric: Metric, method: str) -> int | None:
     Raises
     ------
     TypeError
-        If it is no metric.
+        If `metric` is no metric.
     ValueError
-        If there are several.
+        If it has several draw sizes.
     """
     check_metrics([metric])
     if len(metric.k) > 1:

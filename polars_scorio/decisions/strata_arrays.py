@@ -1,4 +1,4 @@
-"""All strata at once: their models as arrays with a row for each stratum."""
+"""Arrays with a row for each stratum and a column for each model."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def in_all_strata(
     Parameters
     ----------
     grouped : LazyFrame
-        One row per group: its keys, and a list of what is known about it.
+        One row per group: its keys, and a list of its questions or its results.
     trials : Trials
         The log, for the names of its keys.
     function : callable
-        From all groups, ascending by stratum and model and with their `STRATUM`, to rows of the
-        result with theirs.
+        From all groups, ascending by stratum and model, to rows of the result. Both have the
+        column `STRATUM`.
     schema : dict
-        The columns of those rows beside `STRATUM`.
+        The columns of the rows beside `STRATUM`.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def in_all_strata(
             .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items()).alias(_ROWS))
         )
         places = groups.select(*keys).unique(maintain_order=True)
-        own = [places[name].gather(packed[STRATUM]) for name in keys]
-        return pl.DataFrame([*own, packed[_ROWS].cast(pl.List(row))])
+        columns = [places[name].gather(packed[STRATUM]) for name in keys]
+        return pl.DataFrame([*columns, packed[_ROWS].cast(pl.List(row))])
 
     # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
     done = once_whole(grouped, apply, {**keys, _ROWS: pl.List(row)}, filters=True)

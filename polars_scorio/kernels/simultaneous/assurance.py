@@ -1,4 +1,4 @@
-"""How many further trials tell a pair apart, with which chance."""
+"""Chance that further trials decide a pair of models, and the trials for a given chance."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ _COIN = 0.5
 
 
 def assurance(diff: Floats, now: Floats, then: Floats, z: Floats | float) -> Floats:
-    """Chance that a pair is told apart once its difference is known more closely.
+    """Chance that a pair is decided once its difference is known more closely.
 
     Parameters
     ----------
@@ -20,14 +20,14 @@ def assurance(diff: Floats, now: Floats, then: Floats, z: Floats | float) -> Flo
     now, then : ndarray of float
         Its standard deviation today and after further trials.
     z : float or ndarray of float
-        Standard deviations that tell a pair apart.
+        Standard deviations from zero at which a pair is decided.
 
     Returns
     -------
     ndarray of float
         ``Phi((|d| - z s_m) / r) + Phi((-|d| - z s_m) / r)``, ``r**2 = s_0**2 - s_m**2``: the
         difference then is normal around today's with standard deviation r. Where nothing is learned
-        (r = 0): 1 if the pair is told apart, else 0.
+        (r = 0): 1 if the pair is decided, else 0.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def trials_with_assurance(
     goal: float,
     limit: int,
 ) -> Ints:
-    """The fewest further trials after which pairs are told apart with a given chance.
+    """The fewest further trials after which pairs are decided with a given chance.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ def trials_with_assurance(
         The standard deviation of each difference after m further trials, for m of shape (P,); it
         does not grow with m.
     z : float or ndarray of float
-        Standard deviations that tell a pair apart.
+        Standard deviations from zero at which a pair is decided.
     goal : float
         The chance, in (0, 1). 0.5 stands for the point at which today's difference would be
-        told apart, ``|d| = z s_m``: a coin flip for the model that leads today. Other goals also
-        count that the pair may be told apart the other way round.
+        decided, ``|d| = z s_m``: a coin flip for the model that leads today. Other goals also
+        count that the pair may be decided the other way round.
     limit : int
-        The most trials that are thought of.
+        The largest number of trials to consider.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def trials_with_assurance(
             return np.where((np.abs(diff) >= z * then) & (diff != 0), 1.0, 0.0)
         return assurance(diff, now, then, z)
 
-    # Of a pair that is told apart today the chance falls at first: it needs none.
+    # The chance of a pair that is decided today falls at first: the pair needs no trials.
     low = np.where(reached(np.zeros(diff.shape, dtype=np.int64)) >= goal, 0, 1)
     high = np.where(low == 0, 0, limit + 1)
     for _ in range(int(limit).bit_length() + 1):

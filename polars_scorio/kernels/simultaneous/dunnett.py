@@ -1,4 +1,4 @@
-"""The largest of the differences to one baseline."""
+"""Critical values for all differences of independent models to one baseline (Dunnett)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.batches import batches, slices
 from polars_scorio.kernels.simultaneous.roots import root
 
-_GROUPS = 32  # of other models with similar sigmas: more are not told apart
+_GROUPS = 32  # of other models with similar sigmas, at most
 _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rule:
-    """Where the integral over half of the baseline's distribution is taken.
+    """Nodes of the integral over half of the distribution of the baseline.
 
     ``fixed`` nodes stay where they are; the others are shares of (0, c) and of the range beyond.
     """
@@ -40,12 +40,12 @@ class _Rule:
         )
 
 
-def _trapezoid(step: float) -> _Rule:
+def _trapezoid_rule(step: float) -> _Rule:
     node = np.arange(0, 7 + step, step)
     return _Rule(node, np.where(node > 0, step, step / 2), fixed=True)
 
 
-def _double_exponential(half: int, width: float) -> _Rule:
+def _double_exponential_rule(half: int, width: float) -> _Rule:
     """Dense at the ends of both parts, for integrands that drop at c."""
     t = np.linspace(-width, width, 2 * half + 1)
     node = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
@@ -55,7 +55,7 @@ def _double_exponential(half: int, width: float) -> _Rule:
 
 # By the smallest sigma beside the baseline's: each holds 1e-8.
 _RATIOS = (0.3, 0.6)
-_RULES = (_double_exponential(16, 2.6), _trapezoid(0.25), _trapezoid(0.5))
+_RULES = (_double_exponential_rule(16, 2.6), _trapezoid_rule(0.25), _trapezoid_rule(0.5))
 
 
 def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
@@ -98,7 +98,7 @@ def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floa
         wanted = np.flatnonzero((kinds == kind) & (counted.sum(axis=1) > 1))
         for rows in batches(wanted, 2 * rule.node.size):
             part = sigma[rows], baseline[rows], counted[rows]
-            critical[rows] = _critical(*part, confidence, rule)
+            critical[rows] = _integral_critical(*part, confidence, rule)
     return critical
 
 
@@ -110,12 +110,12 @@ def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
     return np.asarray(np.divide(smallest, baseline, out=ratio, where=known))
 
 
-def _critical(
+def _integral_critical(
     sigma: Floats, baseline: Floats, counted: Mask, confidence: float, rule: _Rule
 ) -> Floats:
     if not len(sigma):
         return baseline
-    groups = list(_groups(sigma, counted))
+    groups = list(_sigma_groups(sigma, counted))
     low = np.full(len(sigma), scipy.special.ndtri((1 + confidence) / 2))
     # Independent differences need the most (Sidak).
     high = -scipy.special.ndtri(-np.expm1(np.log(confidence) / counted.sum(axis=1)) / 2)
@@ -128,7 +128,7 @@ def _critical(
     return root(excess, low, high, 4)
 
 
-def _groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
+def _sigma_groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
     """Sigma and number of models of each group of similar ones, the largest sigma for all."""
     ordered = np.sort(np.where(counted, sigma, -1.0), axis=1)
     models = ordered.shape[1]

@@ -62,7 +62,7 @@ def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
     def farthest(part: Paired, rows: Ints) -> Singles:
         return _farthest_of_all(part, counted[rows])[:, None]
 
-    return _critical(models, farthest, number, confidence)[:, 0]
+    return _directed_critical(models, farthest, number, confidence)[:, 0]
 
 
 def max_t_of_each(models: Paired, confidence: float) -> Floats:
@@ -94,28 +94,28 @@ def max_t_of_each(models: Paired, confidence: float) -> Floats:
     def farthest(part: Paired, _: Ints) -> Singles:
         return _farthest_of_each(part)
 
-    critical = _critical(models, farthest, number, confidence)
+    critical = _directed_critical(models, farthest, number, confidence)
     row, largest = np.arange(len(critical))[:, None], np.full(critical.shape, -np.inf)
     np.maximum.at(largest, (row, models.alike), critical)
     return np.where(here, largest[row, models.alike], np.nan)
 
 
-def _critical(
+def _directed_critical(
     models: Paired, farthest: Callable[[Paired, Ints], Singles], number: Ints, confidence: float
 ) -> Floats:
     """A value for each stratum and column of `number`, the pairs that it holds for."""
     critical = np.full(number.shape, np.nan)
     dimensions = max(models.mean.shape[1] - 1, 1)
-    for rows, freedom in _blocks(models):
+    for rows, freedom in _freedom_blocks(models):
         reach = farthest(models.of(rows), rows)
         shape = reach.shape[:-1]
         flat, pairs = reach.reshape(-1, reach.shape[-1]), number[rows].reshape(-1)
-        values = _quantile(flat, pairs, dimensions, freedom, confidence)
+        values = _confidence_quantile(flat, pairs, dimensions, freedom, confidence)
         critical[rows] = values.reshape(shape)
     return critical
 
 
-def _blocks(models: Paired) -> Iterator[tuple[Ints, float]]:
+def _freedom_blocks(models: Paired) -> Iterator[tuple[Ints, float]]:
     """Strata with the same degrees of freedom, as many at once as fit into the cache."""
     size = models.mean.shape[1]
     for freedom in np.unique(models.freedom[models.freedom > 0]):
@@ -131,7 +131,7 @@ def _number_of_directions(models: int) -> int:
     return int(np.clip(_WORK // models**2, _FEWEST, _MOST)) // _ALIKE * _ALIKE
 
 
-def _points(models: Paired) -> Singles:
+def _unit_differences(models: Paired) -> Singles:
     """Differences to the first model in each direction, at length 1: shape (S, L, K)."""
     strata, size = models.mean.shape
     points = np.zeros((strata, size, _number_of_directions(size)), dtype=np.float32)
@@ -140,7 +140,7 @@ def _points(models: Paired) -> Singles:
     return points
 
 
-def _precision(models: Paired) -> Singles:
+def _inverse_sigmas(models: Paired) -> Singles:
     """One over the standard deviations of all differences, 0 where there is none."""
     here = np.isfinite(models.mean)
     sigma = np.sqrt(of_pairs(models.covariance))
@@ -151,42 +151,42 @@ def _precision(models: Paired) -> Singles:
 
 def _farthest_of_all(models: Paired, pairs: Mask) -> Singles:
     """The largest studentized difference in each direction, shape (S, K)."""
-    # Neighbours in the order of the means are told apart last: what is left is a band.
+    # Neighbours in the order of the means are decided last: the undecided pairs form a band.
     order = np.argsort(-models.mean, axis=1, kind="stable")
-    points = np.take_along_axis(_points(models), order[:, :, None], axis=1)
-    wanted = _reordered(pairs | np.swapaxes(pairs, 1, 2), order)
-    precision = np.where(wanted, _reordered(_precision(models), order), np.float32(0))
+    points = np.take_along_axis(_unit_differences(models), order[:, :, None], axis=1)
+    wanted = _sorted_square(pairs | np.swapaxes(pairs, 1, 2), order)
+    precision = np.where(wanted, _sorted_square(_inverse_sigmas(models), order), np.float32(0))
     farthest = np.zeros((len(points), points.shape[2]), dtype=np.float32)
     for model in range(points.shape[1] - 1):
         columns = np.flatnonzero(wanted[:, model, model + 1 :].any(axis=0))
         if columns.size:
             others = slice(model + 1 + columns[0], model + 2 + columns[-1])
-            reach = _reach(points, precision, model, others)
+            reach = _largest_gap(points, precision, model, others)
             np.maximum(farthest, reach, out=farthest)
     return farthest
 
 
-def _reordered(square: NDArray[Any], order: Ints) -> NDArray[Any]:
+def _sorted_square(square: NDArray[Any], order: Ints) -> NDArray[Any]:
     rows = np.take_along_axis(square, order[:, :, None], axis=1)
     return np.take_along_axis(rows, order[:, None, :], axis=2)
 
 
 def _farthest_of_each(models: Paired) -> Singles:
-    """The same for each model against all others, shape (S, L, K)."""
-    points, precision = _points(models), _precision(models)
+    """Largest studentized difference of each model to all others, shape (S, L, K)."""
+    points, precision = _unit_differences(models), _inverse_sigmas(models)
     everyone = slice(None)
-    columns = [_reach(points, precision, model, everyone) for model in range(points.shape[1])]
+    columns = [_largest_gap(points, precision, model, everyone) for model in range(points.shape[1])]
     return np.stack(columns, axis=1)
 
 
-def _reach(points: Singles, precision: Singles, model: int, others: slice) -> Singles:
+def _largest_gap(points: Singles, precision: Singles, model: int, others: slice) -> Singles:
     gap = points[:, others] - points[:, model, None]
     np.abs(gap, out=gap)
     gap *= precision[:, model, others, None]
     return np.asarray(gap.max(axis=1))
 
 
-def _quantile(
+def _confidence_quantile(
     reach: Singles, pairs: Ints, dimensions: int, freedom: float, confidence: float
 ) -> Floats:
     """The c that `length * reach` stays below with the given confidence, for each row."""
@@ -198,7 +198,7 @@ def _quantile(
     )
     tail = (1 - confidence) / 2 / np.maximum(pairs, 1)
     bonferroni = -scipy.special.ndtri(tail) if known else -scipy.special.stdtrit(freedom, tail)
-    log_length, chance = _lengths(dimensions, freedom)
+    log_length, chance = _length_distribution(dimensions, freedom)
     with np.errstate(divide="ignore"):
         alike = np.sort(reach, axis=1).reshape(len(reach), -1, _ALIKE)
         log_reach = np.log(alike.mean(axis=2, dtype=np.float64))
@@ -210,13 +210,13 @@ def _quantile(
 
     ends = np.maximum(single, _NEARLY_ALL), np.maximum(bonferroni, _NEARLY_ALL)
     low, high = np.full(len(reach), np.log(ends[0])), np.log(ends[1])
-    # Of one pair both are the same, but for rounding.
+    # For one pair both ends are the same, except for rounding.
     c = np.exp(root(excess, low, np.maximum(low, high), 4))
     return np.where(pairs > 1, np.clip(c, single, bonferroni), single)
 
 
 @lru_cache(maxsize=256)
-def _lengths(dimensions: int, freedom: float) -> tuple[Floats, Floats]:
+def _length_distribution(dimensions: int, freedom: float) -> tuple[Floats, Floats]:
     """Logs of lengths, and the chance that a draw is shorter."""
     ends = np.array([1e-9, 1 - 1e-9])
     if np.isinf(freedom):

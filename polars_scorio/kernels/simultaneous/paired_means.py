@@ -9,7 +9,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.clusters import effective_number
 
-_ROUNDED = 1e-14  # what is left of sums that cancel
+_ROUNDED = 1e-14  # relative rounding error of sums that cancel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ def of_pairs(covariance: Floats) -> Floats:
     own = np.diagonal(covariance, axis1=1, axis2=2)
     scale = own[:, :, None] + own[:, None, :]
     square = scale - 2 * covariance
-    # Of identical models only rounding errors are left.
+    # The difference of identical models is a rounding error.
     square = np.where(square > 1e-13 * scale, square, 0.0)
     np.einsum("sii->si", square)[...] = own
     return square

@@ -1,4 +1,4 @@
-"""How likely each model is the best."""
+"""Chance of each model to be the best."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def p_best(mu: Floats, sigma: Floats) -> Floats:
     moving = here & (sigma > _SURE * size)
     share = np.zeros(mu.shape)
     for rows in slices(len(mu), 32 * mu.shape[1]):
-        share[rows] = _shares(mu[rows], sigma[rows], moving[rows], here[rows] & ~moving[rows])
+        share[rows] = _raw_shares(mu[rows], sigma[rows], moving[rows], here[rows] & ~moving[rows])
     total = share.sum(axis=1, keepdims=True)
     np.divide(share, total, out=share, where=total > 0)
     return np.where(here, share, np.nan)
 
 
-def _shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
+def _raw_shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
     """The chances of some strata, before rounding errors are taken out."""
     spread = np.where(moving, sigma, 1.0)
     floor = np.where(fixed, mu, -np.inf).max(axis=1)
@@ -64,8 +64,8 @@ def _shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
     low = np.maximum(np.where(moving, mu - _REACH * spread, -np.inf).max(axis=1), floor)
     high = np.where(moving, mu + _REACH * spread, -np.inf).max(axis=1)
     share = np.zeros(mu.shape)
-    for stratum, left, right in _panels(mu, spread, moving, low, high):
-        share += _integrals(mu, spread, moving, stratum, left, right)
+    for stratum, left, right in _integration_panels(mu, spread, moving, low, high):
+        share += _panel_integrals(mu, spread, moving, stratum, left, right)
     top = fixed & (mu == floor[:, None])
     below = np.where(
         moving, scipy.special.ndtr((np.nan_to_num(floor, neginf=0)[:, None] - mu) / spread), 1.0
@@ -74,7 +74,7 @@ def _shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
     return share + np.where(top, (left_over / np.maximum(top.sum(axis=1), 1))[:, None], 0.0)
 
 
-def _panels(
+def _integration_panels(
     mu: Floats, spread: Floats, moving: Mask, low: Floats, high: Floats
 ) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Stratum and ends of the panels, some at a time."""
@@ -91,7 +91,7 @@ def _panels(
         yield stratum[some], left[some], right[some]
 
 
-def _integrals(
+def _panel_integrals(
     mu: Floats, spread: Floats, moving: Mask, stratum: Ints, left: Floats, right: Floats
 ) -> Floats:
     """The parts of the chances that some panels add, shape (S, L)."""
@@ -101,7 +101,7 @@ def _integrals(
     here = moving[stratum]
     z[~here] = np.inf
     below = scipy.special.ndtr(z)
-    # Of a model that is best: the rate of being at x, if it is not above x.
+    # Density of a model at x, given that it is not above x.
     rate = np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * below * spread[stratum, :, None])
     weight = below.prod(axis=1) * _WEIGHTS * half[:, None]
     parts = (rate * weight[:, None, :]).sum(axis=2)
@@ -157,7 +157,7 @@ def _mean_of_alike(share: Floats, alike: Ints) -> Floats:
 
 
 def shrinkage(mu: Floats, sigma: Floats) -> Floats:
-    """How much of the gaps between independent models is left without their noise [1]_.
+    """Share of the gaps between independent models that is left without their noise [1]_.
 
     The first of many models owes a part of its lead to luck: gaps in posteriors are smaller than
     those that are seen.
@@ -192,11 +192,11 @@ def shrinkage(mu: Floats, sigma: Floats) -> Floats:
     total = weight.sum(axis=1)
     centre = np.divide((weight * own).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
     spread = (weight * (own - centre[:, None]) ** 2).sum(axis=1)
-    return np.where(known, _left(spread, here), 1.0)
+    return np.where(known, _remaining_share(spread, here), 1.0)
 
 
 def shrinkage_paired(models: Paired) -> Floats:
-    """The same for models on the same sample of questions.
+    """Share of the gaps that is left without their noise, for models on the same questions.
 
     Q is ``2 / L`` times the sum of the squared z of all pairs: for independent models of one sigma
     the same number, and ``L - 1`` on average for equal ones whatever their correlations.
@@ -215,11 +215,11 @@ def shrinkage_paired(models: Paired) -> Floats:
         z = np.divide(square, variance, out=np.zeros_like(square), where=square > 0)
     both = here[:, :, None] & here[:, None, :]
     spread = z.sum(axis=(1, 2), where=both) / np.maximum(here.sum(axis=1), 1)
-    return _left(spread, here)
+    return _remaining_share(spread, here)
 
 
-def _left(spread: Floats, here: Mask) -> Floats:
-    """What is left of the gaps, by the squares of the distances from the mean."""
+def _remaining_share(spread: Floats, here: Mask) -> Floats:
+    """Remaining share of the gaps, from the squares of the distances from the mean."""
     noise = np.maximum(here.sum(axis=1) - 3.0, 0.0)
     part = np.divide(noise, spread, out=np.sign(noise), where=spread > 0)
     return np.asarray(np.sqrt(np.maximum(1 - part, 0.0)))
@@ -228,7 +228,7 @@ def _left(spread: Floats, here: Mask) -> Floats:
 def _share_of_draws(models: Paired, draws: Floats) -> Floats:
     """How often each model is the highest."""
     freedoms, place = np.unique(models.freedom, return_inverse=True)
-    scale = np.stack([_scale(float(freedom), *draws.shape) for freedom in freedoms])[place]
+    scale = np.stack([_student_scale(float(freedom), *draws.shape) for freedom in freedoms])[place]
     height = np.empty((*models.mean.shape, draws.shape[1]))
     height[:, 0] = 0
     np.matmul(models.root, draws[:-1], out=height[:, 1:])
@@ -239,8 +239,8 @@ def _share_of_draws(models: Paired, draws: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def _scale(freedom: float, dimensions: int, size: int) -> Floats:
-    """What makes a normal draw one of Student's t: from the last of the draws."""
+def _student_scale(freedom: float, dimensions: int, size: int) -> Floats:
+    """Factors that turn normal draws into Student's t, from the last dimension of the draws."""
     draws = normal_draws(dimensions, size)[-1]
     if np.isinf(freedom):
         return np.ones_like(draws)

@@ -93,13 +93,13 @@ def adjusted_means(
     here = np.zeros(table.shape, dtype=np.bool_)
     table[question, model], here[question, model] = value, True
     shared = here.sum(axis=1)
-    inverse = _inverse(here, shared)
+    inverse = _effects_inverse(here, shared)
     alike = first_alike(np.where(here, table, np.nan))
-    effect = (inverse @ _within(table, here, shared).sum(axis=0))[alike]
-    level = _average(table - effect, here, shared)
-    residual = _within(table - effect, here, shared)
-    together = None if cluster is None else _of_questions(question, cluster)
-    influence = _unshrunk(residual, here, shared, inverse, together) @ inverse
+    effect = (inverse @ _within_question(table, here, shared).sum(axis=0))[alike]
+    level = _question_average(table - effect, here, shared)
+    residual = _within_question(table - effect, here, shared)
+    together = None if cluster is None else _question_clusters(question, cluster)
+    influence = _unshrunk_residuals(residual, here, shared, inverse, together) @ inverse
     # How the average of the question effects hangs on the effects of the models.
     share = (here / shared[:, None]).mean(axis=0)
     parts = len(table) if together is None else int(together.max()) + 1
@@ -119,13 +119,13 @@ def adjusted_means(
     )
 
 
-def _of_questions(question: Ints, cluster: Ints) -> Ints | None:
+def _question_clusters(question: Ints, cluster: Ints) -> Ints | None:
     """The cluster of each question, from that of each estimate; None where there is none."""
     first = np.unique(question, return_index=True)[1]
     return in_clusters(cluster[first])
 
 
-def _inverse(here: Mask, shared: Ints) -> Floats:
+def _effects_inverse(here: Mask, shared: Ints) -> Floats:
     """Pseudo-inverse of the normal equations of the model effects, which sum to 0."""
     trials = here.astype(np.float64)
     normal = np.diag(trials.sum(axis=0)) - (trials / shared[:, None]).T @ trials
@@ -134,17 +134,17 @@ def _inverse(here: Mask, shared: Ints) -> Floats:
     return np.asarray(np.linalg.inv(normal + ones) - 1 / (len(here) * len(normal)))
 
 
-def _average(table: Floats, here: Mask, shared: Ints) -> Floats:
+def _question_average(table: Floats, here: Mask, shared: Ints) -> Floats:
     """Average over the models that have the question."""
     return np.asarray(np.where(here, table, 0.0).sum(axis=1) / shared)
 
 
-def _within(table: Floats, here: Mask, shared: Ints) -> Floats:
+def _within_question(table: Floats, here: Mask, shared: Ints) -> Floats:
     """Differences from the average of the question; 0 where a model does not have it."""
-    return np.where(here, table - _average(table, here, shared)[:, None], 0.0)
+    return np.where(here, table - _question_average(table, here, shared)[:, None], 0.0)
 
 
-def _unshrunk(
+def _unshrunk_residuals(
     residual: Floats, here: Mask, shared: Ints, inverse: Floats, cluster: Ints | None = None
 ) -> Floats:
     """Residuals as large as if their question (cluster) had not taken part in the fit.
@@ -156,7 +156,7 @@ def _unshrunk(
     limit = _TINY * np.abs(residual).max(initial=0.0)
     for order in range(1, _TERMS):
         moved = term if cluster is None else cluster_sums(term, cluster)[cluster]
-        term = _within(moved @ inverse, here, shared) * (2 * order - 1) / (2 * order)
+        term = _within_question(moved @ inverse, here, shared) * (2 * order - 1) / (2 * order)
         total += term
         if np.abs(term).max(initial=0.0) <= limit:
             break
