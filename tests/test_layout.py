@@ -84,8 +84,6 @@ UNTESTED = {
     "kernels/posteriors",
     "metrics/parameter_help",
     "metrics/success",
-    "reporting/options",
-    "reporting/threshold_curves",
     "signatures",
 }
 # Not yet: folders with two functions of one name, and rooms with private names of one word or with
@@ -103,7 +101,6 @@ SHORT_NAMES = {
     "display",
     "kernels",
     "metrics",
-    "reporting",
     "signatures",
 }
 VAGUE_DOCSTRINGS = {
@@ -113,7 +110,6 @@ VAGUE_DOCSTRINGS = {
     "display",
     "kernels",
     "metrics",
-    "reporting",
     "signatures",
 }
 

@@ -17,7 +17,7 @@ from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind, shown
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen
+from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen_options
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        return Scorio(frame, roles, chosen(inference, target, confidence))
+        return Scorio(frame, roles, chosen_options(inference, target, confidence))
 
     @takes()
     def rubric(

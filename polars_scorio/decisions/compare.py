@@ -19,7 +19,7 @@ from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Ints, Mask
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy
+from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     Scores,
@@ -79,7 +79,7 @@ class _Comparison:
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
         (model,) = self.models.trials.models
-        names, rows = groups[model], tidy(groups)
+        names, rows = groups[model], tidy_rows(groups)
         columns = self._baseline_columns(groups, model)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
@@ -149,10 +149,10 @@ class _Comparison:
         confidence = self.models.confidence
         if self.simultaneous:
             differs, c = simultaneous_verdicts(scores, a, b, confidence, baseline)
-            found = scores.differences(a, b, c)
+            found = scores.pair_differences(a, b, c)
             return found, found.without_zero() & differs
         c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
-        found = scores.differences(a, b, c)
+        found = scores.pair_differences(a, b, c)
         return found, found.without_zero()
 
 

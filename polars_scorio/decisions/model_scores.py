@@ -1,4 +1,4 @@
-"""What a metric says of the models of a log, to compare them: on these questions, or on all."""
+"""The models of a log, to compare them: on these very questions, or on a population of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import results
+from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
 
@@ -61,7 +61,7 @@ class BenchmarkModels:
     inference : Inference
         The inference that gives its numbers.
     warns : bool
-        Whether the prior outweighing the trials deserves a warning: nobody chose the inference.
+        Whether to warn of pairs in which the prior decides: nobody chose the inference.
     """
 
     trials: Trials
@@ -71,7 +71,7 @@ class BenchmarkModels:
 
     @property
     def confidence(self) -> float:
-        """Of the intervals."""
+        """Confidence of the intervals."""
         return self.inference.confidence
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> BenchmarkRows:
@@ -103,7 +103,7 @@ class BenchmarkRows:
         if not (self.models.warns and isinstance(scores, PosteriorScores)):
             return np.zeros((block.strata.size, a.size), np.bool_)
         estimate = self.rows["estimate"].to_numpy()[block.rows]
-        pairs = scores.differences(a, b, self._single_critical(scores, a.size))
+        pairs = scores.pair_differences(a, b, self._single_critical(scores, a.size))
         gap = estimate[:, a] - estimate[:, b]
         return prior_decides(gap, pairs.lo, pairs.hi, self.models.metric)
 
@@ -213,7 +213,7 @@ def models_of(
         columns = report_columns(trials)
         if isinstance(models.inference, CalibratedInference):
             columns = columns.with_price()
-    return results(request, columns, questions=questions), models
+    return grouped_rows(request, columns, questions=questions), models
 
 
 def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:

@@ -42,7 +42,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
     Raises
     ------
     ValueError
-        If something is asked for that has no say in them.
+        If an option is given that would not change them.
     """
     if not metric.per_question:
         raise ValueError(
@@ -65,7 +65,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
-    """Refuse ``questions="adjusted"`` where its model of the questions says nothing.
+    """Refuse ``questions="adjusted"`` for targets and metrics that it does not serve.
 
     Raises
     ------
@@ -89,18 +89,18 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledScores:
-    """The models of some strata on questions that are a sample: as `differences.Scores`.
+    """The models of some strata, compared on questions that are a sample; see `Scores`.
 
     Attributes
     ----------
     models : Paired
         In units of `unit`.
     unit : float
-        The range of the metric, or 1 where it has none.
+        The range of the metric; 1 if it has none.
     span : float or None
-        That range in units; None: nobody knows it.
+        The range in units; None if it is not known.
     ends : tuple of float
-        Between which a score can be, and is shown.
+        The range of a score, clipped to the bounds of the metric.
     """
 
     models: Paired
@@ -110,29 +110,29 @@ class SampledScores:
 
     @property
     def ranked(self) -> Floats:
-        """By which number each model is ranked."""
+        """Numbers by which the models are ranked."""
         return self.models.mean
 
     def quantile(self, probability: float) -> Floats:
-        """Of a standardized difference."""
+        """Quantile of a standardized difference of one pair: Student's."""
         freedom = self.models.freedom
         return np.asarray(
             scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
         )
 
     def z_of_neighbours(self, order: Ints) -> Floats:
-        """Between each model and the next."""
+        """Standardized differences of neighbours in an order."""
         a, b = order[:, :-1], order[:, 1:]
         strata, mean = np.arange(len(order))[:, None], self.models.mean
-        return standardized(mean[strata, a] - mean[strata, b], self._sigma()[strata, a, b])
+        return standardized(mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b])
 
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs say it
         """Critical values for `step_down`."""
         return paired_critical(self.models, a, b, confidence)
 
-    def decided(self, a: Ints, b: Ints) -> Decided:
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
-        return decided_by_score(self._score(a, b))
+        return decided_by_score(self._pair_score(a, b))
 
     def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
         """Numbers of better and of worse models."""
@@ -145,19 +145,19 @@ class SampledScores:
             differs[:, a, b] = differs[:, b, a] = verdicts
         else:
             a, b = (each.ravel() for each in np.indices((size, size)))
-            score = self._score(a, b).reshape(strata, size, size)
+            score = self._pair_score(a, b).reshape(strata, size, size)
             differs = score > max_t_of_each(self.models, confidence)[:, :, None]
         return better_and_worse(mean, differs)
 
     def p_best(self) -> Floats:
-        """How likely each model is the best."""
+        """Chance of each model to be the best, after shrinking the gaps."""
         models = self.models
         return p_best_paired(replace(models, mean=shrinkage_paired(models)[:, None] * models.mean))
 
-    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Those of pairs."""
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns, by critical values."""
         mean, freedom = self.models.mean, self.models.freedom[:, None]
-        diff, sigma = mean[:, a] - mean[:, b], self._sigma()[:, a, b]
+        diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
         z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
         prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), np.abs(z))
         limit = (self.ends[1] - self.ends[0]) / self.unit
@@ -168,33 +168,33 @@ class SampledScores:
 
     def model_numbers(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Mean, standard error and interval of each model by itself."""
-        sigma = np.diagonal(self._sigma(), axis1=1, axis2=2)
+        sigma = np.diagonal(self._pair_sigma(), axis1=1, axis2=2)
         mu, sigma = self.models.mean * self.unit, sigma * self.unit
         far = self.quantile((1 + confidence) / 2)[:, None] * sigma
         return mu, sigma, np.clip(mu - far, *self.ends), np.clip(mu + far, *self.ends)
 
-    def _sigma(self) -> Floats:
+    def _pair_sigma(self) -> Floats:
         sigma = self.models.sigma()
         # Without a range, rewards that are all the same tell nothing of their spread.
         return sigma if self.span is not None else np.where(sigma > 0, sigma, np.nan)
 
-    def _score(self, a: Ints, b: Ints) -> Floats:
+    def _pair_score(self, a: Ints, b: Ints) -> Floats:
         """Differences of pairs in their standard errors, without sign."""
         mean = self.models.mean
-        score = np.abs(standardized(mean[:, a] - mean[:, b], self._sigma()[:, a, b]))
+        score = np.abs(standardized(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]))
         return score if self.ends[0] < self.ends[1] else np.zeros_like(score)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedQuestions:
-    """What the models scored on each question, of one metric and draw size.
+    """Scores of the models on each question, of one metric and draw size.
 
     Attributes
     ----------
     rows : DataFrame
         Ascending by stratum, question and model.
     trials, metric
-        The log, and what was reported.
+        The log, and the metric of the scores.
     """
 
     rows: pl.DataFrame
@@ -218,32 +218,38 @@ class PairedQuestions:
         known = view_of(self.metric, self.trials) != "rewards"
         unit = high - low if known and low < high else 1.0
         span = float(low < high) if known else None
-        models = self._adjusted(block, unit) if adjusted else self._paired(block, unit, span or 0.0)
-        return SampledScores(models, unit, span, _ends(self.metric, known=known))
+        models = (
+            self._adjusted_models(block, unit)
+            if adjusted
+            else self._paired_models(block, unit, span or 0.0)
+        )
+        return SampledScores(models, unit, span, _score_ends(self.metric, known=known))
 
-    def _paired(self, block: Block, unit: float, span: float) -> Paired:
-        """Those on the same questions."""
+    def _paired_models(self, block: Block, unit: float, span: float) -> Paired:
+        """Models on the same questions."""
         stratum, models = self.rows[STRATUM].to_numpy(), block.rows.shape[1]
         own = np.isin(stratum, block.strata)
         values = self.rows["estimate"].to_numpy()[own].reshape(-1, models)
         sizes = np.unique(stratum[own], return_counts=True)[1] // models
         cluster = (
-            None if self.trials.cluster is None else _places(self.rows[CLUSTER])[own][::models]
+            None
+            if self.trials.cluster is None
+            else _value_places(self.rows[CLUSTER])[own][::models]
         )
         return paired(values / unit, np.cumsum(sizes) - sizes, span, cluster)
 
-    def _adjusted(self, block: Block, unit: float) -> Paired:
-        """Those on questions of which each model has a part."""
+    def _adjusted_models(self, block: Block, unit: float) -> Paired:
+        """Models on questions of which each was asked a part."""
         parts = self.rows.filter(
             pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
         ).partition_by(STRATUM)
-        each = [self._joined(part, unit) for part in parts]
+        each = [self._adjusted_stratum(part, unit) for part in parts]
         moments = ("mean", "covariance", "freedom", "variance", "alike")
         return Paired.of_moments(
             *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
         )
 
-    def _joined(self, part: pl.DataFrame, unit: float) -> Paired:
+    def _adjusted_stratum(self, part: pl.DataFrame, unit: float) -> Paired:
         """The models of one stratum.
 
         Raises
@@ -253,8 +259,8 @@ class PairedQuestions:
         """
         (model,), question = self.trials.models, self.trials.question.name
         names = part[model].unique().sort()
-        place, asked = _places(part[model]), _places(part[question])
-        cluster = None if self.trials.cluster is None else _places(part[CLUSTER])
+        place, asked = _value_places(part[model]), _value_places(part[question])
+        cluster = None if self.trials.cluster is None else _value_places(part[CLUSTER])
         connected = connected_parts(place, asked)
         if connected.any():
             groups = [names.filter(connected == first).to_list() for first in np.unique(connected)]
@@ -267,13 +273,13 @@ class PairedQuestions:
         return adjusted_means(place, asked, part["estimate"].to_numpy() / unit, 1.0, cluster)
 
 
-def _places(column: pl.Series) -> Ints:
-    """Which of its distinct values each one is, from 0 on, ascending."""
+def _value_places(column: pl.Series) -> Ints:
+    """Place of each value among the distinct values, from 0 on, ascending."""
     return (column.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
-def _ends(metric: Metric, *, known: bool) -> Bounds:
-    """Between which ends a score can be, and is shown."""
+def _score_ends(metric: Metric, *, known: bool) -> Bounds:
+    """The range of a score, clipped to the bounds of the metric."""
     if not known:  # the bounds of rewards without weights are those of success
         return (-np.inf, np.inf) if metric.bounds in {None, metric.support} else metric.bounds
     ends = metric.support if metric.bounds is None else np.clip(metric.support, *metric.bounds)

@@ -232,7 +232,7 @@ class _Need:
         rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
         inference = self.request.choice.inference_of(metric, view)
         pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
-        today = pairs.differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
+        today = pairs.pair_differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
         # A Beta interval may contain zero although a normal one does not.
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 

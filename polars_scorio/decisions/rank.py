@@ -27,7 +27,7 @@ from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy
+from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
@@ -97,7 +97,7 @@ class Ranking:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
-        return self.of_rows(groups, tidy(groups))
+        return self.of_rows(groups, tidy_rows(groups))
 
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, from the groups and the rows of their report."""

@@ -19,9 +19,9 @@ from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.notes import each_trials
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import results
+from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request, check_metrics
 from polars_scorio.reporting.wide import plain_name
@@ -68,13 +68,13 @@ def leaderboard(
     asked = aligned(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
-    plan = results(
+    plan = grouped_rows(
         request,
         columns.with_price() if priced else columns,
         overall=overall,
         questions=questions,
     )
-    rows = tidy(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
+    rows = tidy_rows(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
     numbers = [number for metric, _ in request.metrics for number in _numbers(metric)]
     wide = rows.group_by(*trials.keys).agg(
         *(pl.col(name).first() for name in columns.facts), *numbers

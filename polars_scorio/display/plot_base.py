@@ -19,9 +19,9 @@ from polars_scorio.display.notes import counted, each_trials
 from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.options import InferenceOptions
-from polars_scorio.reporting.report import results
+from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request, check_metrics, on_levels, view_of
 
@@ -161,8 +161,8 @@ class PlotBase:
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
         request = Request.of(trials, [metric], per=per, **options)
-        grouped = results(request, report_columns(trials, per), overall=overall)
-        return tidy(grouped.select(*trials.keys, RESULTS))
+        grouped = grouped_rows(request, report_columns(trials, per), overall=overall)
+        return tidy_rows(grouped.select(*trials.keys, RESULTS))
 
 
 def _strata(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

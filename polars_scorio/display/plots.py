@@ -32,7 +32,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
-from polars_scorio.reporting.forecast import Drawn, credited, drawn_by
+from polars_scorio.reporting.forecast import Drawn, drawn_by, forecast_successes
 from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import takes
 
@@ -270,7 +270,7 @@ convergence>
         """
         drawn = metric if isinstance(metric, Metric) else drawn_by(metric, sizes(k))
         trials = bind(self._frame, self._roles)
-        credited(Request.of(trials, [drawn], inference="calibrated"))
+        forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
         chosen: PlotOptions = {"inference": "calibrated"}
         if confidence is not None:
             chosen["confidence"] = confidence

@@ -25,7 +25,7 @@ RESULTS = ":results"
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 
-def tidy(grouped: FrameT) -> FrameT:
+def tidy_rows(grouped: FrameT) -> FrameT:
     """The rows of a report, from a frame with a list of them for each group."""
     return grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
 

@@ -1,4 +1,4 @@
-"""Draws of more trials than there were: what the counts allow to be said of them."""
+"""Forecasts: ranges for draws of more trials than there were."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polars_scorio.kernels.calibrated.holdout import holdout_error
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import credited_classes
 from polars_scorio.reporting.request import Request
 
@@ -49,11 +49,11 @@ def forecast(
     trials, drawn = bind(frame, roles), drawn_by(metric, k)
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
-    ahead = _Ahead(request, credited(request))
+    ahead = _Ahead(request, forecast_successes(request))
     dtype = pl.List(pl.Struct(COLUMNS))
     rows = pl.col(QUESTIONS).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
     groups = request.groups().select(*trials.groups, rows.alias(RESULTS))
-    return tidy(groups).select(*trials.keys, *COLUMNS)
+    return tidy_rows(groups).select(*trials.keys, *COLUMNS)
 
 
 def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
@@ -79,7 +79,7 @@ def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
     return made
 
 
-def credited(request: Request) -> tuple[int, ...]:
+def forecast_successes(request: Request) -> tuple[int, ...]:
     """The classes that count as success of the metric of a forecast.
 
     Raises
@@ -120,7 +120,7 @@ class _Ahead:
         states = self.request.cells(groups).states
         fitted = Calibrated.fit(states.binary([*self.successes]))
         shared = [self._of_group(group) for group in fitted.groups]
-        columns = [self._of_draws(fitted, k) for k in self._metric.k if k is not None]
+        columns = [self._of_draws(fitted, k) for k in self._drawn_metric.k if k is not None]
         rows = [
             [{**facts, **numbers} for numbers in own]
             for facts, own in zip(shared, zip(*columns, strict=True), strict=True)
@@ -128,34 +128,34 @@ class _Ahead:
         return pl.Series(rows, dtype=pl.List(pl.Struct(COLUMNS)), strict=False)
 
     @property
-    def _metric(self) -> Metric:
+    def _drawn_metric(self) -> Metric:
         return self.request.metrics[0][0]
 
     def _of_group(self, group: Group) -> dict[str, object]:
-        """What all draws of a group share."""
-        n, (low, high) = int(group.n[0]), self._metric.support
-        gains = self._gains(n)
+        """Numbers of a group that all draws share."""
+        n, (low, high) = int(group.n[0]), self._drawn_metric.support
+        gains = self._draw_gains(n)
         # The weights of a spectrum are those of one draw size.
         error = holdout_error(group, gains) * (high - low) if gains.size == n else np.nan
         return {
-            "metric": self._metric.name,
+            "metric": self._drawn_metric.name,
             "trials_max": int(group.n.max()),
             "misfit": group.misfit,
             "holdout_error": None if np.isnan(error) else error,
         }
 
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float]]:
-        """What is said of draws of one size, in each group."""
-        low, high = self._metric.support
-        ends = ranges(fitted, self._gains(k), self.request.choice.confidence)
+        """Numbers of the draws of one size, for each group."""
+        low, high = self._drawn_metric.support
+        ends = ranges(fitted, self._draw_gains(k), self.request.choice.confidence)
         numbers = [low + (high - low) * each for each in ends]
         fewest = np.array([group.n.min() for group in fitted.groups])
         names = ("k", "extrapolation", "mu", "lo", "hi")
         rows = zip(np.full(fewest.size, k), k / fewest, *numbers, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def _gains(self, k: int) -> Floats:
-        """What each success of k trials adds."""
-        gains = self._metric.draw(k)
-        assert gains is not None  # noqa: S101 - `credited` has seen to that
+    def _draw_gains(self, k: int) -> Floats:
+        """Gains of each success of k trials."""
+        gains = self._drawn_metric.draw(k)
+        assert gains is not None  # noqa: S101 - `forecast_successes` has seen to that
         return gains(k)

@@ -68,7 +68,7 @@ class PlanOptions(TypedDict, total=False):
 
 
 class InferenceOptions(PlanOptions, total=False):
-    """How mu, sigma and the interval of a metric are found."""
+    """The keywords of how mu, sigma and the interval of a metric are found."""
 
     target: Annotated[
         Target,
@@ -172,7 +172,7 @@ class ConvergenceOptions(PlanOptions, total=False):
 
 
 class OutcomeOptions(TypedDict, total=False):
-    """What outcomes mean, in the keywords of accessors and readers of logs."""
+    """Meaning of outcomes, in the keywords of accessors and readers of logs."""
 
     success: Category | Iterable[Category] | None
     missing: Category
@@ -201,15 +201,15 @@ def check_choices(options: Mapping[str, object]) -> None:
 
 
 class Chosen(TypedDict, total=False):
-    """How numbers are found, chosen once for all that an accessor does."""
+    """The keywords of how numbers are found, for all that an accessor does."""
 
     inference: InferenceKind | None
     target: Target
     confidence: float
 
 
-def chosen(inference: InferenceKind | None, target: Target, confidence: float) -> Chosen:
-    """What differs from the defaults, after a check."""
+def chosen_options(inference: InferenceKind | None, target: Target, confidence: float) -> Chosen:
+    """Options of numbers that differ from the defaults, after a check."""
     if inference is not None:
         check_choice("inference", inference, InferenceKind)
     check_choice("target", target, Target)

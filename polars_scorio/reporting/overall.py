@@ -14,7 +14,7 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
-from polars_scorio.reporting.evaluate import RESULTS, tidy
+from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.stratum_means import error_of_mean, mean_of_strata
 from polars_scorio.reporting.report_columns import ReportColumns
 from polars_scorio.reporting.request import Request
@@ -49,7 +49,7 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
     trials = request.trials
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
-        rows = tidy(strata)
+        rows = tidy_rows(strata)
         means = pl.concat(
             _stratum_means(rows, request, columns, metric, view) for metric, view in request.metrics
         )
@@ -65,7 +65,7 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
 def _with_overall(
     groups: pl.LazyFrame, trials: Trials, overall: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.LazyFrame:
-    """Add what a function makes of the strata of each model, after them."""
+    """Add rows that a function makes of the strata of each model, after the strata."""
 
     def apply(strata: pl.DataFrame) -> pl.DataFrame:
         _refuse_lacking(strata, trials)

@@ -1,4 +1,4 @@
-"""The warning of numbers that the prior decides, not the trials."""
+"""The warning that the prior, not the trials, decides numbers of a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy
+from polars_scorio.reporting.evaluate import tidy_rows
 
 CURES = (
     'inference="calibrated" keeps to the estimates; inference="published" says that the numbers '
@@ -21,8 +21,8 @@ _ROUNDING = 1e-12
 class PriorWarning(UserWarning):
     """The prior of the questions outweighs their trials.
 
-    What the posteriors say then contradicts the unbiased estimates of the same trials, or rests on
-    no estimate at all. The message says how often, and what to do.
+    The posteriors then contradict the unbiased estimates of the same trials, or rest on no estimate
+    at all. The message says how often, and what to do.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
     beyond = pl.col("estimate").is_null() & pl.col("mu").is_not_null()
 
     def check(grouped: pl.DataFrame) -> pl.DataFrame:
-        rows = tidy(grouped)
+        rows = tidy_rows(grouped)
         found = rows.select(outside=outside.sum(), beyond=beyond.sum()).row(0, named=True)
         said = [
             f"{number:,} {'has' if number == 1 else 'have'} {what}"

@@ -72,20 +72,20 @@ class _Fit:
         if self.binary:
             fitted = fitted.binary(self.classes.successful)
         pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
-        numbers = np.array([self._numbers(group.grid) for group in pooled.groups])
+        numbers = np.array([self._prior_numbers(group.grid) for group in pooled.groups])
         columns = dict(zip(_NUMBERS, numbers.reshape(-1, len(_NUMBERS)).T, strict=True))
         frame = pl.DataFrame({"questions": fitted.size, "trials": fitted.trials, **columns})
         return frame.cast(COLUMNS).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
 
-    def _numbers(self, grid: Grid) -> list[float]:
+    def _prior_numbers(self, grid: Grid) -> list[float]:
         """Mean and interval of the mean weight, of rho and of s, in the order of `_NUMBERS`."""
         low, high = float(self.w.min()), float(self.w.max())
-        mean = self._summary(grid.weight, grid.mean @ self.w, (low, high))
-        rho, lo, hi = self._summary(grid.weight, grid.rho, (0.0, 1.0))
+        mean = self._grid_summary(grid.weight, grid.mean @ self.w, (low, high))
+        rho, lo, hi = self._grid_summary(grid.weight, grid.rho, (0.0, 1.0))
         odds = [(1 - value) / max(value, np.finfo(float).tiny) for value in (rho, hi, lo)]
         return [*mean, rho, lo, hi, *odds]
 
-    def _summary(
+    def _grid_summary(
         self, weight: Floats, values: Floats, bounds: tuple[float, float]
     ) -> tuple[float, float, float]:
         """Posterior mean, and quantiles of the Beta distribution with the moments of the grid."""

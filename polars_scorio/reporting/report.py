@@ -1,4 +1,4 @@
-"""States and metrics to a tidy frame."""
+"""The plan of a report: from a log to a tidy frame."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from polars_scorio.counting.tally import class_columns
 from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
-from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy
+from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.prior_warning import warn_of_rows
 from polars_scorio.reporting.report_columns import ReportColumns, report_columns
 from polars_scorio.reporting.request import Request
 from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
-from polars_scorio.reporting.wide import wide_columns, widened
+from polars_scorio.reporting.wide import wide_columns, wide_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,12 +47,12 @@ def report(
     columns = report_columns(trials, per)
     keys = [*columns.keys, *columns.question]
     wanted = wide_columns(metrics, keys, [*columns.facts], inference) if wide else []
-    grouped = results(request, columns, overall=overall)
+    grouped = grouped_rows(request, columns, overall=overall)
     if inference is None:
         grouped = checked(grouped, warn_of_rows(metrics))
-    rows = tidy(grouped).select(columns.shown)
+    rows = tidy_rows(grouped).select(columns.shown)
     if wide:
-        return widened(rows, keys, wanted)
+        return wide_rows(rows, keys, wanted)
     named = curve_columns(columns.shown, metrics)
     refuse_repeats(named)
     rows = with_curves(rows, metrics).select(named)
@@ -60,7 +60,7 @@ def report(
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
 
 
-def results(
+def grouped_rows(
     request: Request,
     columns: ReportColumns,
     *,
@@ -115,7 +115,7 @@ def _refuse_infinite(
 
     With `forecasts`, a row without numbers is one with more draws than trials.
     """
-    rows = tidy(grouped)
+    rows = tidy_rows(grouped)
     bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
     if bad.height:
         keys = [*columns.keys, *columns.question]

@@ -1,4 +1,4 @@
-"""What is requested of a log, after everything that is checked at the call."""
+"""The request of a report: metrics, options and prior, after all checks of the call."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
 
 
 def view_of(metric: Metric, trials: Trials) -> View:
-    """What a metric of a log looks at: counts by category or success, the rewards, the answers.
+    """The view of a metric: counts by category or success, the rewards, or the answers.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _check_together(
 
 
 def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
-    """Refuse what no unbiased estimate can take in."""
+    """Refuse prior trials and single questions, of which calibrated numbers know nothing."""
     if prior is not None:
         raise ValueError(
             'inference="calibrated" keeps to the estimates of the trials, in which prior trials '
@@ -210,7 +210,7 @@ def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
 
 
 def check_metrics(metrics: Sequence[Metric]) -> None:
-    """Refuse what is no metric, and two that the result could not tell apart.
+    """Refuse other things than metrics, and two metrics with the same rows in the result.
 
     Raises
     ------

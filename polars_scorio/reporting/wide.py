@@ -12,7 +12,7 @@ from polars_scorio.counting.trials import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 
 
-def widened(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     """The rows of a report as one row for each of the keys."""
     groups = [pl.col(name) for name in keys] or [STAND_IN]
     board = rows.group_by(groups).agg(columns).sort(*keys or [EVERYTHING], nulls_last=True)

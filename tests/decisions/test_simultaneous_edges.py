@@ -81,7 +81,7 @@ def test_some_models_without_sigma_stay_where_they_are():
     a, b = np.triu_indices(4, 1)
     differs, _ = simultaneous_verdicts(scores, a, b, 0.95)
     assert differs[0].tolist() == [True, True, False, False, False, False]
-    found = scores.differences(a, b, np.full((1, 6), 2.0))
+    found = scores.pair_differences(a, b, np.full((1, 6), 2.0))
     assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
     assert found.z[0, 0] == -np.inf
 

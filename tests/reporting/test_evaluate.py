@@ -5,7 +5,7 @@ import polars as pl
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind
-from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy
+from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
 from polars_scorio.reporting.inference import calibrated, pooled
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
@@ -36,4 +36,7 @@ def test_rows_come_in_a_list_for_each_group():
     evaluated = Evaluation(request, columns)(groups)
     assert evaluated[RESULTS].list.len().unique().to_list() == [3]
     assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))
-    assert tidy(evaluated).columns == [*groups.drop(groups.columns[-1]).columns, *columns.schema]
+    assert tidy_rows(evaluated).columns == [
+        *groups.drop(groups.columns[-1]).columns,
+        *columns.schema,
+    ]

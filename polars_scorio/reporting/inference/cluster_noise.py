@@ -38,7 +38,7 @@ SampleOf = Callable[[Metric, "int | None", View], "ClusterSample | None"]
 
 
 def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
-    """How noisy each metric is if the questions are a sample of clusters.
+    """Noise of each metric if the questions are a sample of clusters.
 
     Parameters
     ----------

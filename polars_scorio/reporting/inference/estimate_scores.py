@@ -28,30 +28,30 @@ from polars_scorio.reporting.inference.score_differences import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimateScores(IndependentScores):
-    """Unbiased estimates that reach down and up by what is known of them; or else ranges.
+    """Models by unbiased estimates; a model without one has a range.
 
     Attributes
     ----------
     lo, hi : ndarray of float
-        The interval of each, or its range.
+        Interval of each model, or its range.
     """
 
     lo: Floats
     hi: Floats
 
     @abstractmethod
-    def far(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
-        """How far the models of some strata reach down and up at a critical value of each."""
+    def reach_at(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
+        """Reaches down and up of the models of some strata, by one critical value each."""
 
     @abstractmethod
-    def within(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
-        """The ends of the differences of two estimates."""
+    def pair_ends(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals of differences of two estimates, by critical values."""
 
-    def decided(self, a: Ints, b: Ints) -> Decided:
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
 
         def decided(c: Floats, strata: Ints) -> Mask:
-            down, up = self.far(c, strata)
+            down, up = self.reach_at(c, strata)
             gap = self.ranked[strata][:, a] - self.ranked[strata][:, b]
             above = np.minimum(gap, self.limit) > np.hypot(down[:, a], up[:, b])
             below = np.minimum(-gap, self.limit) > np.hypot(up[:, a], down[:, b])
@@ -61,7 +61,7 @@ class EstimateScores(IndependentScores):
 
     def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
         """Numbers of better and of worse models in some strata, by critical values."""
-        down, up = self.far(c[:, 0], strata)
+        down, up = self.reach_at(c[:, 0], strata)
         mu, one = self.ranked[strata], np.ones(down.shape)
         better = lower_models(-mu, up, down, one, self.limit)
         return better, lower_models(mu, down, up, one, self.limit)
@@ -75,14 +75,14 @@ class EstimateScores(IndependentScores):
         known = np.where(np.isnan(each), -np.inf, each)
         return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
 
-    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Those of pairs."""
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns; of a model with a range, the range of the difference."""
         diff, sigma = self.mu[:, a] - self.mu[:, b], np.hypot(self.sigma[:, a], self.sigma[:, b])
         one, other = (Range(self.mu[:, x], self.lo[:, x], self.hi[:, x]) for x in (a, b))
         ahead, beyond = forecast_difference(one, other), np.isnan(sigma)
         lo, hi = (
             np.clip(np.where(beyond, range_, end), -self.limit, self.limit)
-            for range_, end in zip(ahead[1:], self.within(a, b, c), strict=True)
+            for range_, end in zip(ahead[1:], self.pair_ends(a, b, c), strict=True)
         )
         z = np.where(beyond, np.nan, standardized(diff, sigma))
         return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
@@ -90,33 +90,33 @@ class EstimateScores(IndependentScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PricedScores(EstimateScores):
-    """Estimates with the price of their noise.
+    """Estimates with a price: differences reach as far as the price of both.
 
     Attributes
     ----------
     price : Price
-        Of the models in the order of ``mu.ravel()``.
+        Price of the models in the order of ``mu.ravel()``.
     """
 
     price: Price
 
-    def far(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
-        """At the confidence of a critical value."""
+    def reach_at(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
+        """Reaches down and up at the confidence of a critical value."""
         models = self.mu.shape[1]
         rows = (strata[:, None] * models + np.arange(models)).ravel()
         reached = reach(self.price.at(rows), np.repeat(2 * scipy.special.ndtr(c) - 1, models))
         return reached.down.reshape(-1, models), reached.up.reshape(-1, models)
 
-    def within(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
-        """Both sides reach as far as at the confidence of the critical value."""
+    def pair_ends(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of intervals; both sides reach as far as at the confidence of the critical value."""
         own = np.arange(len(self.mu))[:, None] * self.mu.shape[1]
         sides = [(own + side).ravel() for side in (a, b)]
         first, second = (self.price.at(side) for side in sides)
-        found = difference_within(first, second, *self._reaches(sides, c))
+        found = difference_within(first, second, *self._pair_reaches(sides, c))
         return found.lo.reshape(c.shape), found.hi.reshape(c.shape)
 
-    def _reaches(self, sides: list[Ints], c: Floats) -> list[Reach]:
-        """How far both sides of each pair reach: once for each model and critical value."""
+    def _pair_reaches(self, sides: list[Ints], c: Floats) -> list[Reach]:
+        """Reaches of both sides of each pair, computed once for each model and critical value."""
         levels, level = np.unique(c.ravel(), return_inverse=True)
         wanted = np.concatenate(sides) * levels.size + np.tile(level.ravel(), 2)
         own, place = np.unique(wanted, return_inverse=True)
@@ -128,24 +128,24 @@ class PricedScores(EstimateScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchedScores(EstimateScores):
-    """Estimates of which only an interval is known, such as means over strata.
+    """Estimates with an interval and no price, such as means over strata.
 
     Attributes
     ----------
     z : float
-        Of the interval: it is stretched to other critical values.
+        Critical value of the interval, which is stretched to other critical values.
     """
 
     z: float
 
-    def far(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
-        """As far as the intervals, stretched."""
+    def reach_at(self, c: Floats, strata: Ints) -> tuple[Floats, Floats]:
+        """Reaches down and up of the stretched intervals."""
         stretch = c[:, None] / self.z
         mu, lo, hi = self.mu[strata], self.lo[strata], self.hi[strata]
         return stretch * (mu - lo), stretch * (hi - mu)
 
-    def within(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
-        """Both sides reach as far as their intervals, stretched."""
+    def pair_ends(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of intervals; both sides reach as far as their stretched intervals."""
         down, up, diff = self.mu - self.lo, self.hi - self.mu, self.mu[:, a] - self.mu[:, b]
         stretch = c / self.z
         lo = diff - stretch * np.hypot(down[:, a], up[:, b])

@@ -79,7 +79,7 @@ class PooledInference:
             (pl.col("hi") == high).all().alias(_HIGHEST),
         )
         made_of = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
-        return self._interval(metric, *made_of)
+        return self._beta_interval(metric, *made_of)
 
     def _cell_numbers(
         self, metric: Metric, k: int | None, posterior: Pooled, sample: ClusterSample | None
@@ -88,7 +88,7 @@ class PooledInference:
             summary = metric.summary(posterior, k)
             center, reach = self._center_and_reach(summary, posterior, sample)
             extremes = _at_extremes(metric, posterior)
-            lo, hi = self._interval(metric, center, reach, *extremes)
+            lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
         return CellNumbers(estimate, mu, sigma, lo, hi, center, reach)
@@ -103,7 +103,7 @@ class PooledInference:
         size, stretch = sample or (posterior.states.size, 1.0)
         return mu, stretch * sigma * small_sample_factor(size, self.confidence)
 
-    def _interval(
+    def _beta_interval(
         self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask
     ) -> tuple[Floats, Floats]:
         """The interval of means and standard deviations, clipped to the bounds of the metric.

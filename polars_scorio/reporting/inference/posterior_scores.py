@@ -24,12 +24,12 @@ from polars_scorio.reporting.inference.score_differences import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorScores(IndependentScores):
-    """Posterior means: their differences are normal, or Beta on the range of a metric.
+    """Models by posterior means: differences are normal, or Beta on the range of the metric.
 
     Attributes
     ----------
     range : float or None
-        How far apart the metric lets two models be at most; None: normal.
+        Largest difference that the metric allows; None: differences are normal.
     """
 
     range: float | None
@@ -57,7 +57,7 @@ class PosteriorScores(IndependentScores):
         limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
         return cls(mu, sigma, limit, width)
 
-    def decided(self, a: Ints, b: Ints) -> Decided:
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
         return decided_by_score(self.pair_scores(a, b))
 
@@ -76,9 +76,9 @@ class PosteriorScores(IndependentScores):
         """Critical values for all pairs of each model at once."""
         return baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
 
-    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Those of pairs."""
-        diff, sigma, z = self._moments(a, b)
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns, by critical values."""
+        diff, sigma, z = self._pair_moments(a, b)
         if self.range is None:
             lo, hi = diff - c * sigma, diff + c * sigma
         else:
@@ -88,14 +88,14 @@ class PosteriorScores(IndependentScores):
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
         return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
 
-    def _moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
+    def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
         diff = self.mu[:, a] - self.mu[:, b]
         sigma = np.hypot(self.sigma[:, a], self.sigma[:, b])
         return diff, sigma, standardized(diff, sigma)
 
     def pair_scores(self, a: Ints, b: Ints) -> Floats:
         """Largest critical value at which the interval of a pair excludes zero."""
-        diff, sigma, z = self._moments(a, b)
+        diff, sigma, z = self._pair_moments(a, b)
         score = np.abs(z)
         if self.range is not None:
             score = beta_score(np.abs(diff) / self.range, sigma / self.range, score)

@@ -22,7 +22,7 @@ from polars_scorio.kernels.simultaneous.step_down import (
 
 
 class Differences(NamedTuple):
-    """The numbers of some pairs in each stratum, shape (S, P); NaN where there is no such number.
+    """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number.
 
     `z` has the sign of `diff`, `prob` is the chance that the order is right.
     """
@@ -35,12 +35,12 @@ class Differences(NamedTuple):
     hi: Floats
 
     def without_zero(self) -> Mask:
-        """Where the order is known: zero lies outside of the interval."""
+        """Pairs whose order is known: their interval excludes zero."""
         return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
 
 
 class Scores(Protocol):
-    """The models of some strata, equally many in each, and what is known of their differences."""
+    """The models of some strata, with the same number in each, and their differences."""
 
     @property
     def ranked(self) -> Floats:
@@ -52,7 +52,7 @@ class Scores(Protocol):
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
         """Critical values for all pairs at once, those of columns `a` and `b`; for `step_down`."""
 
-    def decided(self, a: Ints, b: Ints) -> Decided:
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
 
     def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
@@ -61,11 +61,11 @@ class Scores(Protocol):
         The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
         """
 
-    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
 
     def z_of_neighbours(self, order: Ints) -> Floats:
-        """Between each model and the next in an order of shape (S, L): shape (S, L - 1)."""
+        """Standardized differences of neighbours in an order of shape (S, L), shape (S, L - 1)."""
 
     def p_best(self) -> Floats:
         """Chance of each model to be the best, shape (S, L)."""
@@ -85,11 +85,11 @@ def simultaneous_verdicts(
     """
     here = np.isfinite(scores.ranked)
     critical = scores.critical(a, b, confidence, baseline)
-    return step_down(here[:, a] & here[:, b], critical, scores.decided(a, b))
+    return step_down(here[:, a] & here[:, b], critical, scores.decided_pairs(a, b))
 
 
 def standardized(diff: Floats, sigma: Floats) -> Floats:
-    """How many standard deviations a difference is away from none: 0 where there is none."""
+    """Differences in units of their standard deviation; 0 if there is no difference."""
     z = np.zeros_like(diff)
     with np.errstate(divide="ignore"):
         return np.divide(diff, sigma, out=z, where=diff != 0)
@@ -97,14 +97,14 @@ def standardized(diff: Floats, sigma: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentScores(ABC):
-    """Models of which each has an estimate with an error of its own, arrays of shape (S, L).
+    """Models with independent errors, arrays of shape (S, L).
 
     Attributes
     ----------
     mu, sigma : ndarray of float
-        Sigma is NaN where only a range is known.
+        Number of each model and its standard deviation; NaN if only a range is known.
     limit : float
-        How far apart two of them are shown to be at most.
+        Largest difference that is shown: intervals are clipped to it.
     """
 
     mu: Floats
@@ -113,15 +113,15 @@ class IndependentScores(ABC):
 
     @property
     def ranked(self) -> Floats:
-        """By which number each model is ranked."""
+        """Numbers by which the models are ranked."""
         return np.where(np.isfinite(self.sigma), self.mu, np.nan)
 
     def quantile(self, probability: float) -> Floats:
-        """Of a standardized difference."""
+        """Quantile of a standardized difference of one pair: that of a normal distribution."""
         return np.full(len(self.mu), scipy.special.ndtri(probability))
 
     def z_of_neighbours(self, order: Ints) -> Floats:
-        """Between each model and the next."""
+        """Standardized differences of neighbours in an order."""
         mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
         return standardized(mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:]))
 
@@ -155,6 +155,6 @@ class IndependentScores(ABC):
         return self.counts_at(c[:, None], np.arange(len(c)))
 
     def p_best(self) -> Floats:
-        """How likely each model is the best."""
+        """Chance of each model to be the best, after shrinking the gaps."""
         ranked = self.ranked
         return p_best(shrinkage(ranked, self.sigma)[:, None] * ranked, self.sigma)

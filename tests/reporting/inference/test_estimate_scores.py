@@ -16,17 +16,17 @@ Z = 1.959963984540054
 
 def test_means_over_strata_reach_as_far_as_their_intervals():
     scores = StretchedScores(MU, SIGMA, inf, LO, HI, Z)
-    pair = scores.differences(*PAIR, np.array([[Z]]))
+    pair = scores.pair_differences(*PAIR, np.array([[Z]]))
     assert pair.sigma.item() == pytest.approx(0.05)
     assert pair.lo.item() == pytest.approx(0.3 - hypot(0.1, 0.06))
     assert pair.hi.item() == pytest.approx(0.3 + hypot(0.05, 0.05))
-    wider = scores.differences(*PAIR, np.array([[2 * Z]]))
+    wider = scores.pair_differences(*PAIR, np.array([[2 * Z]]))
     assert wider.hi.item() == pytest.approx(0.3 + 2 * hypot(0.05, 0.05))
 
 
 def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
     scores = StretchedScores(MU, np.array([[np.nan, 0.03]]), inf, LO, HI, Z)
-    pair = scores.differences(*PAIR, np.array([[Z]]))
+    pair = scores.pair_differences(*PAIR, np.array([[Z]]))
     # The ends of both ranges: 0.7 - 0.56 and 0.85 - 0.45.
     assert (pair.lo.item(), pair.hi.item()) == pytest.approx((0.14, 0.4))
     assert np.isnan(pair.z.item())
@@ -36,8 +36,8 @@ def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
 def test_a_pair_is_decided_where_the_reaches_leave_out_zero():
     price = Price(MU[0], 1 - MU[0], MU[0], 1 - MU[0], SIGMA[0] ** 2, np.ones(2))
     scores = PricedScores(MU, SIGMA, inf, LO, HI, price)
-    decided = scores.decided(*PAIR)
+    decided = scores.decided_pairs(*PAIR)
     for c in (1.0, 3.0, 5.0):
-        down, up = scores.far(np.array([c]), np.array([0]))
+        down, up = scores.reach_at(np.array([c]), np.array([0]))
         apart = hypot(down[0, 0], up[0, 1]) < 0.3
         assert decided(np.array([c]), np.array([0])).tolist() == [[apart]]

@@ -19,7 +19,7 @@ def read(metric: ps.Metric, *, beta: bool) -> PosteriorScores:
 
 
 def test_beta_differences_have_the_quantiles_of_a_beta_on_minus_one_to_one():
-    pair = read(ps.avg(), beta=True).differences(*PAIR, np.full((2, 1), 1.959963984540054))
+    pair = read(ps.avg(), beta=True).pair_differences(*PAIR, np.full((2, 1), 1.959963984540054))
     mean, variance = (1 + 0.3) / 2, hypot(0.06, 0.08) ** 2 / 4
     total = mean * (1 - mean) / variance - 1
     lo, hi = 2 * stats.beta(mean * total, (1 - mean) * total).ppf([0.025, 0.975]) - 1
@@ -40,8 +40,8 @@ def test_a_pair_is_decided_if_its_interval_leaves_out_zero(beta):
     # A gap of three standard deviations: decided at small critical values alone.
     found = []
     for c in (1.0, 2.5, 2.9, 3.5, 9.0):
-        pair = scores.differences(*PAIR, np.full((2, 1), c))
-        decided = scores.decided(*PAIR)(np.full(2, c), np.arange(2))
+        pair = scores.pair_differences(*PAIR, np.full((2, 1), c))
+        decided = scores.decided_pairs(*PAIR)(np.full(2, c), np.arange(2))
         found.append(decided[0, 0])
         assert pair.without_zero()[0, 0] == decided[0, 0]
     assert found[0]
@@ -49,5 +49,5 @@ def test_a_pair_is_decided_if_its_interval_leaves_out_zero(beta):
 
 
 def test_differences_are_clipped_to_the_bounds():
-    pair = read(ps.avg(bounds=(0, 0.2)), beta=False).differences(*PAIR, np.full((2, 1), 9.0))
+    pair = read(ps.avg(bounds=(0, 0.2)), beta=False).pair_differences(*PAIR, np.full((2, 1), 9.0))
     assert (pair.lo[0, 0], pair.hi[0, 0]) == pytest.approx((-0.2, 0.2))

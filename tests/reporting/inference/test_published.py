@@ -65,6 +65,6 @@ def test_the_interval_of_a_mean_over_strata_is_normal():
 def test_differences_of_models_are_normal():
     rows = pl.DataFrame({"mu": [0.7, 0.5], "sigma": [0.03, 0.04]})
     scores = PublishedInference(0.95).model_scores(ps.bayes(), rows, np.array([[0, 1]]))
-    pair = scores.differences(np.array([0]), np.array([1]), np.array([[2.0]]))
+    pair = scores.pair_differences(np.array([0]), np.array([1]), np.array([[2.0]]))
     assert pair.diff.item() == pytest.approx(0.2)
     assert pair.lo.item() == pytest.approx(0.2 - 2 * sqrt(0.03**2 + 0.04**2))
