@@ -157,7 +157,7 @@ def _wanted_models(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Expected:
-    """What is expected of all groups after further trials, in units of the weights."""
+    """Expected scores of all groups after further trials, in units of the weights."""
 
     mu: Floats  # of each group, as sigma
     sigma: Floats

@@ -53,7 +53,7 @@ def connected_parts(model: Ints, question: Ints) -> Ints:
 def adjusted_means(
     model: Ints, question: Ints, value: Floats, span: float, cluster: Ints | None = None
 ) -> Paired:
-    """What the models would have scored on all questions, by model and question effects.
+    """Scores that the models would have on all questions, by model and question effects.
 
     Parameters
     ----------
