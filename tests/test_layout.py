@@ -91,7 +91,6 @@ UNTESTED = {
 REPEATED_FUNCTIONS = {
     "counting",
     "display",
-    "kernels",
     "kernels/simultaneous",
 }
 SHORT_NAMES = {

@@ -75,7 +75,7 @@ def detectable_difference(design: Design, power: float, *, population: bool) -> 
     low, high = 0.0, 2 * min(design.rate, 1 - design.rate)
 
     def lacking(difference: float) -> float:
-        noise, total = _variances(design, difference)
+        noise, total = _difference_variances(design, difference)
         paired = _paired_half_width(design, total)
         if population:
             return float(paired + shift * np.sqrt(total) - difference)
@@ -98,7 +98,7 @@ def _rate_variances(design: Design, difference: float) -> tuple[float, float]:
     return a, b
 
 
-def _variances(design: Design, difference: float) -> tuple[float, float]:
+def _difference_variances(design: Design, difference: float) -> tuple[float, float]:
     """Variance of the estimated difference: on these very questions, and on other ones."""
     a, b = _rate_variances(design, difference)
     first, second = design.trials

@@ -46,7 +46,7 @@ def weighted_average(counts: Ints, w: Floats) -> Floats:
         )
     average = np.empty(n.size)
     for rows in slices(n.size, w.size):
-        average[rows] = _average(np.ascontiguousarray(counts[rows].T) / n[rows], w)
+        average[rows] = _average_weight(np.ascontiguousarray(counts[rows].T) / n[rows], w)
     return average
 
 
@@ -91,28 +91,28 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
     for rows in slices(len(nu), w.size):
         # Category after category: sums over few columns of a row are slow.
         own = np.ascontiguousarray(nu[rows].T)
-        total = _total(own)
+        total = _row_sum(own)
         share = own / total
-        mean[rows] = _average(share, w)
-        variance[rows] = _scatter(share, w) / (total + 1)
+        mean[rows] = _average_weight(share, w)
+        variance[rows] = _weight_variance(share, w) / (total + 1)
     return mean, variance
 
 
-def _total(rows: Floats) -> Floats:
+def _row_sum(rows: Floats) -> Floats:
     """Sum of the rows, in their order: that of `sum` depends on how many columns there are."""
     total: Floats = reduce(np.add, rows)
     return total
 
 
-def _average(share: Floats, w: Floats) -> Floats:
+def _average_weight(share: Floats, w: Floats) -> Floats:
     """Mean weight of each column of shares."""
     # Counted from the weight nearest to zero, no two terms of one sign ever cancel.
     origin = np.clip(0.0, w.min(), w.max())
-    average: Floats = origin + _total(share * (w - origin)[:, None])
+    average: Floats = origin + _row_sum(share * (w - origin)[:, None])
     return average
 
 
-def _scatter(share: Floats, w: Floats) -> Floats:
+def _weight_variance(share: Floats, w: Floats) -> Floats:
     """Variance of the weights under each column of shares, in units of ``weight_range(w) ** 2``."""
     unit = weight_range(w) or 1.0
     # Counted from the weight of the largest share, the mean is no larger than about the
@@ -122,6 +122,6 @@ def _scatter(share: Floats, w: Floats) -> Floats:
         origin = np.where(other > largest, weight, origin)
         largest = np.maximum(largest, other)
     deviation = (w[:, None] - origin) / unit
-    deviation -= _total(share * deviation)
+    deviation -= _row_sum(share * deviation)
     deviation *= deviation
-    return _total(share * deviation)
+    return _row_sum(share * deviation)

@@ -143,15 +143,15 @@ def allocation(ahead: ExpectedVariance, budget: int) -> Ints:
     >>> allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
     array([1, 3])
     """
-    kinds, number, place = _distinct(ahead)
-    m = kinds.worthwhile(_threshold(kinds, number, budget))[place]
+    kinds, number, place = _distinct_questions(ahead)
+    m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
     rest = budget - int(m.sum())
     m += rest // m.size  # only where nothing gains anything
     m[np.argsort(-ahead.gain(m), kind="stable")[: rest % m.size]] += 1
     return m
 
 
-def _threshold(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
+def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
     """The smallest gain, to the last bit, that the budget pays wherever it is to be had."""
     high = float(ahead.gain(np.zeros(number.size, dtype=np.int64)).max())
     if not (high and budget):
@@ -167,7 +167,7 @@ def _threshold(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
     return high
 
 
-def _distinct(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
+def _distinct_questions(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
     """The distinct questions, how many there are of each, and which one every question is."""
     columns = (ahead.a, ahead.b, ahead.x)
     first, place = distinct([np.unique(each, return_inverse=True)[1] for each in columns])

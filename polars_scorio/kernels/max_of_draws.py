@@ -55,10 +55,10 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
     n, levels = counts.sum(axis=1), np.unique(rewards)
     best = np.full(n.size, np.nan)
     for rows in batches(np.flatnonzero(n >= k), rewards.size):
-        at_most, _ = _cumulated(counts[rows], rewards)
+        at_most, _ = _cumulated_mass(counts[rows], rewards)
         # C(F, k) / C(n, k) is E[A^k] with A ~ Beta(F - k + 1, n - F), or 0 where F < k.
         below = np.maximum(at_most, k - 1) - (k - 1)
-        below, above, pair = _distinct(below, n[rows, None] - (k - 1) - below)
+        below, above, pair = _distinct_masses(below, n[rows, None] - (k - 1) - below)
         miss, hit = chances(above, below, k)
         best[rows] = _mean_best(levels, miss[pair], hit[pair])
     return best
@@ -111,7 +111,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     step = np.diff(levels) / unit
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
     for rows in batches(np.arange(len(nu)), rewards.size):
-        below, above, pair = _distinct(*_cumulated(nu[rows], rewards))
+        below, above, pair = _distinct_masses(*_cumulated_mass(nu[rows], rewards))
         miss, hit, growth = chances_and_growth(above, below, k)
         mean[rows] = _mean_best(levels, miss[pair], hit[pair])
         terms = step * miss[pair]
@@ -166,7 +166,7 @@ def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
     return best
 
 
-def _cumulated(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
+def _cumulated_mass(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
     """Mass at or below, and mass above, each distinct reward but the highest: (S, levels - 1)."""
     order = np.argsort(rewards, kind="stable")
     last_of_level = np.flatnonzero(rewards[order[:-1]] < rewards[order[1:]])
@@ -177,7 +177,7 @@ def _cumulated(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
     return below, above
 
 
-def _distinct(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
+def _distinct_masses(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
     """Distinct pairs, and the place of each pair among them: a million states share few."""
     pairs, place = np.unique((below + 1j * above).ravel(), return_inverse=True)
     return pairs.real.copy(), pairs.imag.copy(), place.reshape(below.shape)

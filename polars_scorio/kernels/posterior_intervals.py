@@ -40,7 +40,7 @@ def normal_interval(
     (array([0.408]), array([1.]))
 
     """
-    reach = -scipy.special.ndtri(_tail(confidence)) * sigma
+    reach = -scipy.special.ndtri(_tail_chance(confidence)) * sigma
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     return np.clip(mu - reach, low, high), np.clip(mu + reach, low, high)
 
@@ -93,10 +93,10 @@ def beta_interval(
     lo, hi = normal_interval(mu + width * moved, sigma, confidence, bounds)
     a, b = (np.where(beta & ~narrow, share * kappa, 1.0) for share in (u, 1 - u))
     lo = np.where(
-        beta & ~narrow, low + width * scipy.special.betaincinv(a, b, _tail(confidence)), lo
+        beta & ~narrow, low + width * scipy.special.betaincinv(a, b, _tail_chance(confidence)), lo
     )
     hi = np.where(
-        beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail(confidence)), hi
+        beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail_chance(confidence)), hi
     )
     known = ~np.isnan(mu + sigma)
     return np.where(lowest & known, low, lo), np.where(highest & known, high, hi)
@@ -124,7 +124,7 @@ def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
 
     """
     freedom = np.maximum(questions - 1, 1)
-    tail = _tail(confidence)
+    tail = _tail_chance(confidence)
     return np.where(
         questions > 1, scipy.special.stdtrit(freedom, tail) / scipy.special.ndtri(tail), np.nan
     )
@@ -132,9 +132,9 @@ def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
 
 def _third_moment_shift(u: Floats, kappa: Floats, confidence: Floats | float) -> Floats:
     """Cornish and Fisher's correction for skewness, the same at both ends."""
-    z = scipy.special.ndtri(_tail(confidence))
+    z = scipy.special.ndtri(_tail_chance(confidence))
     return np.asarray((1 - 2 * u) * (z**2 - 1) / (3 * np.maximum(kappa, 1.0)))
 
 
-def _tail(confidence: Floats | float) -> Floats | float:
+def _tail_chance(confidence: Floats | float) -> Floats | float:
     return (1 - confidence) / 2

@@ -152,7 +152,9 @@ class Pooled:
             state, questions = fitted.state[start:end], fitted.questions[start:end]
             own = slice(int(first), int(last))
             place = None if states is fitted else np.searchsorted(state, states.state[own])
-            groups.append(_Group(_fit(counts[state], questions), state, questions, own, place))
+            groups.append(
+                _Group(_group_prior(counts[state], questions), state, questions, own, place)
+            )
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
@@ -272,7 +274,7 @@ class Pooled:
         return mu, sigma
 
 
-def _fit(counts: Ints, questions: Ints) -> Grid:
+def _group_prior(counts: Ints, questions: Ints) -> Grid:
     """The prior of one group: exact for two categories."""
     if counts.shape[1] == 2:  # noqa: PLR2004 - failure and success
         return fit_binary(counts.sum(axis=1), counts[:, 1], questions)

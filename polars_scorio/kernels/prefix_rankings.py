@@ -128,17 +128,17 @@ def convergence(
     if not gold.all():
         raise ValueError("score must be a number for every model with all trials, got NaN")
     if not replicates:
-        return _summary(*_rankings(logged, gold, n, tolerance))
+        return _settling_summary(*_settling_places(logged, gold, n, tolerance))
     first, tau = np.empty(replicates, dtype=np.int64), np.empty((replicates, n))
     size = max(_CHUNK // (n * questions), 1)
     for start in range(0, replicates, size):
         part = slice(start, min(start + size, replicates))
         chosen = sequences.drawn(part.stop - start, scheme, rng)
         scores = sequences.scores(chosen, score)
-        first[part], tau[part] = _rankings(scores, gold, n, tolerance)
+        first[part], tau[part] = _settling_places(scores, gold, n, tolerance)
         if progress is not None:
             progress(part.stop - start)
-    return _summary(first, tau)
+    return _settling_summary(first, tau)
 
 
 def competition_ranks(scores: Floats, tolerance: float) -> Ints:
@@ -215,7 +215,7 @@ def tau_b(ranks: Ints, gold: Ints) -> Floats:
     return tau
 
 
-def _rankings(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Ints, Floats]:
+def _settling_places(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Ints, Floats]:
     """Where sequences of n rankings settle at `gold` (n if never), and the tau of each ranking."""
     ranks = competition_ranks(scores, tolerance)
     equal = (ranks == gold[:, None]).all(axis=0).reshape(-1, n)
@@ -223,7 +223,7 @@ def _rankings(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Int
     return n - lasts, tau_b(ranks, gold).reshape(-1, n)
 
 
-def _summary(first: Ints, tau: Floats) -> Convergence:
+def _settling_summary(first: Ints, tau: Floats) -> Convergence:
     """From the place where each sequence settles, and its tau, shape (sequences, N)."""
     n = tau.shape[1]
     share = np.bincount(first, minlength=n + 1) / first.size
@@ -267,7 +267,7 @@ class _Sequences:
             np.where(exists, trials, 0),
             kind,
             [
-                _steps(outcomes.classes - lowest, radix, width)
+                _digit_steps(outcomes.classes - lowest, radix, width)
                 for lowest in range(0, outcomes.prior.shape[1], width)
             ],
             width,
@@ -315,7 +315,7 @@ class _Sequences:
         return len(self.start) + 1
 
 
-def _steps(digit: Ints, radix: int, width: int) -> Ints:
+def _digit_steps(digit: Ints, radix: int, width: int) -> Ints:
     """What one more of a digit adds to a number; 0 for a digit that this number does not have.
 
     One entry more, 0, is for a trial that counts for nothing.

@@ -204,19 +204,19 @@ def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     for column in columns:
         digit, top = column, int(column.max(initial=0)) + 1
         if size * top >= 2**63:
-            code, size = _ordinal(code)
-            digit, top = _ordinal(digit)
+            code, size = _ordinal_codes(code)
+            digit, top = _ordinal_codes(digit)
         if top > 1:
             code *= top
             code += digit
             size *= top
     bits = code.size.bit_length()
     if size >= 2 ** (63 - bits):
-        code, size = _ordinal(code)
-    return _tabulated(code, size) if size <= code.size else _sorted(code, bits)
+        code, size = _ordinal_codes(code)
+    return _distinct_by_table(code, size) if size <= code.size else _distinct_by_sorting(code, bits)
 
 
-def _tabulated(code: Ints, size: int) -> tuple[Ints, Ints]:
+def _distinct_by_table(code: Ints, size: int) -> tuple[Ints, Ints]:
     """Distinct codes by a table of all codes below `size`."""
     place = np.full(size, -1)
     place[code[::-1]] = np.arange(code.size - 1, -1, -1)
@@ -224,7 +224,7 @@ def _tabulated(code: Ints, size: int) -> tuple[Ints, Ints]:
     return place[found], (np.cumsum(found) - 1)[code]
 
 
-def _sorted(code: Ints, bits: int) -> tuple[Ints, Ints]:
+def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
     """Distinct codes by sorting them, each with its row as the last bits."""
     # Sorting numbers is several times faster than np.unique, which sorts their places.
     both = np.sort(code << bits | np.arange(code.size))
@@ -235,7 +235,7 @@ def _sorted(code: Ints, bits: int) -> tuple[Ints, Ints]:
     return rows[new], row
 
 
-def _ordinal(values: Ints) -> tuple[Ints, int]:
+def _ordinal_codes(values: Ints) -> tuple[Ints, int]:
     """Which of the distinct values each one is, and the number of those."""
     found, ordinal = np.unique(values, return_inverse=True)
     return ordinal, found.size
@@ -304,17 +304,17 @@ def prefixes(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
     longest = np.zeros(outcomes.groups, dtype=np.int64)
     np.maximum.at(longest, outcomes.group, trials)
     steps = longest[outcomes.group]
-    question, n = np.repeat(np.arange(steps.size), steps), _ranges(steps)
-    counts = _cumulative(outcomes, question, n)
+    question, n = np.repeat(np.arange(steps.size), steps), _ranges_of_sizes(steps)
+    counts = _cumulative_counts(outcomes, question, n)
     # The groups of `states` before those of g, and then n - 1.
     cell = (np.cumsum(longest) - longest)[outcomes.group][question] + n
     every = np.ones(cell.size, dtype=np.int64)
     total = int(longest.sum())
     states = States.tally(counts, outcomes.prior[question], cell, every, total)
-    return states, np.repeat(np.arange(outcomes.groups), longest), _ranges(longest) + 1
+    return states, np.repeat(np.arange(outcomes.groups), longest), _ranges_of_sizes(longest) + 1
 
 
-def _cumulative(outcomes: Outcomes, question: Ints, n: Ints) -> Ints:
+def _cumulative_counts(outcomes: Outcomes, question: Ints, n: Ints) -> Ints:
     """Counts of each question after its trial number n, counted from zero, shape (rows, K)."""
     exists = n < outcomes.trials[question]
     seen = np.zeros((n.size, outcomes.prior.shape[1]), dtype=np.int64)
@@ -326,6 +326,6 @@ def _cumulative(outcomes: Outcomes, question: Ints, n: Ints) -> Ints:
     return counts
 
 
-def _ranges(sizes: Ints) -> Ints:
+def _ranges_of_sizes(sizes: Ints) -> Ints:
     """0, 1, ..., size - 1 for each of the sizes."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -88,7 +88,7 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     possible = np.flatnonzero(canonical.trials >= k)
     # Where many votes win, few trials and few nodes are left: no product has k times k numbers.
     for rows in batches(possible, (k + 1) ** 2 // 8):
-        chance[rows] = _success(canonical.of(rows), k, ties)
+        chance[rows] = _drawn_success(canonical.of(rows), k, ties)
     return chance[index]
 
 
@@ -128,7 +128,7 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
         less = choices[rows]
         less[:, column] -= 1
         left_out.append(Ballots(less[:, :-1], canonical.right[rows], less[:, -1]))
-        times.append(_equals(canonical, column)[rows] * choices[rows, column])
+        times.append(_equal_answers(canonical, column)[rows] * choices[rows, column])
         owner.append(rows)
     every = Ballots(
         *(np.concatenate([getattr(part, name) for part in left_out])
@@ -141,22 +141,22 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     return np.where(n > k, (n - 1) / size * squares, np.nan)[index]
 
 
-def _equals(ballots: Ballots, column: int) -> Ints:
+def _equal_answers(ballots: Ballots, column: int) -> Ints:
     """How many answers of each question look like that of a column; shape (M,)."""
     if column == ballots.votes.shape[1]:
         return np.ones(ballots.abstained.size, dtype=np.int64)
-    return np.asarray(_like(ballots, column).sum(axis=1))
+    return np.asarray(_same_looking(ballots, column).sum(axis=1))
 
 
 def _first_of_equals(ballots: Ballots, column: int) -> Mask:
     """Where the answer of a column has votes, and none before it looks the same."""
     if column == ballots.votes.shape[1]:
         return ballots.abstained > 0
-    before = _like(ballots, column)[:, :column].any(axis=1)
+    before = _same_looking(ballots, column)[:, :column].any(axis=1)
     return (ballots.votes[:, column] > 0) & ~before
 
 
-def _like(ballots: Ballots, column: int) -> Mask:
+def _same_looking(ballots: Ballots, column: int) -> Mask:
     votes, right = ballots.votes, ballots.right
     same: Mask = (votes == votes[:, [column]]) & (right == right[:, [column]])
     return same
@@ -174,10 +174,10 @@ def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
     return Ballots(np.abs(answers) - right, right, rows[:, -1]), index
 
 
-def _success(ballots: Ballots, k: int, ties: Ties) -> Floats:
+def _drawn_success(ballots: Ballots, k: int, ties: Ties) -> Floats:
     """`vote_success` of questions with at least k trials."""
     # Answers without votes in any of these questions are not there.
-    ballots = _trimmed(ballots)
+    ballots = _given_answers(ballots)
     n = ballots.trials
     p = k / n
     total = np.zeros(n.size)
@@ -186,22 +186,22 @@ def _success(ballots: Ballots, k: int, ties: Ties) -> Floats:
         for j in range(1, min(k, int(ballots.votes[rows, winner].max(initial=0))) + 1):
             some = rows[ballots.votes[rows, winner] >= j]
             part = ballots.of(some)
-            won = _binomial(part.votes[:, winner], j, p[some])
-            total[some] += won * _others(part, int(winner), j, k, p[some], ties)
-    return np.asarray(np.clip(total / _binomial(n, k, p), 0.0, 1.0))
+            won = _binomial_chance(part.votes[:, winner], j, p[some])
+            total[some] += won * _rest_weight(part, int(winner), j, k, p[some], ties)
+    return np.asarray(np.clip(total / _binomial_chance(n, k, p), 0.0, 1.0))
 
 
-def _trimmed(ballots: Ballots) -> Ballots:
+def _given_answers(ballots: Ballots) -> Ballots:
     used = ballots.votes.any(axis=0)
     return Ballots(ballots.votes[:, used], ballots.right[:, used], ballots.abstained)
 
 
-def _others(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties: Ties) -> Floats:
+def _rest_weight(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties: Ties) -> Floats:
     """Weight of the draws of the other k - j trials that leave the win to one right answer."""
     votes = np.delete(ballots.votes, winner, axis=1)
     right = np.delete(ballots.right, winner, axis=1)
     rivals = votes >= j  # who cannot reach j votes is one of many
-    nodes, weights = _nodes(int(rivals.sum(axis=1).max(initial=0)), j, k, ties)
+    nodes, weights = _tie_nodes(int(rivals.sum(axis=1).max(initial=0)), j, k, ties)
     product = np.zeros((len(votes), k - j + 1, nodes.size))
     product[:, 0] = 1.0
     for column in np.flatnonzero(rivals.any(axis=0)):
@@ -210,7 +210,7 @@ def _others(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties: Ties
         product = _with_answer(product, votes[:, column], rivals[:, column], j, p, tied)
     rest = np.where(rivals, 0, votes).sum(axis=1) + ballots.abstained
     drawn = np.arange(k - j, -1, -1)
-    left = _binomial(rest[:, None], drawn, p[:, None])
+    left = _binomial_chance(rest[:, None], drawn, p[:, None])
     return np.asarray(np.einsum("rdq,rd,q->r", product, left, weights))
 
 
@@ -218,16 +218,16 @@ def _with_answer(
     product: Floats, votes: Ints, rival: Mask, j: int, p: Floats, tied: Floats
 ) -> Floats:
     """The product with one more answer, of which at most j trials may be drawn."""
-    share = np.where(rival, _binomial(votes, 0, p), 1.0)[:, None, None]
+    share = np.where(rival, _binomial_chance(votes, 0, p), 1.0)[:, None, None]
     result = share * product
     for m in range(1, min(j, product.shape[1] - 1) + 1):
-        share = np.where(rival, _binomial(votes, m, p), 0.0)[:, None, None]
+        share = np.where(rival, _binomial_chance(votes, m, p), 0.0)[:, None, None]
         share = share * np.reshape(tied, (-1, 1, tied.shape[-1])) if m == j else share
         result[:, m:] += share * product[:, :-m]
     return result
 
 
-def _nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
+def _tie_nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
     """Points and weights in (0, 1) that integrate the ties of as many rivals as there can be."""
     if ties == "fail":
         return np.ones(1), np.ones(1)
@@ -236,7 +236,7 @@ def _nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
     return (points + 1) / 2, weights / 2
 
 
-def _binomial(n: Ints, m: Ints | int, p: Floats) -> Floats:
+def _binomial_chance(n: Ints, m: Ints | int, p: Floats) -> Floats:
     """Chance of m out of n at the rate p; 0 where m exceeds n."""
     size = np.maximum(n, m)
     log = (

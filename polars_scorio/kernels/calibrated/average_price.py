@@ -47,9 +47,9 @@ def average_price(states: States, w: Floats) -> Price:
     for group, (start, end) in enumerate(pairwise(ends)):
         counts, questions = states.counts[states.state[start:end]], states.questions[start:end]
         grid, size = fit_categories(counts, questions), questions.sum()
-        (up, noise), (down, _) = (_sums(grid, counts, questions, v) for v in (unit, rest))
+        (up, noise), (down, _) = (_node_sums(grid, counts, questions, v) for v in (unit, rest))
         smooth = float(grid.weight @ noise)
-        seen_noise, seen_spread = _seen(counts, questions, unit, smooth / size)
+        seen_noise, seen_spread = _trial_noise(counts, questions, unit, smooth / size)
         total = max(smooth, seen_noise)
         mean[group], mean_rest[group] = grid.weight @ up / size, grid.weight @ down / size
         variance[group] = total / size**2
@@ -59,7 +59,7 @@ def average_price(states: States, w: Floats) -> Price:
     return Price(seen, left, mean, mean_rest, variance, factor, low, width)
 
 
-def _seen(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
+def _trial_noise(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
     """The same by the trials alone: sum over the questions, and its standard deviation at most.
 
     Two trials of a question give its variance without any model: a Dirichlet population prices too
@@ -75,7 +75,7 @@ def _seen(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[floa
     return float(total), float(spread)
 
 
-def _sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:
+def _node_sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:
     """Sums over the questions, for each node: of the mean weight, of the average's variance."""
     means, variances = np.zeros((2, grid.weight.size))
     for part in blocks(grid, counts):

@@ -71,8 +71,8 @@ def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = 
     if not price.bounded:
         noise = price.width * noise
         return Reach(price.mu - noise, price.mu + noise, noise, noise)
-    distance = _distance(price)
-    lo, hi = _ends(price, _effective_questions(price, distance, cap), confidence)
+    distance = _bound_distance(price)
+    lo, hi = _interval_ends(price, _effective_questions(price, distance, cap), confidence)
     own = distance * noise
     down = own + (1 - distance) * (price.estimate - lo)
     up = own + (1 - distance) * (hi - price.estimate)
@@ -80,7 +80,7 @@ def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = 
     return Reach(low + width * lo, low + width * hi, width * down, width * up)
 
 
-def _distance(price: Price) -> Floats:
+def _bound_distance(price: Price) -> Floats:
     """How far the estimate lies from the nearer bound, from 0 (on it) to 1, against its noise."""
     square = np.minimum(price.estimate, price.rest) ** 2
     both = square + price.variance
@@ -100,21 +100,23 @@ def _effective_questions(price: Price, distance: Floats, cap: Floats | Ints | No
     return questions
 
 
-def _ends(price: Price, questions: Floats, confidence: Floats | float) -> tuple[Floats, Floats]:
+def _interval_ends(
+    price: Price, questions: Floats, confidence: Floats | float
+) -> tuple[Floats, Floats]:
     """Both ends on the unit scale."""
     known, finite = ~np.isnan(questions), np.isfinite(questions)
     tail = (1 - confidence) / 2
     some = np.where(finite, questions, 1.0)
     x, y = price.estimate * some, price.rest * some
-    lo = np.where(price.estimate > _END, _quantile(x, y + 1, tail, upper=False), 0.0)
-    hi = np.where(price.rest > _END, _quantile(x + 1, y, tail, upper=True), 1.0)
+    lo = np.where(price.estimate > _END, _beta_quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(price.rest > _END, _beta_quantile(x + 1, y, tail, upper=True), 1.0)
     exact = known & ~finite
     lo, hi = (np.where(exact, price.estimate, end) for end in (lo, hi))
     lo, hi = np.minimum(lo, price.estimate), np.maximum(hi, price.estimate)
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
-def _quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
+def _beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
     """Beta(a, b) leaves `tail` below, or above, this."""
     tiny = np.finfo(float).tiny
     a, b = np.maximum(a, tiny), np.maximum(b, tiny)

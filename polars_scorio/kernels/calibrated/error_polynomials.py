@@ -95,7 +95,7 @@ def _elevated_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
     k = credit.size - 1
     degree = max(n, 2 * k)
     return elevate(elevate(credit, n) ** 2, degree), elevate(
-        _product(credit, _apart(credit)), degree
+        _half_product(credit, _disjoint_draw(credit)), degree
     )
 
 
@@ -112,15 +112,15 @@ def _paired_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
         inside, outside = draw_chances(k, r), draw_chances(k, k - r)
         successes = np.arange(r + 1)[:, None] + np.arange(k - r + 1)
         second += overlap[r] * (inside @ credit[successes] @ outside.T)
-    return _product(credit, second), _product(credit, _apart(credit))
+    return _half_product(credit, second), _half_product(credit, _disjoint_draw(credit))
 
 
-def _apart(credit: Floats) -> Floats:
+def _disjoint_draw(credit: Floats) -> Floats:
     """What a second draw earns that shares no trial: by the successes in the first and in it."""
     return np.broadcast_to(credit, (credit.size, credit.size))
 
 
-def _product(credit: Floats, second: Floats) -> Floats:
+def _half_product(credit: Floats, second: Floats) -> Floats:
     """``E[credit[A] second[A, t - A]]`` for t = 0..2k, A those in one half of 2 k trials."""
     k = credit.size - 1
     first: Ints = np.arange(k + 1)

@@ -107,7 +107,7 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
         logs = scipy.special.xlogy(c[:, None], p) + scipy.special.xlogy((n - c)[:, None], q)
     scale = logs.max(axis=1)
     likelihood = np.exp(logs - scale[:, None])
-    base = _base(grid, size)
+    base = _base_weight(grid, size)
     weight = maximised(likelihood, questions, base, _STEPS, _BASE * base)
     return FreeFit(likelihood, scale, questions, weight)
 
@@ -162,7 +162,7 @@ def rates(size: int) -> tuple[Floats, Floats]:
     return p, q
 
 
-def _base(grid: Grid, size: int) -> Floats:
+def _base_weight(grid: Grid, size: int) -> Floats:
     """The Beta population in the middle of the grid, on the rates."""
     mean, rho = grid.weight @ grid.mean, float(grid.weight @ grid.rho)
     failures, successes = (1 - rho) / rho * mean

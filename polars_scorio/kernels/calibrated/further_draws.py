@@ -61,11 +61,11 @@ def forecast(
     for column in asked:
         group = fitted.groups[column]
         values = credit_at(*group.free.rates, gains)
-        numbers[:, column] = _range(group, values, confidence)
+        numbers[:, column] = _group_range(group, values, confidence)
     return Range(*numbers)
 
 
-def _range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
+def _group_range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
     """Mean and range of one group, from the credit at each rate."""
     free = group.free
     mean = float(group.questions @ (free.posterior @ values) / group.size)

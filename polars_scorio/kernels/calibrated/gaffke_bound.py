@@ -127,7 +127,7 @@ def gaffke_bounds(sample: Sample, tail: Floats | float) -> Bounds:
 
 def _lower_bound(sample: Sample, tail: Floats) -> Floats:
     """Quantile of the weighted mean: by secants from a Beta quantile."""
-    low, high = _brackets(sample, tail)
+    low, high = _threshold_brackets(sample, tail)
     wide = high > low * (1 + 1e-14)
     low, high = (np.log(np.where(low > 0, end, 0.5)) for end in (low, high))
     wanted = scipy.special.ndtri(tail)
@@ -176,7 +176,7 @@ def _bracketed_root(
     return x
 
 
-def _brackets(sample: Sample, tail: Floats) -> tuple[Floats, Floats]:
+def _threshold_brackets(sample: Sample, tail: Floats) -> tuple[Floats, Floats]:
     """Values between which the quantile lies: round all values down, or up, to two of them.
 
     If all values below v become 0 and all others v, the weighted mean falls, and is v times a Beta
@@ -211,7 +211,7 @@ def _log_chance(sample: Sample, t: Floats) -> Floats:
         skew == 0, 0.0, (np.sqrt(1 + 4 * skew**2) - 1) / np.where(skew == 0, 1, 2 * skew)
     )
     peak = -sample.total(sample.units * np.log(at_values)) - np.log(rest) - np.log(c)
-    mass = _integral(sample, ratio, c, bend, np.sqrt(square), peak)
+    mass = _contour_integral(sample, ratio, c, bend, np.sqrt(square), peak)
     with np.errstate(divide="ignore"):
         return np.minimum(peak + np.log(np.maximum(mass, 0.0)), 0.0)
 
@@ -238,7 +238,7 @@ def _saddle_point(sample: Sample, ratio: Floats) -> tuple[Floats, Floats]:
     return scipy.special.expit(v), scipy.special.expit(-v)
 
 
-def _integral(
+def _contour_integral(
     sample: Sample, ratio: Floats, c: Floats, bend: Floats, scale: Floats, peak: Floats
 ) -> Floats:
     """Integral along the hyperbola, relative to the value at the saddle point."""

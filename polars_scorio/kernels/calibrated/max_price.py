@@ -47,21 +47,21 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
     if not width:
-        return [_constant(states, low) for _ in sizes]
+        return [_constant_price(states, low) for _ in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     fits = [Calibrated.fit(states.binary(own)) for own in below]
     staying = [prices(fit, [fixed(all_success(k)) for k in sizes]) for fit in fits]
-    urns = _urns(states, level, fits, gaps)
+    urns = _group_urns(states, level, fits, gaps)
     results = []
     for row, k in enumerate(sizes):
-        correlations = np.stack([_correlation(urn, k) for urn in urns])
+        correlations = np.stack([_reward_correlations(urn, k) for urn in urns])
         parts = [own[row] for own in staying]
-        results.append(replace(_combined(parts, gaps, correlations), low=low, width=width))
+        results.append(replace(_combined_price(parts, gaps, correlations), low=low, width=width))
     return results
 
 
-def _constant(states: States, value: float) -> Price:
+def _constant_price(states: States, value: float) -> Price:
     """Where all rewards are equal."""
     none = np.zeros(states.groups)
     return Price(none, none + 1, none, none + 1, none, none + 1, value, 0.0)
@@ -76,7 +76,7 @@ class _Urn(NamedTuple):
     questions: Ints
 
 
-def _urns(states: States, level: Ints, fits: list[Calibrated], gaps: Floats) -> list[_Urn]:
+def _group_urns(states: States, level: Ints, fits: list[Calibrated], gaps: Floats) -> list[_Urn]:
     """The posteriors of each group, under the correlation and the mean that were fitted."""
     counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
@@ -92,14 +92,14 @@ def _urns(states: States, level: Ints, fits: list[Calibrated], gaps: Floats) -> 
     return urns
 
 
-def _correlation(urn: _Urn, k: int) -> Floats:
+def _reward_correlations(urn: _Urn, k: int) -> Floats:
     """Correlations of the estimates that all of k trials stay at or below a reward, (L-1, L-1)."""
     steps = urn.below.shape[1]
     covariance = np.zeros((steps, steps))
     if urn.n.min() < k:
         return covariance
     for rows in batches(np.arange(urn.n.size), steps * (2 * k + 1)):
-        covariance += _covariance(
+        covariance += _reward_covariances(
             urn.n[rows], urn.below[rows], urn.total[rows], urn.questions[rows], k
         )
     covariance = np.triu(covariance) + np.triu(covariance, 1).T
@@ -109,7 +109,7 @@ def _correlation(urn: _Urn, k: int) -> Floats:
     return np.where(own > 0, 1.0, np.divide(covariance, scale, out=own, where=scale > 0))
 
 
-def _covariance(n: Ints, below: Floats, total: Floats, questions: Ints, k: int) -> Floats:
+def _reward_covariances(n: Ints, below: Floats, total: Floats, questions: Ints, k: int) -> Floats:
     """Upper triangle of the summed covariances, given the success rates.
 
     Two draws of k share r trials: where the first stays below reward l <= m, so do these, and both
@@ -128,7 +128,7 @@ def _covariance(n: Ints, below: Floats, total: Floats, questions: Ints, k: int) 
     return covariance
 
 
-def _combined(staying: list[Price], gaps: Floats, correlations: Floats) -> Price:
+def _combined_price(staying: list[Price], gaps: Floats, correlations: Floats) -> Price:
     """The price of the sum over the steps, from those of staying below each."""
 
     def total(values: list[Floats]) -> Floats:

@@ -103,10 +103,10 @@ def credit_numbers(
         seen, cap = price, None
         if target == "population":
             of = None if clusters is None else clusters[row]
-            seen, cap = _population(fitted, gains, price, confidence, of)
+            seen, cap = _sampled_numbers_of(fitted, gains, price, confidence, of)
         numbers = price_numbers(seen, confidence, cap)
         beyond = np.isnan(price.estimate)
-        found.append(_forecast(fitted, gains, confidence, beyond, numbers))
+        found.append(_with_forecast(fitted, gains, confidence, beyond, numbers))
     return found
 
 
@@ -129,7 +129,7 @@ def price_numbers(price: Price, confidence: float, cap: Floats | Ints | None = N
     return Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(beyond), price)
 
 
-def _population(
+def _sampled_numbers_of(
     fitted: Calibrated, gains: GainsOf, price: Price, confidence: float, of: Clusters | None
 ) -> tuple[Price, Ints | Floats]:
     if of is None:
@@ -141,7 +141,7 @@ def _population(
     return own, number
 
 
-def _forecast(
+def _with_forecast(
     fitted: Calibrated, gains: GainsOf, confidence: float, beyond: Mask, numbers: Numbers
 ) -> Numbers:
     """The numbers, with a forecast where k is beyond the trials."""

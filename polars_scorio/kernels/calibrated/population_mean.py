@@ -69,7 +69,7 @@ def population_price(
     mean, rest, variance = parts
     price = replace(benchmark, mean=mean, mean_rest=rest)
     size = fitted.size
-    return _sampled(price, variance / size, size, confidence, cluster_variance, clusters)
+    return _sample_price(price, variance / size, size, confidence, cluster_variance, clusters)
 
 
 def sampled_price(
@@ -115,10 +115,10 @@ def sampled_price(
     square = np.bincount(group, states.questions * distance**2, states.groups)
     between = square / (size * np.maximum(size - 1, 1))
     variance = np.maximum(between, benchmark.variance)
-    return _sampled(benchmark, variance, size, confidence, cluster_variance, clusters)
+    return _sample_price(benchmark, variance, size, confidence, cluster_variance, clusters)
 
 
-def _sampled(
+def _sample_price(
     benchmark: Price,
     variance: Floats,
     questions: Ints,

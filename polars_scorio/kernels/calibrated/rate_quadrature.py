@@ -129,7 +129,7 @@ def _window_moments(n: int, rate: Floats, estimates: EstimatesOf, *, smooth: boo
     order = np.argsort(rate)  # windows of a block are about equally wide
     widest = 2 * (_DEVIATIONS * (2 * _POINTS if smooth else np.sqrt(n) / 2) + _MARGIN)
     for block in slices(rate.size, int(widest)):
-        c, chance = _windows(n, rate[order[block]], smooth=smooth)
+        c, chance = _success_windows(n, rate[order[block]], smooth=smooth)
         some, place = np.unique(c, return_inverse=True)
         values = estimates(some)[:, :, place.reshape(c.shape)]
         means = np.einsum("mdic,ic->mdi", values, chance)
@@ -149,7 +149,7 @@ def _window_moments(n: int, rate: Floats, estimates: EstimatesOf, *, smooth: boo
     return sums
 
 
-def _windows(n: int, rate: Floats, *, smooth: bool) -> tuple[Ints, Floats]:
+def _success_windows(n: int, rate: Floats, *, smooth: bool) -> tuple[Ints, Floats]:
     """Successes around the mean of binomials, and their chances, both of shape (I, W)."""
     mean = n * rate
     deviation = np.sqrt(mean * (1 - rate))

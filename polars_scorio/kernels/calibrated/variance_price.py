@@ -238,7 +238,7 @@ def estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
 
 def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
     """The unbiased estimate of questions from which the same draw is made, and its complement."""
-    missed = _unearned(gains) + expected_credit(n, n - c, gains[::-1])
+    missed = _unearned_credit(gains) + expected_credit(n, n - c, gains[::-1])
     return expected_credit(n, c, gains), missed
 
 
@@ -279,11 +279,11 @@ def complement(gains: Floats) -> Floats:
     array([1.  , 0.5 , 0.25])
     """
     # Summed from the other end, so that a small rest keeps its digits.
-    rest: Floats = _unearned(gains) + credit_of(gains[::-1])[::-1]
+    rest: Floats = _unearned_credit(gains) + credit_of(gains[::-1])[::-1]
     return rest
 
 
-def _unearned(gains: Floats) -> float:
+def _unearned_credit(gains: Floats) -> float:
     """What the gains leave of 1, if that is more than rounding."""
     left = 1 - float(gains.sum())
     return left if left > _ROUNDING else 0.0

@@ -121,7 +121,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     total = votes.sum(known) + number * mean * mean_rest
     square = votes.sum(known**2) + number * (mean * mean_rest) ** 2
     trials = votes.sum(votes.ballots.trials.astype(float))
-    variance = _floored(total / size**2, estimate, rest, mean * mean_rest, trials)
+    variance = _floored_variance(total / size**2, estimate, rest, mean * mean_rest, trials)
     factor = 1 + np.sqrt(square) / (size**2 * variance)
     return Price(estimate, rest, mean, mean_rest, variance, factor)
 
@@ -171,7 +171,7 @@ def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     return found
 
 
-def _floored(
+def _floored_variance(
     variance: Floats, estimate: Floats, rest: Floats, of_one: Floats, trials: Floats
 ) -> Floats:
     """The variance of each group, of which the answers of a few trials do not say enough."""

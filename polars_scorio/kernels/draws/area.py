@@ -93,7 +93,7 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     >>> mean.round(6), round(float(passes.sum() - ends) / 23, 6)
     (array([0.889306]), 0.889306)
     """
-    low, high = _range(a, b, k)
+    low, high = _logit_range(a, b, k)
     # Steps, first rates and numbers of rates that a few states share, but none owes to the others.
     needed = 1 / np.sqrt(1 / _STEP**2 + 1 / (_NARROW**2 * (1 / a + 1 / b)))
     step = _STEP / _FINER ** np.ceil(np.log(_STEP / needed) / np.log(_FINER))
@@ -107,7 +107,7 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
         for block in slices(rows.size, _ALIVE * size):
             own = rows[block]
             rates = _rates_from(first[own], size, apart, k)
-            mean[own], variance[own] = _moments(a[own, None], b[own, None], rates, apart)
+            mean[own], variance[own] = _area_moments(a[own, None], b[own, None], rates, apart)
     return mean, variance
 
 
@@ -120,7 +120,7 @@ def area_at(p: Floats, q: Floats, k: int) -> Floats:
     array([0.     , 0.99925, 1.     ])
     """
     area, inside = p.copy(), (p > 0) & (q > 0)
-    area[inside], _ = _areas(np.log(p[inside] / q[inside]), k)
+    area[inside], _ = _area_and_rest(np.log(p[inside] / q[inside]), k)
     return area
 
 
@@ -134,17 +134,17 @@ def _sum_of_passes(n: Ints, c: Ints, k: int) -> Floats:
     return np.asarray(total)
 
 
-def _range(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
+def _logit_range(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     """Between which logits there is anything to sum up."""
     depth = _DEPTH + 2 * np.log(k)
     middle = np.log(a) - np.log(b)
-    below, above = _reach(a, b, depth), _reach(b, a, depth)
+    below, above = _logit_reach(a, b, depth), _logit_reach(b, a, depth)
     # Beyond these AUC is 0, or 1, and the density a power.
     lowest, highest = -(40 + np.log(k) + np.log1p(b)), 40 + np.log1p(a)
     return np.maximum(middle - below, lowest), np.minimum(middle + above, highest)
 
 
-def _reach(a: Floats, b: Floats, depth: float) -> Floats:
+def _logit_reach(a: Floats, b: Floats, depth: float) -> Floats:
     """How far below its mode the log density of the logit falls by `depth`, to a tenth of that."""
     share, other, total = a / (a + b), b / (a + b), a + b
     # Both are beyond: the tangent far away, and where the power of p falls by as much, then of q.
@@ -181,23 +181,23 @@ class _Rates(NamedTuple):
     left: Floats
 
 
-def _rates(logits: Floats, k: int) -> _Rates:
+def _rate_areas(logits: Floats, k: int) -> _Rates:
     log_p, log_q = -np.log1p(np.exp(-logits)), -np.log1p(np.exp(logits))
-    return _Rates(logits, log_p, log_q, *_areas(logits, k))
+    return _Rates(logits, log_p, log_q, *_area_and_rest(logits, k))
 
 
 def _rates_from(first: Floats, size: int, step: float, k: int) -> _Rates:
     """As many rates from each of the first ones, which ascend: computed once for all states."""
     places = int(first[-1] - first[0]) + size
     if places > first.size * size:  # too far from each other
-        return _rates((first[:, None] + np.arange(size)) * step, k)
-    table = np.array(_rates((first[0] + np.arange(places)) * step, k))
+        return _rate_areas((first[:, None] + np.arange(size)) * step, k)
+    table = np.array(_rate_areas((first[0] + np.arange(places)) * step, k))
     return _Rates(*sliding_window_view(table, size, axis=1)[:, (first - first[0]).astype(int)])
 
 
-def _moments(a: Floats, b: Floats, rates: _Rates, step: float) -> tuple[Floats, Floats]:
+def _area_moments(a: Floats, b: Floats, rates: _Rates, step: float) -> tuple[Floats, Floats]:
     """Mean and variance by the trapezoid rule, for each row of rates."""
-    weight = _weights(a, b, rates, step)
+    weight = _rate_weights(a, b, rates, step)
     mean, rest = (weight * rates.area).sum(axis=1), (weight * rates.left).sum(axis=1)
     # From the nearer bound: nothing large cancels.
     low = (mean <= rest)[:, None]
@@ -205,7 +205,7 @@ def _moments(a: Floats, b: Floats, rates: _Rates, step: float) -> tuple[Floats, 
     return mean, (weight * square).sum(axis=1)
 
 
-def _weights(a: Floats, b: Floats, rates: _Rates, step: float) -> Floats:
+def _rate_weights(a: Floats, b: Floats, rates: _Rates, step: float) -> Floats:
     """Weight of each rate; those beyond the first and the last are added to these."""
     if step > _WIDE:
         weight = a * rates.log_p
@@ -223,7 +223,7 @@ def _weights(a: Floats, b: Floats, rates: _Rates, step: float) -> Floats:
     return weight
 
 
-def _areas(logits: Floats, k: int) -> tuple[Floats, Floats]:
+def _area_and_rest(logits: Floats, k: int) -> tuple[Floats, Floats]:
     """AUC@k at each logit, and its complement."""
     odds = np.exp(logits)
     q = 1 / (1 + odds)
@@ -240,13 +240,13 @@ def _areas(logits: Floats, k: int) -> tuple[Floats, Floats]:
 def _few_passes(p: Floats, draws: Floats, some: Floats, k: int) -> Floats:
     """AUC@k where ``k p`` is small, without a difference of numbers near k."""
     # 1 + (q / p) log q, and 1 - (1 - e^-x) / x.
-    first = _series(p, [1 / (m * (m + 1)) for m in range(1, _TERMS)])
-    second = _series(draws, [(-1) ** (m + 1) / factorial(m + 1) for m in range(1, _TERMS)])
+    first = _power_series(p, [1 / (m * (m + 1)) for m in range(1, _TERMS)])
+    second = _power_series(draws, [(-1) ** (m + 1) / factorial(m + 1) for m in range(1, _TERMS)])
     passed = k * (first + (1 - first) * second)
     return np.asarray((passed - p / 2 - some / 2) / (k - 1))
 
 
-def _series(x: Floats, factors: list[float]) -> Floats:
+def _power_series(x: Floats, factors: list[float]) -> Floats:
     """``factors[0] x + factors[1] x**2 + ...``"""
     total = np.full_like(x, factors[-1])
     for factor in factors[-2::-1]:

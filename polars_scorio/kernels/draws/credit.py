@@ -28,7 +28,7 @@ def any_success(k: int) -> Floats:
     >>> any_success(3)
     array([1., 0., 0.])
     """
-    return _threshold(k, 1)
+    return _threshold_gains(k, 1)
 
 
 def all_success(k: int) -> Floats:
@@ -43,7 +43,7 @@ def all_success(k: int) -> Floats:
     >>> all_success(3)
     array([0., 0., 1.])
     """
-    return _threshold(k, k)
+    return _threshold_gains(k, k)
 
 
 def at_least_share(k: int, tau: float) -> Floats:
@@ -70,7 +70,7 @@ def at_least_share(k: int, tau: float) -> Floats:
     array([7])
     """
     j = np.arange(1, k + 1)
-    return _threshold(k, int(j[j / k >= tau][0]))
+    return _threshold_gains(k, int(j[j / k >= tau][0]))
 
 
 def at_least(t: int, k: int) -> Floats:
@@ -81,7 +81,7 @@ def at_least(t: int, k: int) -> Floats:
     >>> at_least(2, 3)
     array([0., 1., 0.])
     """
-    return _threshold(k, t)
+    return _threshold_gains(k, t)
 
 
 def majority(k: int) -> Floats:
@@ -92,7 +92,7 @@ def majority(k: int) -> Floats:
     >>> majority(4)
     array([0., 0., 1., 0.])
     """
-    return _threshold(k, k // 2 + 1)
+    return _threshold_gains(k, k // 2 + 1)
 
 
 def excess_over_half(k: int) -> Floats:
@@ -178,7 +178,7 @@ def is_area(gains: Floats) -> bool:
     return gains is known or np.array_equal(gains, known)
 
 
-def _threshold(k: int, success: int) -> Floats:
+def _threshold_gains(k: int, success: int) -> Floats:
     gains = np.zeros(k)
     gains[success - 1] = 1.0
     return gains

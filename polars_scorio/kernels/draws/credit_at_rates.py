@@ -48,13 +48,13 @@ def _at_least(success: int, k: int, p: Floats, q: Floats) -> Floats:
     """Chance of so many successes or more."""
     with np.errstate(divide="ignore"):
         if success == 1:
-            return -np.expm1(k * _log(q, p))
+            return -np.expm1(k * _log_rate(q, p))
         if success == k:
-            return np.exp(k * _log(p, q))
+            return np.exp(k * _log_rate(p, q))
     tail: Floats = scipy.special.betainc(success, k - success + 1, p)
     return tail
 
 
-def _log(x: Floats, rest: Floats) -> Floats:
+def _log_rate(x: Floats, rest: Floats) -> Floats:
     """``log(x)``, from what is left of 1 where that is less."""
     return np.where(rest < x, np.log1p(-np.minimum(rest, 0.5)), np.log(x))

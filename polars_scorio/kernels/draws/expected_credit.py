@@ -57,10 +57,10 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
     _check_shapes(n=n, c=c)
     known = n >= gains.size
     if known.all():
-        return _expected(n, c, gains)
+        return _drawn_credit_mean(n, c, gains)
     credit = np.full(n.shape, np.nan)
     if known.any():
-        credit[known] = _expected(n[known], c[known], gains)
+        credit[known] = _drawn_credit_mean(n[known], c[known], gains)
     return credit
 
 
@@ -103,7 +103,9 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
         return gains[-1] * chance, gains[-1] ** 2 * variance
     if is_area(gains):
         return area.area_moments(a, b, k)
-    return _blockwise(_mean, a, b, gains), _blockwise(_covariance, a, b, gains, gains)
+    return _blockwise_values(_urn_mean, a, b, gains), _blockwise_values(
+        _urn_covariance, a, b, gains, gains
+    )
 
 
 def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
@@ -143,13 +145,13 @@ def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[
         rows = np.flatnonzero(n == trials)
         rows = rows[np.argsort(c[rows], kind="stable")]
         chance, rest, spread = powers.no_success_by_state(*urns, trials, c[rows], k)
-        place = _run(rows)
+        place = _row_slice(rows)
         moments[0, place] = gain * (rest if success == 1 else chance)
         moments[1, place] = gain**2 * spread
     return moments[0], moments[1]
 
 
-def _run(rows: Ints) -> Ints | slice:
+def _row_slice(rows: Ints) -> Ints | slice:
     """The rows as a slice, where they follow each other: several times as fast to assign to."""
     if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():  # noqa: PLR2004
         return rows
@@ -196,7 +198,7 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
         return float(gains.sum() * other.sum()) * product
     if np.count_nonzero(gains) < np.count_nonzero(other):
         gains, other = other, gains  # The work grows with the second.
-    return _blockwise(_covariance, a, b, gains, other)
+    return _blockwise_values(_urn_covariance, a, b, gains, other)
 
 
 def _is_power(gains: Floats) -> bool:
@@ -204,7 +206,7 @@ def _is_power(gains: Floats) -> bool:
     return only_success(gains) in {1, gains.size}
 
 
-def _expected(n: Ints, c: Ints, gains: Floats) -> Floats:
+def _drawn_credit_mean(n: Ints, c: Ints, gains: Floats) -> Floats:
     """`expected_credit` where there are enough trials."""
     k, success = gains.size, only_success(gains)
     if success == 1:
@@ -214,17 +216,17 @@ def _expected(n: Ints, c: Ints, gains: Floats) -> Floats:
     if is_area(gains):
         return area.area_drawn(n, c, k)
     # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
-    return _blockwise(_mean, -c.astype(float), (c - n).astype(float), gains)
+    return _blockwise_values(_urn_mean, -c.astype(float), (c - n).astype(float), gains)
 
 
-def _mean(a: Floats, b: Floats, gains: Floats) -> Floats:
+def _urn_mean(a: Floats, b: Floats, gains: Floats) -> Floats:
     """Mean credit of a draw from the urns of `urn_chances`."""
     credit = np.concatenate(([0.0], np.cumsum(gains)))
     mean: Floats = (urn_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
     return mean
 
 
-def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
+def _urn_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     """Covariance of two credits, as a sum over positive terms.
 
     Let a first draw of k trials hold J successes, and let H_s be what `other` is expected to earn
@@ -239,16 +241,16 @@ def _covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     k, m = gains.size, other.size
     chances = urn_chances(a, b, k)
     s = np.arange(1.0, k + 1)
-    # H_s - H_{s-1} = m / (a + b + k) joint_s / P(S = s - 1), with S as in `_joint`, and
+    # H_s - H_{s-1} = m / (a + b + k) joint_s / P(S = s - 1), with S as in `_joint_terms`, and
     # P(S = s - 1) = given_s (a + b) (a + b + 1) / (k a b (a + b + k)). A tiny b asks for (k - s).
     given = chances[:, 1:] * s * (b[:, None] + (k - s))
-    joint = _joint(urn_chances(a + 1, b + 1, k + m - 2), k, other)
+    joint = _joint_terms(urn_chances(a + 1, b + 1, k + m - 2), k, other)
     rise = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
-    total: Floats = (rise * _spread(chances, gains)).sum(axis=1)
+    total: Floats = (rise * _spread_terms(chances, gains)).sum(axis=1)
     return total * (k * m * a * b / ((a + b) * (a + b + 1)))
 
 
-def _spread(chances: Floats, gains: Floats) -> Floats:
+def _spread_terms(chances: Floats, gains: Floats) -> Floats:
     """``sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))`` for s = 1..k, shape (S, k)."""
     below = np.cumsum(chances[:, :-1], axis=1)
     above = np.cumsum(chances[:, :0:-1], axis=1)[:, ::-1]
@@ -257,7 +259,7 @@ def _spread(chances: Floats, gains: Floats) -> Floats:
     return spread
 
 
-def _joint(pooled: Floats, k: int, gains: Floats) -> Floats:
+def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
     """``sum_r gains_r P(S = s - 1, R = r - 1)`` for s = 1..k, shape (S, k).
 
     S and R are the successes in k - 1 and m - 1 of k + m - 2 trials, ``pooled`` the chances of
@@ -268,14 +270,14 @@ def _joint(pooled: Floats, k: int, gains: Floats) -> Floats:
         if part.size:
             first, last = int(part[0]), int(part[-1])
             sums = sliding_window_view(pooled[:, first : last + k], last - first + 1, axis=1)
-            share = _share(k, gains.size, first, last) * gains[first : last + 1]
+            share = _shared_successes(k, gains.size, first, last) * gains[first : last + 1]
             joint += np.einsum("isr,sr->is", sums, share)
     return joint
 
 
 @lru_cache(maxsize=32)
-def _share(k: int, m: int, first: int, last: int) -> Floats:
-    """``P(S = s - 1 | S + R = s + r - 2)`` for s = 1..k and r - 1 = first..last, as in `_joint`.
+def _shared_successes(k: int, m: int, first: int, last: int) -> Floats:
+    """``P(S = s - 1 | S + R = s + r - 2)`` for each s and r - 1 = first..last (see `_joint_terms`).
 
     No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn
     (r, m - r + 1) of `urn_chances`.
@@ -336,7 +338,9 @@ def _outward_chances(a: Floats, b: Floats, k: int) -> Floats:
     return chances
 
 
-def _blockwise(kernel: Callable[..., Floats], a: Floats, b: Floats, *gains: Floats) -> Floats:
+def _blockwise_values(
+    kernel: Callable[..., Floats], a: Floats, b: Floats, *gains: Floats
+) -> Floats:
     """``kernel(a, b, *gains)``, for so many states at a time that temporaries stay in the cache."""
     result = np.empty(a.shape)
     for block in slices(a.size, sum(each.size for each in gains)):

@@ -48,7 +48,7 @@ def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
     >>> np.exp(sum_of_logs(np.array([1.0]), np.array([1.0]), 999_999)).round(6)
     array([1000000.])
     """
-    return _summed(a, b, k, _odds, _logs)
+    return _summed_logs(a, b, k, _odds_ratio, _far_logs)
 
 
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
@@ -63,10 +63,10 @@ def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
     >>> np.exp(sum_of_gaps(np.array([1.0]), np.array([1.0]), 3, 3)).round(12)
     array([2.28571429])
     """
-    return _summed(a, b, k, partial(_odds_of_gaps, m=m), partial(_gaps, m=m))
+    return _summed_logs(a, b, k, partial(_odds_of_gaps, m=m), partial(_far_gaps, m=m))
 
 
-def _summed(
+def _summed_logs(
     a: Floats, b: Floats, k: int, odds: Callable[..., Floats], rest: Callable[..., Floats]
 ) -> Floats:
     """The sum of ``log1p(odds(a, b + i))``: term by term where b + i is small, then `rest`."""
@@ -87,7 +87,7 @@ def _summed(
     return total
 
 
-def _odds(a: Floats, b: Floats) -> Floats:
+def _odds_ratio(a: Floats, b: Floats) -> Floats:
     return a / b
 
 
@@ -95,7 +95,7 @@ def _odds_of_gaps(a: Floats, b: Floats, m: int) -> Floats:
     return m / (a + b + m) * (a / b)
 
 
-def _logs(a: Floats, t: Floats, k: Floats) -> Floats:
+def _far_logs(a: Floats, t: Floats, k: Floats) -> Floats:
     """`sum_of_logs` at ``b = t + 1/2``, where that is large."""
     t_k = t + k
     total = k * np.log1p(a / t_k)
@@ -106,7 +106,7 @@ def _logs(a: Floats, t: Floats, k: Floats) -> Floats:
     return total
 
 
-def _gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
+def _far_gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
     """`sum_of_gaps` at ``b = t + 1/2``, where that is large: a, k and m play one part."""
     t_a, t_k, t_m = t + a, t + k, t + m
     t_ak, t_am, t_km = t_a + k, t_a + m, t_k + m

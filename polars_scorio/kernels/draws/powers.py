@@ -79,7 +79,7 @@ def chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
         return np.exp(logs), -np.expm1(logs)
     chance, rest = np.ones(a.size), np.zeros(a.size)
     for block in slices(a.size, _ALIVE):
-        _multiply(a[block], b[block], k, chance[block], rest[block])
+        _multiply_chances(a[block], b[block], k, chance[block], rest[block])
     return chance, rest
 
 
@@ -98,8 +98,8 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
         return np.exp(logs), -np.expm1(logs), growth
     chance, rest, growth = np.ones(a.size), *np.zeros((2, a.size))
     for block in slices(a.size, _ALIVE):
-        _multiply(a[block], b[block], k, chance[block], rest[block])
-        _grow(a[block], b[block], k, growth[block])
+        _multiply_chances(a[block], b[block], k, chance[block], rest[block])
+        _add_growth(a[block], b[block], k, growth[block])
     return chance, rest, growth
 
 
@@ -136,10 +136,12 @@ def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSucc
     start = no_success(a + first, b + (n - first), k)
     # Most often all of them: then without a copy.
     rows = slice(None) if (np.diff(c) == 1).all() else c - first
-    return NoSuccess(*(part[rows] for part in _climbed(start, b + (n - last), last - first, k)))
+    return NoSuccess(
+        *(part[rows] for part in _following_states(start, b + (n - last), last - first, k))
+    )
 
 
-def _climbed(start: NoSuccess, fewest: Floats, steps: int, k: int) -> NoSuccess:
+def _following_states(start: NoSuccess, fewest: Floats, steps: int, k: int) -> NoSuccess:
     """The states after the first, row by row: each has one failure less and one success more.
 
     `fewest` are the failures (and what the population adds to them) in the last row.
@@ -234,7 +236,7 @@ def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     return product
 
 
-def _multiply(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats) -> None:
+def _multiply_chances(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats) -> None:
     """`chances` trial by trial, into arrays of ones and zeros."""
     total, now, left, term = a + b, *np.empty((3, a.size))
     for i in range(k):
@@ -244,7 +246,7 @@ def _multiply(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats) -> Non
     np.minimum(rest, 1.0, out=rest)
 
 
-def _grow(a: Floats, b: Floats, k: int, growth: Floats) -> None:
+def _add_growth(a: Floats, b: Floats, k: int, growth: Floats) -> None:
     """Growth trial by trial, into an array of zeros.
 
     Of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and of

@@ -79,11 +79,13 @@ def interpolation(points: Floats, size: int) -> Floats:
     >>> (interpolation(np.array([0.5]), 3) @ nodes**2).round(9)
     array([0.25])
     """
-    return np.asarray(np.polynomial.legendre.legvander(points, size - 1) @ _coefficients(size))
+    return np.asarray(
+        np.polynomial.legendre.legvander(points, size - 1) @ _legendre_coefficients(size)
+    )
 
 
 @lru_cache(maxsize=2)
-def _coefficients(size: int) -> Floats:
+def _legendre_coefficients(size: int) -> Floats:
     """What takes values at the nodes to the coefficients of Legendre's polynomials."""
     nodes, weights = np.polynomial.legendre.leggauss(size)
     degrees = np.arange(size)[:, None]

@@ -140,11 +140,13 @@ def posterior(
     0.666667
 
     """
-    sums, question = _integrate(grid, states, questions, evaluate)
-    mu, variance = _benchmark(grid.weight, sums)
+    sums, question = _integrated_sums(grid, states, questions, evaluate)
+    mu, variance = _benchmark_moments(grid.weight, sums)
     star, known, between = np.nan, np.nan, np.nan
     if population:
-        star, known, between = _population(grid.weight, sums, _pseudo_questions(evaluate, states))
+        star, known, between = _population_moments(
+            grid.weight, sums, _pseudo_questions(evaluate, states)
+        )
     sigma, star_sigma = float(np.sqrt(variance)), float(np.sqrt(known + between))
     return Posterior(mu, sigma, star, star_sigma, between, question[0], np.sqrt(question[1]))
 
@@ -178,9 +180,9 @@ def joint_covariance(
     -1.0
 
     """
-    sums, question = _integrate(grid, states, questions, evaluate)
-    _, benchmark = _benchmark(grid.weight, sums)
-    _, known, between = _population(grid.weight, sums, _pseudo_questions(evaluate, states))
+    sums, question = _integrated_sums(grid, states, questions, evaluate)
+    _, benchmark = _benchmark_moments(grid.weight, sums)
+    _, known, between = _population_moments(grid.weight, sums, _pseudo_questions(evaluate, states))
     return JointCovariance(benchmark, known + between, question[1])
 
 
@@ -211,7 +213,7 @@ def blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
     return batches(order, grid.mean.size)
 
 
-def _integrate(
+def _integrated_sums(
     grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate
 ) -> tuple[_Sums, Floats]:
     """Averages per node, and for each state the mean of x and the covariance, shape (2, S)."""
@@ -219,20 +221,20 @@ def _integrate(
     sums = _Sums(0.0, *np.full((4, grid.weight.size), np.nan))
     for part in blocks(grid, states):
         block = evaluate(states[part])
-        share = _sums(block, questions[part])
-        sums = _merge(sums, share) if sums.questions else share
+        share = _block_sums(block, questions[part])
+        sums = _merged_sums(sums, share) if sums.questions else share
         weight = grid.weight[:, None]
-        question[:, part] = _mixture(weight, block.x, block.y, block.covariance)
+        question[:, part] = _mixture_moments(weight, block.x, block.y, block.covariance)
     return sums, question
 
 
 def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _Sums:
     """Questions without trials: what the prior alone says."""
     nothing = np.zeros((1, states.shape[1]), dtype=states.dtype)
-    return _sums(evaluate(nothing), np.array([_PSEUDO_QUESTIONS]))
+    return _block_sums(evaluate(nothing), np.array([_PSEUDO_QUESTIONS]))
 
 
-def _sums(block: Credits, questions: Ints) -> _Sums:
+def _block_sums(block: Credits, questions: Ints) -> _Sums:
     total = float(questions.sum())
     share = questions / total
     x, y = (share * block.x).sum(axis=1), (share * block.y).sum(axis=1)
@@ -241,7 +243,7 @@ def _sums(block: Credits, questions: Ints) -> _Sums:
     return _Sums(total, x, y, between, (share * block.covariance).sum(axis=1))
 
 
-def _merge(first: _Sums, second: _Sums) -> _Sums:
+def _merged_sums(first: _Sums, second: _Sums) -> _Sums:
     total = first.questions + second.questions
     f, g = first.questions / total, second.questions / total
     apart = f * g * (second.x - first.x) * (second.y - first.y)
@@ -254,21 +256,23 @@ def _merge(first: _Sums, second: _Sums) -> _Sums:
     )
 
 
-def _benchmark(weight: Floats, sums: _Sums) -> tuple[float, float]:
-    mu, covariance = _mixture(weight, sums.x, sums.y, sums.within / sums.questions)
+def _benchmark_moments(weight: Floats, sums: _Sums) -> tuple[float, float]:
+    mu, covariance = _mixture_moments(weight, sums.x, sums.y, sums.within / sums.questions)
     return float(mu), float(covariance)
 
 
-def _population(weight: Floats, sums: _Sums, pseudo: _Sums) -> tuple[float, float, float]:
-    both = _merge(sums, pseudo)
+def _population_moments(weight: Floats, sums: _Sums, pseudo: _Sums) -> tuple[float, float, float]:
+    both = _merged_sums(sums, pseudo)
     own = sums.within * sums.questions / both.questions**2
-    mu, known = _mixture(weight, both.x, both.y, own)
+    mu, known = _mixture_moments(weight, both.x, both.y, own)
     # The spread of the questions without what is known to be error: nothing large cancels.
     spread = (weight * (both.between + both.within - own)).sum()
     return float(mu), float(known), float(spread / (both.questions + 1))
 
 
-def _mixture(weight: Floats, x: Floats, y: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+def _mixture_moments(
+    weight: Floats, x: Floats, y: Floats, covariance: Floats
+) -> tuple[Floats, Floats]:
     """Mean of x and covariance of x and y, over the nodes in the first axis."""
     mean_x, mean_y = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
     return mean_x, (weight * (covariance + (x - mean_x) * (y - mean_y))).sum(axis=0)

@@ -72,8 +72,8 @@ def tally(counts: Ints, questions: Ints | Floats) -> Tally:
     array([2., 1.])
 
     """
-    categories = tuple(_risings(column, questions) for column in counts.T)
-    return Tally(categories, _risings(counts.sum(axis=1), questions))
+    categories = tuple(_rising_factorials(column, questions) for column in counts.T)
+    return Tally(categories, _rising_factorials(counts.sum(axis=1), questions))
 
 
 def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
@@ -141,7 +141,7 @@ def log_dirichlet_at_mean(shape: Floats) -> Floats:
     return cast("Floats", leading - (top - 1) * _HALF_LOG_TWO_PI + rest)
 
 
-def _risings(lengths: Ints, questions: Ints | Floats) -> Risings:
+def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
     longest = int(values.max(initial=0))

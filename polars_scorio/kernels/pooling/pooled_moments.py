@@ -83,7 +83,7 @@ def metric_posterior(
     """
 
     def evaluate(rows: Ints) -> Credits:
-        nu, trials, shape = _parameters(grid, rows)
+        nu, trials, shape = _node_parameters(grid, rows)
         mean, variance = (part.reshape(shape) for part in moments(nu, trials))
         return Credits(mean, mean, variance)
 
@@ -127,14 +127,14 @@ def draw_posterior(
     failures, successes = grid.shape.T
 
     def evaluate(rows: Ints) -> Credits:
-        mean, variance = _drawn(successes, failures, rows[:, :2], [*draws(rows[:, -1])])
+        mean, variance = _drawn_moments(successes, failures, rows[:, :2], [*draws(rows[:, -1])])
         return Credits(mean.T, mean.T, variance.T)
 
     states = np.column_stack([counts, n])
     return posterior(grid, states, questions, evaluate, population=population)
 
 
-def _drawn(
+def _drawn_moments(
     successes: Floats, failures: Floats, counts: Ints, sizes: list[tuple[slice | Mask, Floats]]
 ) -> tuple[Floats, Floats]:
     """Moments of draws of one size, or of several; 0 where nothing is drawn."""
@@ -182,7 +182,7 @@ def metric_covariance(
     """
 
     def evaluate(rows: Ints) -> Credits:
-        nu, trials, shape = _parameters(grid, rows)
+        nu, trials, shape = _node_parameters(grid, rows)
         joint = moments(nu, trials)
         return Credits(*(part.reshape(shape) for part in (joint.x, joint.y, joint.covariance)))
 
@@ -323,7 +323,7 @@ def _weighted_moments(shares: Floats, w: Floats) -> tuple[Floats, Floats]:
     return mean, (shares * (w - mean[:, None]) ** 2).sum(axis=1)
 
 
-def _parameters(grid: Grid, rows: Ints) -> tuple[Floats, Ints, tuple[int, int]]:
+def _node_parameters(grid: Grid, rows: Ints) -> tuple[Floats, Ints, tuple[int, int]]:
     """Dirichlet parameters of all states under all nodes, the trials, and the shape of both."""
     nu = grid.shape[:, None, :] + rows[:, :-1]
     trials = np.tile(rows[:, -1], grid.weight.size)

@@ -106,24 +106,24 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
     """
     counts = np.stack([n - c, c], axis=1)
     data, levels = tally(counts, questions), _trials_by_level(counts, questions)
-    rho, width = _correlations(data, *levels)
-    centre, scale = _logit(_pooled(*levels, rho))
+    rho, width = _correlation_nodes(data, *levels)
+    centre, scale = _mean_logit(_pooled_counts(*levels, rho))
     # The rule converges like exp(-pi^2 / step of the logit): 1e-9 and better with either step.
     steps = np.linspace(-_REACH, _REACH, 67 if scale.max() > _WIDE else 35)
-    mean = _means(centre + steps * scale)
+    mean = _mean_shares(centre + steps * scale)
     density = log_likelihood(data, mean, rho[:, None]) + np.log(mean).sum(axis=-1)
-    weight = _relative(density + np.log(scale * ((1 - rho) * width)[:, None]))
+    weight = _relative_weight(density + np.log(scale * ((1 - rho) * width)[:, None]))
     marginal = weight.sum(axis=1)
     if few and _is_narrow(rho, marginal, float(scale.max())):
-        place, share = gauss_rules(_legendre()[0], marginal[None], _FEW_RHOS)
+        place, share = gauss_rules(_legendre_rule()[0], marginal[None], _FEW_RHOS)
         # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
         away = density - density[:, [steps.size // 2]]
-        given = _relative(interpolation(place[0], _RHOS) @ away)
+        given = _relative_weight(interpolation(place[0], _RHOS) @ away)
         steps, weight = gauss_rules(steps, given / given.max(axis=1, keepdims=True), _FEW_MEANS)
-        weight, rho = weight * share.T, _stretched(place[0], rho)
-        centre, scale = _logit(_pooled(*levels, rho))
-        mean = _means(centre + steps * scale)
-    return _grid(mean, rho, weight)
+        weight, rho = weight * share.T, _stretched_correlations(place[0], rho)
+        centre, scale = _mean_logit(_pooled_counts(*levels, rho))
+        mean = _mean_shares(centre + steps * scale)
+    return _heavy_nodes(mean, rho, weight)
 
 
 def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
@@ -159,21 +159,21 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
 
     """
     data, levels = tally(counts, questions), _trials_by_level(counts, questions)
-    rho, width = _correlations(data, *levels)
-    weight = _relative(_log_marginal(data, rho, _pooled(*levels, rho))) * width
+    rho, width = _correlation_nodes(data, *levels)
+    weight = _relative_weight(_log_marginal(data, rho, _pooled_counts(*levels, rho))) * width
     if _is_narrow(rho, weight):
-        place, share = gauss_rules(_legendre()[0], weight[None], _FEW_RHOS)
-        rho, weight = _stretched(place[0], rho), share[0]
-    pooled = _pooled(*levels, rho)
+        place, share = gauss_rules(_legendre_rule()[0], weight[None], _FEW_RHOS)
+        rho, weight = _stretched_correlations(place[0], rho), share[0]
+    pooled = _pooled_counts(*levels, rho)
     total = pooled.sum(axis=1, keepdims=True)
     centre = pooled / total
     shift = 1 / np.sqrt(total + 1)
     towards = np.eye(counts.shape[1]) * shift[:, :, None]
     mean = centre[:, None, :] * (1 - shift[:, :, None]) + towards
-    return _grid(mean, rho, weight[:, None] * centre)
+    return _heavy_nodes(mean, rho, weight[:, None] * centre)
 
 
-def _grid(mean: Floats, rho: Floats, weight: Floats) -> Grid:
+def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats) -> Grid:
     """The nodes that are worth their moments; some means for each correlation."""
     nodes, weight = np.repeat(rho, weight.shape[1]), weight.ravel() / weight.max()
     kept = weight > _NEGLIGIBLE
@@ -182,7 +182,7 @@ def _grid(mean: Floats, rho: Floats, weight: Floats) -> Grid:
     return Grid(mean.reshape(-1, categories)[kept], nodes[kept], own)
 
 
-def _relative(logs: Floats) -> Floats:
+def _relative_weight(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logs.max()))
 
 
@@ -197,43 +197,43 @@ def _is_narrow(rho: Floats, weight: Floats, scale: float = 0.0) -> bool:
     return square <= (_NARROW * mean) ** 2 and scale <= _NARROW_MEAN * mean
 
 
-def _stretched(place: Floats, rho: Floats) -> Floats:
+def _stretched_correlations(place: Floats, rho: Floats) -> Floats:
     """Correlations at other places than those of the rule."""
-    points, _ = _legendre()
+    points, _ = _legendre_rule()
     slope = (rho[-1] - rho[0]) / (points[-1] - points[0])
     return np.asarray(rho[0] + (place - points[0]) * slope)
 
 
-def _logit(pooled: Floats) -> tuple[Floats, Floats]:
+def _mean_logit(pooled: Floats) -> tuple[Floats, Floats]:
     """Logit of the mean success rate and its approximate standard deviation, shape (J, 1) each."""
     centre = np.log(pooled[:, 1] / pooled[:, 0])
     return centre[:, None], np.sqrt((1 / pooled).sum(axis=1))[:, None]
 
 
-def _means(logit: Floats) -> Floats:
+def _mean_shares(logit: Floats) -> Floats:
     return np.stack([scipy.special.expit(-logit), scipy.special.expit(logit)], axis=-1)
 
 
-def _correlations(data: Tally, levels: Ints, sums: Floats) -> tuple[Floats, Floats]:
+def _correlation_nodes(data: Tally, levels: Ints, sums: Floats) -> tuple[Floats, Floats]:
     """Nodes for rho where its marginal posterior lives, and their weights."""
     low, high = 0.0, 1.0
     kept = np.arange(0)
     while kept.size < _ENOUGH:
-        rho, _ = _between(low, high)
-        marginal = _log_marginal(data, rho, _pooled(levels, sums, rho))
+        rho, _ = _legendre_nodes(low, high)
+        marginal = _log_marginal(data, rho, _pooled_counts(levels, sums, rho))
         kept = np.flatnonzero(marginal > marginal.max() - _DEPTH)
         ends = np.concatenate([[low], rho, [high]])  # node i is ends[i + 1]
         low, high = float(ends[kept[0]]), float(ends[kept[-1] + 2])
-    return _between(low, high)
+    return _legendre_nodes(low, high)
 
 
-def _between(low: float, high: float) -> tuple[Floats, Floats]:
-    points, weights = _legendre()
+def _legendre_nodes(low: float, high: float) -> tuple[Floats, Floats]:
+    points, weights = _legendre_rule()
     return low + (high - low) * (points + 1) / 2, (high - low) / 2 * weights
 
 
 @cache
-def _legendre() -> tuple[Floats, Floats]:
+def _legendre_rule() -> tuple[Floats, Floats]:
     # When it is first asked for: NumPy's polynomials take time to import.
     points, weights = np.polynomial.legendre.leggauss(_RHOS)
     return points, weights
@@ -246,7 +246,7 @@ def _trials_by_level(counts: Ints, questions: Ints | Floats) -> tuple[Ints, Floa
     return levels, np.stack(columns, axis=1)
 
 
-def _pooled(levels: Ints, sums: Floats, rho: Floats) -> Floats:
+def _pooled_counts(levels: Ints, sums: Floats, rho: Floats) -> Floats:
     """1/2 + the trials of each category, discounted for their correlation, shape (J, K)."""
     discount = 1 + (levels - 1) * rho[:, None]
     return 0.5 + np.stack([(column / discount).sum(axis=1) for column in sums.T], axis=1)
