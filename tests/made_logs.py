@@ -1,7 +1,7 @@
 """Logs that tests make."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 import polars as pl
@@ -30,8 +30,10 @@ def unreadable(schema: pl.Schema) -> pl.LazyFrame:
     return register_io_source(read, schema=schema)
 
 
-# How often a law is tried; the same cases in every run.
-law = settings(max_examples=20, deadline=None, derandomize=True)
+def law(test: Callable[..., None]) -> Callable[..., None]:
+    """Try a costly law on a fifth of the usual examples, the same in every run."""
+    examples = settings.default.max_examples // 5
+    return settings(max_examples=examples, deadline=None, derandomize=True)(test)
 
 
 def ragged(top: int = 1) -> st.SearchStrategy[list[list[int]]]:

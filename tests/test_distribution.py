@@ -95,6 +95,7 @@ def test_the_sdist_holds_all_that_its_tests_need(source):
     assert os.access(source / ".ci" / "run", os.X_OK)
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_sdist_pass(source):
     # All are collected, and those run that read files beside the package.
     quick = "continuous_integration or up_to_date or small or test_stub"

@@ -205,6 +205,7 @@ def test_intervals_end_where_the_metric_does():
     assert data_of(chart)["marked"].to_list() == [1.0]
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), st.sampled_from(["calibrated", "pooled", "published"]))
 def test_no_mark_lies_outside_its_interval(outcomes, inference):

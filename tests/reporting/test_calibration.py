@@ -43,6 +43,7 @@ def coverage(rows, truth):
 
 
 # The standard error of a coverage of .95 in 400 replicates is .011.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("population", "questions", "n"), [(hard, 30, 4), (math, 30, 4), (aime, 10, 16)]
 )

@@ -53,6 +53,7 @@ def test_the_query_is_a_report(engine):
     assert first["bayes_variance"].to_list() == numbers(bayes["sigma"] ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "state", [(1, 0), (1, 1), (3000, 1), (3000, 2999), (3000, 0), (3000, 3000)]

@@ -134,6 +134,7 @@ def test_the_numbers_are_there_as_json():
     assert set(data["strata"]) == {"bench 0", "bench 1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "strata", "kilobytes"), [(1, 0, 60), (25, 0, 400), (25, 8, 900), (1, 8, 200)]
 )
@@ -146,6 +147,7 @@ def test_pages_are_small(number, strata, kilobytes):
     assert 10_000 < len(text.encode()) < 1000 * kilobytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("log", "roles"),
     [

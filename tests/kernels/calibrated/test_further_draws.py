@@ -69,6 +69,7 @@ def test_no_population_of_the_region_leaves_the_range():
     assert max(seen) - min(seen) > 0.1  # it was looked at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["hard", "half", "ragged", "all right", "one trial"])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_end_is_reached_by_a_population_of_the_region(case, sign):

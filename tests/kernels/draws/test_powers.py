@@ -94,6 +94,7 @@ def test_estimates_on_a_bound_are_on_it(k):
     assert rest.tolist() == [0, 1, 0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 16, 64, 1_000_000])
 @pytest.mark.parametrize(
     "c", [[0, 1, 2, 3, 96, 97, 98, 99, 100], [40], [0, 100], [7, 7, 9], range(101)], ids=len

@@ -166,6 +166,7 @@ def leads(truth, paired_too):
     ]
 
 
+@pytest.mark.slow
 def test_the_first_of_many_equal_models_owes_its_lead_to_luck():
     so, *said = leads(np.full((300, 20), 0.5), paired_too=True)
     assert so == pytest.approx(0.05)  # an exact share: far below the default, 1e-6
