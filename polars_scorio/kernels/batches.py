@@ -1,4 +1,4 @@
-"""What the kernels on arrays of states by categories share."""
+"""Blocks and checks that kernels on arrays of states by categories share."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Clustered:
         return effective_number(self.states.size, self.owner, self.size.size)
 
     def binary(self, success: list[int]) -> Clustered:
-        """The same with two categories; see `States.binary`."""
+        """Clusters of the questions with two categories; see `States.binary`."""
         return replace(self, states=self.states.binary(success))
 
     def variance(self, groups: States, values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What more trials of a question are expected to leave of its variance, and where to spend them."""
+"""Variance expected after further trials of a question, and the best use of a budget."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class ExpectedVariance:
         return left
 
     def gain(self, m: Ints) -> Floats:
-        """What the trial after m further ones takes away, without a difference of variances."""
+        """Variance that the trial after m further ones removes, with all its digits."""
         size = self.x + m
         product = size * (size + 1)
         taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
         return taken
 
     def of(self, rows: Ints | slice) -> ExpectedVariance:
-        """That of some of the questions, in any order."""
+        """Expected variance of some of the questions, in any order."""
         return ExpectedVariance(self.a[rows], self.b[rows], self.x[rows])
 
     def weighted(self, weight: Floats) -> ExpectedVariance:
-        """The same with every variance multiplied by a weight."""
+        """Expected variance with each question's variance multiplied by a weight."""
         return ExpectedVariance(weight * self.a, weight * self.b, self.x)
 
     def worthwhile(self, threshold: float) -> Ints:

@@ -72,7 +72,7 @@ class SeparatePosteriors:
         return self.states.sigma(scale**2 * variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """What further trials are expected to leave of the variance of the average weight.
+        """Variance of the average weight that is expected after further trials.
 
         Of the questions of each pair of a group and a state, shape (P,); the spread of the weights
         is 1. By the law of total variance a question with posterior variance v = S / (T + 1), where
@@ -84,7 +84,7 @@ class SeparatePosteriors:
         return ExpectedVariance(total * variance, 0 * total, total).of(self.states.state)
 
     def expected_average_variance(self, w: Floats) -> ExpectedVariance:
-        """The same for the average weight of the trials, whose variance is rescaled by T / n."""
+        """Expected variance of the average of the trials: rescaled by T / n."""
         counts = self.states.counts
         nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
@@ -92,7 +92,7 @@ class SeparatePosteriors:
         return ExpectedVariance(size, size * (total - n), n).of(self.states.state)
 
     def without_prior(self) -> SeparatePosteriors:
-        """The same questions without prior trials."""
+        """Posterior of the same questions without prior trials."""
         return SeparatePosteriors(self.states.observed())
 
     def _nu(self, alpha: Floats | float) -> Floats:
@@ -169,7 +169,7 @@ class Pooled:
         )
 
     def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
-        """The same of the credit of a draw."""
+        """Mean and standard deviation of the credit of a draw in each group."""
         del alpha
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
@@ -221,7 +221,7 @@ class Pooled:
         return np.sqrt(variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """What further trials are expected to leave of the variance of the average weight.
+        """Variance of the average weight that is expected after further trials.
 
         With the fitted prior held fixed: v is the variance of a question, T its ratio to the
         expected variance of a trial, as for `SeparatePosteriors`.
@@ -237,7 +237,7 @@ class Pooled:
         return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
 
     def expected_average_variance(self, w: Floats) -> ExpectedVariance:
-        """The same for the average weight of the trials: their variance over their number."""
+        """Expected variance of the average of the trials: their variance over their number."""
         counts = self.states.counts
         a = np.zeros(self.states.state.size)
         for grid, state, _, cells, place in self.groups:
@@ -253,7 +253,7 @@ class Pooled:
         return slice(int(first), int(last))
 
     def without_prior(self) -> Pooled:
-        """The same questions without prior trials: the fit is another one."""
+        """Posterior of the same questions without prior trials, with a fit of its own."""
         if not self.states.prior.any():
             return self
         observed = self.states.observed()

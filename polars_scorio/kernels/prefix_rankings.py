@@ -216,7 +216,7 @@ def tau_b(ranks: Ints, gold: Ints) -> Floats:
 
 
 def _settling_places(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Ints, Floats]:
-    """Where sequences of n rankings settle at `gold` (n if never), and the tau of each ranking."""
+    """Places where sequences of n rankings settle at `gold` (n if never), and the tau of each."""
     ranks = competition_ranks(scores, tolerance)
     equal = (ranks == gold[:, None]).all(axis=0).reshape(-1, n)
     lasts = np.logical_and.accumulate(equal[:, ::-1], axis=1).sum(axis=1)
@@ -236,7 +236,7 @@ def _settling_summary(first: Ints, tau: Floats) -> Convergence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sequences:
-    """What sequences of N trials are made of, for the Q questions of all models side by side.
+    """Parts of sequences of N trials, for the Q questions of all models side by side.
 
     A question whose trials are used up goes on with one further trial, which counts for nothing.
     """
@@ -316,7 +316,7 @@ class _Sequences:
 
 
 def _digit_steps(digit: Ints, radix: int, width: int) -> Ints:
-    """What one more of a digit adds to a number; 0 for a digit that this number does not have.
+    """Value of one unit of a digit in a number; 0 for a digit that this number does not have.
 
     One entry more, 0, is for a trial that counts for nothing.
     """

@@ -69,7 +69,7 @@ class States:
         return cls(counts[first], prior[first], group[pair], state[pair], shared, groups)
 
     def binary(self, success: list[int]) -> States:
-        """The same questions with two categories: failure, and the categories in `success`."""
+        """States of the same questions by failure and success, the categories in `success`."""
 
         def halves(counts: Ints) -> Ints:
             c = counts[:, success].sum(axis=1)
@@ -81,7 +81,7 @@ class States:
         )
 
     def observed(self) -> States:
-        """The same questions without prior trials."""
+        """States of the same questions without prior trials."""
         if not self.prior.any():
             return self
         counts = self.counts[self.state]
@@ -176,7 +176,7 @@ class Rewards:
 
 
 def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
-    """Where each distinct row stands first, in ascending order, and which one every row is.
+    """First place of each distinct row, in ascending order, and the distinct row of each row.
 
     Rows become one integer each: sorting those is many times faster than sorting rows, and where
     they are small, a table of all of them is faster again.

@@ -30,7 +30,7 @@ class StoppingEvidence(NamedTuple):
 
     @property
     def followed(self) -> str | None:
-        """What the number of trials followed: "outcomes", "difficulty", or None."""
+        """Reason why numbers of trials differ: "outcomes", "difficulty", or None."""
         by_order = self.order is not None and self.order < ORDER_LEVEL
         if self.pattern < PATTERN_LEVEL or by_order:
             return "outcomes"

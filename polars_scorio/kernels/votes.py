@@ -22,7 +22,7 @@ Ties: TypeAlias = Literal["split", "fail"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ballots:
-    """What the trials of each question answered.
+    """Answers of the trials of each question.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Ballots:
         return np.asarray(self.votes.sum(axis=1) + self.abstained)
 
     def of(self, rows: Ints | Mask | slice) -> Ballots:
-        """Those of some of the questions."""
+        """Ballots of some of the questions."""
         return Ballots(self.votes[rows], self.right[rows], self.abstained[rows])
 
 
@@ -149,7 +149,7 @@ def _equal_answers(ballots: Ballots, column: int) -> Ints:
 
 
 def _first_of_equals(ballots: Ballots, column: int) -> Mask:
-    """Where the answer of a column has votes, and none before it looks the same."""
+    """Whether the answer of a column has votes and is the first of its kind."""
     if column == ballots.votes.shape[1]:
         return ballots.abstained > 0
     before = _same_looking(ballots, column)[:, :column].any(axis=1)

@@ -60,7 +60,7 @@ def average_price(states: States, w: Floats) -> Price:
 
 
 def _trial_noise(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
-    """The same by the trials alone: sum over the questions, and its standard deviation at most.
+    """Summed variance of the averages by the trials alone, and its largest standard deviation.
 
     Two trials of a question give its variance without any model: a Dirichlet population prices too
     low where some questions always end in the middle and others at either end. A single trial says

@@ -26,7 +26,7 @@ def credit_of(gains: Floats) -> Floats:
 
 
 def elevate(credit: Floats, trials: int) -> Floats:
-    """The same polynomial by the successes in more trials.
+    """Elevate a polynomial: its credit by the successes in more trials.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _elevated_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
 
 
 def _paired_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
-    """The same by the successes in 2 k trials: ``U^2`` is the mean over pairs of draws.
+    """Moments by the successes in 2 k trials: ``U^2`` is the mean over pairs of draws.
 
     Two draws of k out of n share r trials with hypergeometric chances; the second then takes r of
     the k trials of the first, and k - r of k others.
@@ -116,7 +116,7 @@ def _paired_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
 
 
 def _disjoint_draw(credit: Floats) -> Floats:
-    """What a second draw earns that shares no trial: by the successes in the first and in it."""
+    """Credit of a second draw that shares no trial, by the successes in the first and in it."""
     return np.broadcast_to(credit, (credit.size, credit.size))
 
 

@@ -28,7 +28,7 @@ _ENOUGH = 0.1  # of the decrease that the slope promises
 
 
 class Point(NamedTuple):
-    """Where the bound is looked at: l, z, and what the largest of all sums is at most."""
+    """A point of the dual: z, l, and an upper limit of the largest sum."""
 
     z: Floats
     scale: float
@@ -111,19 +111,19 @@ class Region:
         return bound
 
     def _sums(self, values: Floats, z: Floats) -> Floats:
-        """What the bound takes the largest of."""
+        """The sums of which the bound is the largest, less `_rest`."""
         sums: Floats = values + (self.share * z) @ self.likelihood
         return sums
 
     def _rest(self, point: Point) -> float:
-        """What the bound takes away."""
+        """The term that is subtracted from the largest sum."""
         return point.scale * (1 + self.least + float(self.share @ np.log(point.z / point.scale)))
 
     def _bound(self, values: Floats, point: Point) -> float:
         return float(self._sums(values, point.z).max()) - self._rest(point)
 
     def _centred(self, values: Floats, point: Point, sharpness: float) -> Point:
-        """Where bound and barriers together are least, from a point that is not far."""
+        """Point with the least sum of bound and barriers, found from a point close to it."""
         height = self._height(values, point, sharpness)
         for _ in range(_MOST_STEPS):
             step, decrease = self._step(values, point, sharpness)

@@ -14,7 +14,7 @@ from polars_scorio.kernels.draws.credit_at_rates import credit_at
 
 
 class Range(NamedTuple):
-    """What is expected of a draw, and the range that holds it, each of shape (G,)."""
+    """Expected credit of a draw, and its range, each of shape (G,)."""
 
     mu: Floats
     lo: Floats

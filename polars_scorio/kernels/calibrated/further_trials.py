@@ -1,4 +1,4 @@
-"""What the smooth fit expects of further trials of the same questions."""
+"""Expected outcomes of further trials of the same questions, under the smooth fit."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
 
 
 def holdout_error(group: Group, gains: Floats) -> float:
-    """What the free fit expects of n trials after n // 4 of them, less what n trials show.
+    """Forecast of n trials from n // 4 of them by the free fit, less the value of all n trials.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
 
 
 def _constant_price(states: States, value: float) -> Price:
-    """Where all rewards are equal."""
+    """Price of a metric whose rewards are all equal: no noise."""
     none = np.zeros(states.groups)
     return Price(none, none + 1, none, none + 1, none, none + 1, value, 0.0)
 

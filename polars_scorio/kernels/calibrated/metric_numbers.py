@@ -17,7 +17,7 @@ from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, pric
 
 
 class Numbers(NamedTuple):
-    """What a metric says of each group, on its own scale, each of shape (G,).
+    """Numbers of a metric in each group, on the metric's scale, each of shape (G,).
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Numbers(NamedTuple):
     price: Price
 
     def scaled(self, low: float, high: float) -> Numbers:
-        """The same of a metric that is worth `low` where the credit is 0, and `high` where 1."""
+        """Rescale to a metric that is `low` for a credit of 0 and `high` for a credit of 1."""
         width = high - low
         estimate, mu, lo, hi = (
             low + width * number for number in (self.estimate, self.mu, self.lo, self.hi)
@@ -54,7 +54,7 @@ class Numbers(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """What `clusters.clustered_variance` says of the estimates of one metric."""
+    """Result of `clusters.clustered_variance` for the estimates of one metric."""
 
     variance: Floats
     number: Ints | Floats

@@ -52,7 +52,7 @@ def difference(first: Price, second: Price, confidence: float) -> Difference:
 
 
 def difference_within(first: Price, second: Price, a: Reach, b: Reach) -> Difference:
-    """The same where it is known how far both sides reach: `reach` at the confidence."""
+    """`difference`, given how far both sides reach: `reach` at the confidence."""
     diff = first.mu - second.mu
     top = max(first.width, second.width) if first.bounded and second.bounded else np.inf
     lo = np.clip(diff - np.hypot(a.down, b.up), -top, top)

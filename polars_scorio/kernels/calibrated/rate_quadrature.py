@@ -240,7 +240,7 @@ def posterior_sums(
 def _posterior_scale(
     shape: Floats, n: int, c: Ints, grid: RateGrid, prior: Floats, likelihood: Floats
 ) -> Floats:
-    """What makes a product of prior and likelihood a posterior, shape (J, S).
+    """Factors that turn products of prior and likelihood into posteriors, shape (J, S).
 
     From the posterior mean of the rate (of its complement, if most trials succeed), which is known:
     the total mass may have a pole at an end of the grid.

@@ -90,7 +90,7 @@ def follows_difficulty(n: Ints, c: Ints, questions: Ints) -> bool:
 def stopping(
     n: Ints, c: Ints, questions: Ints, order: tuple[Floats, Floats] | None = None
 ) -> str | None:
-    """What the numbers of trials of a group followed: "outcomes", "difficulty", or nothing seen.
+    """Reason why numbers of trials differ: "outcomes", "difficulty", or None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the noise of an unbiased estimate is worth: the price under two fits.
+"""Price of an unbiased estimate: its variance under two fits.
 
 The estimate needs no model of the questions where each has k trials or more. The size of its error
 does: for n < 2 k no unbiased estimate of it exists. So a smooth and a free fit price it, the larger
@@ -126,13 +126,13 @@ class Price:
         return self.width * np.sqrt(self.variance)
 
     def at(self, groups: Ints) -> Price:
-        """The same of some groups, in their order: the sides of comparisons."""
+        """Prices of some groups, in the given order: one side of comparisons."""
         arrays = [field.name for field in fields(self)][:6]
         return replace(self, **{name: getattr(self, name)[groups] for name in arrays})
 
 
 class Moments(NamedTuple):
-    """What the two fits say of some metrics of one group, each array of shape (C,).
+    """Moments of some metrics of one group under two fits, each array of shape (C,).
 
     `variance` is the price, `spread` the standard deviation of the sum over the questions that it
     is made of.
@@ -165,7 +165,7 @@ class Moments(NamedTuple):
 
 
 def fixed(gains: Floats) -> GainsOf:
-    """The same draw from each question.
+    """Gains of a draw that is the same for each question.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def complement(gains: Floats) -> Floats:
 
 
 def _unearned_credit(gains: Floats) -> float:
-    """What the gains leave of 1, if that is more than rounding."""
+    """One less the sum of the gains, or 0 if only rounding is left."""
     left = 1 - float(gains.sum())
     return left if left > _ROUNDING else 0.0
 

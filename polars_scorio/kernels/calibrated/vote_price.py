@@ -1,4 +1,4 @@
-"""What the noise of votes over answers is worth, without a model of the questions.
+"""Price of votes over answers, without a model of the questions.
 
 Each question prices itself: nothing is known of how answers are shared out among questions.
 """

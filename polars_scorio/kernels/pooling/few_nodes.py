@@ -59,7 +59,7 @@ def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]
 
 
 def interpolation(points: Floats, size: int) -> Floats:
-    """What takes values at the nodes of Gauss and Legendre to other points of [-1, 1].
+    """Matrix from values at the nodes of Gauss and Legendre to values at other points of [-1, 1].
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def interpolation(points: Floats, size: int) -> Floats:
 
 @lru_cache(maxsize=2)
 def _legendre_coefficients(size: int) -> Floats:
-    """What takes values at the nodes to the coefficients of Legendre's polynomials."""
+    """Matrix from values at the nodes to the coefficients of Legendre's polynomials."""
     nodes, weights = np.polynomial.legendre.leggauss(size)
     degrees = np.arange(size)[:, None]
     values = np.polynomial.legendre.legvander(nodes, size - 1).T
