@@ -7,10 +7,15 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD, fault_columns
-from polars_scorio.counting.duplicates.distinct_ids import compared, identities
-from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.trials import ANSWER, TRIAL, Trials
+from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD
+from polars_scorio.counting.tally_numbers import (
+    Number,
+    least,
+    listed,
+    over_parts,
+    over_trials,
+)
+from polars_scorio.counting.trials import ANSWER, Trials
 
 # The trials of an answer that have an outcome, and how many of them are right.
 VOTES, RIGHT = ":votes", ":right"
@@ -19,12 +24,10 @@ VOTES, RIGHT = ":votes", ":right"
 def by_answer(
     rows: pl.LazyFrame,
     keys: Sequence[str],
-    own: Sequence[pl.Expr],
-    lists: Sequence[pl.Expr],
-    totals: Sequence[pl.Expr],
+    numbers: Sequence[Number],
     right: pl.Expr,
     trials: Trials,
-) -> pl.LazyFrame:
+) -> tuple[pl.LazyFrame, list[Number]]:
     """One row per question, by way of one for each of its answers.
 
     Parameters
@@ -33,34 +36,35 @@ def by_answer(
         The trials, with their `ANSWER`.
     keys : sequence of str
         What tells questions apart.
-    own, lists : sequence of Expr
-        What is aggregated of the trials alone: `ROWS`, `MISSING` and, where rows are counted,
-        `BAD`; lists.
-    totals : sequence of Expr
-        Sums and minima, which are aggregated of the answers as of the trials.
+    numbers : sequence of Number
+        What is aggregated of the trials.
     right : Expr
         How many trials of an answer are right, from all of these.
     trials : Trials
         The log.
+
+    Returns
+    -------
+    LazyFrame
+        The numbers, `BALLOTS` and `TWOFOLD` of each question.
+    list of Number
+        All of these.
     """
-    ids = compared(trials)
     answers = (
         rows.group_by(*keys, ANSWER)
-        .agg(*own, *lists, *totals, *ids)
+        .agg(over_trials(numbers))
         .with_columns(
             right.cast(pl.Int64, strict=False).alias(RIGHT),
             (pl.col(ROWS) - pl.col(MISSING)).cast(pl.Int64, strict=False).alias(VOTES),
         )
     )
     given = pl.col(ANSWER).is_not_null() & (pl.col(VOTES) > 0)
-    return answers.with_columns(_twofold(trials)).group_by(*keys).agg(
-        pl.struct(VOTES, RIGHT).filter(given).alias(BALLOTS),
-        pl.col(TWOFOLD).min(),
-        pl.col(ROWS, MISSING, *fault_columns(trials)).sum(),
-        *(pl.col(each.meta.output_name()).explode(**AS_ROWS).drop_nulls() for each in lists),
-        *totals,
-        *(identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []),
-    )  # fmt: skip
+    own = [
+        listed(BALLOTS, pl.struct(VOTES, RIGHT).filter(given)),
+        least(TWOFOLD, pl.col(TWOFOLD).min()),
+    ]
+    questions = answers.with_columns(_twofold(trials)).group_by(*keys)
+    return questions.agg(*over_parts(numbers), *over_trials(own)), [*numbers, *own]
 
 
 def _twofold(trials: Trials) -> pl.Expr:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.counting.trials import MISREAD, Trials
+from polars_scorio.counting.trials import Trials
 
 # What an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
@@ -135,8 +135,3 @@ def violations_of(problems: pl.DataFrame, rules: Sequence[Rule]) -> list[tuple[R
             continue
         violations += [(rule, rows)] if rule.look is None else rule.look(rows)
     return sorted(violations, key=lambda violation: not violation[0].foremost)
-
-
-def fault_columns(trials: Trials) -> list[str]:
-    """Columns that count the bad rows of a question: bad multiplicities, NaN taken for success."""
-    return [BAD] * (trials.count is not None) + [MISREAD] * (trials.misread is not None)

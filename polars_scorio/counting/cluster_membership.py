@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.counting.checks import ANOTHER, UNCLUSTERED
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.tally_numbers import Number, over_parts
 from polars_scorio.counting.trials import CLUSTER, Part, Trials
 
 
 def in_one_cluster(
-    questions: pl.LazyFrame, trials: Trials, lists: Sequence[str] = (), least: Sequence[str] = ()
+    questions: pl.LazyFrame, trials: Trials, numbers: Sequence[Number]
 ) -> pl.LazyFrame:
     """One row per question, of a frame with one for each question and cluster.
 
     Parameters
     ----------
     questions : LazyFrame
-        What an aggregation found; its numbers are added up.
+        What an aggregation found.
     trials : Trials
         The log.
-    lists, least : sequence of str
-        Columns of lists, and those of which the least value is kept.
+    numbers : sequence of Number
+        The columns of `questions` beside its keys.
 
     Returns
     -------
@@ -35,9 +35,7 @@ def in_one_cluster(
     cluster = pl.col(CLUSTER)
     named = questions.with_columns(cluster.cast(cluster_dtype(trials.cluster)))
     return named.group_by(*trials.groups, trials.question.name).agg(
-        pl.exclude(CLUSTER, *lists, *least).sum(),
-        *(pl.col(name).explode(**AS_ROWS).drop_nulls() for name in lists),
-        *(pl.col(name).min() for name in least),
+        *over_parts(numbers),
         cluster.min(),
         pl.when(cluster.n_unique() > 1).then(cluster.max()).alias(ANOTHER),
         cluster.is_null().any().alias(UNCLUSTERED),

@@ -8,6 +8,7 @@ import polars as pl
 
 from polars_scorio.arguments import Per, check_choice
 from polars_scorio.counting.checks import once_whole
+from polars_scorio.counting.duplicates.second_look import repeated_trials
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
@@ -15,7 +16,6 @@ from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
     COUNT,
-    TRIAL,
     Trials,
     bind,
     refuse_repeats,
@@ -83,7 +83,7 @@ def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
     again: pl.Expr = pl.lit(None, pl.Int64)
     if trials.identified:
-        again = pl.col(TRIAL).count().cast(pl.Int64) - pl.col(TRIAL).drop_nulls().n_unique()
+        again = repeated_trials()
     return (
         trials.rows()
         .group_by(*trials.groups, trials.question.name)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID
+from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import counts, counts_frame, refuse_count_names, tallies
 from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
@@ -133,7 +134,7 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
         ids = engine_frames.distinct_ids(log, keys, trial)
         identities = _identities(found, ids, trials)
         questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
-    return counts_frame(questions, trials)
+    return counts_frame(questions, trials, identity_rules(trials))
 
 
 def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

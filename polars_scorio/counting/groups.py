@@ -27,9 +27,10 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.duplicates.second_look import DIGEST, doubts
+from polars_scorio.counting.duplicates.by_sum import DIGEST, summable
+from polars_scorio.counting.duplicates.second_look import doubts
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import integer_ids, refuse_beyond, refuse_unscored, rules
+from polars_scorio.counting.refusals import refuse_beyond, refuse_unscored, rules
 from polars_scorio.counting.success_labels import Watch, watch
 from polars_scorio.counting.tally import (
     DROPPED,
@@ -145,7 +146,7 @@ class _OnePass:
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
-        sums = [ROWS, DIGEST] if integer_ids(self.trials) else []  # for the second look
+        sums = [ROWS, DIGEST] if summable(self.trials) else []  # for the second look
         problem = pl.struct(PROBLEM, PLACE, FOUND, *sums).filter(pl.col(PROBLEM).is_not_null())
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),

@@ -27,15 +27,14 @@ MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
-    The first rule that a question violates is the one that is reported. With `classes`, integers as
-    trial ids are left to `second_look.doubts`.
+    The first rule that a question violates is the one that is reported. Trial ids are left to
+    `second_look.doubts`, or to `identity_rules` where distinct ids are counted already.
     """
     return [
         *_keys(trials),
         *_multiplicities(trials),
         *_misread(trials),
         *_clusters(trials),
-        *([] if classes and integer_ids(trials) else identity_rules(trials)),
         *_sizes(trials),
         *([] if classes is None else _categories(trials, classes)),
         *([] if classes is None else _answers(trials, classes)),
@@ -156,11 +155,6 @@ def _clusters(trials: Trials) -> list[Rule]:
             "two questions?",
         ),
     ]
-
-
-def integer_ids(trials: Trials) -> bool:
-    """Whether trial ids are checked, and integers."""
-    return trials.trial is not None and trials.identified and trials.trial.dtype.is_integer()
 
 
 def identity_rules(trials: Trials) -> list[Rule]:

@@ -70,9 +70,9 @@ class Watch:
         hits = zip(weighed, self.hits, strict=True) if self._own else ()
         return [hit.alias(name) for hit, name in hits]
 
-    def questions(self) -> list[pl.Expr]:
-        """Aggregations of the columns of the trials."""
-        return [pl.col(self._own).sum()] if self._own else []
+    def questions(self) -> tuple[str, ...]:
+        """Columns of the trials that are summed over a question."""
+        return self._own
 
     def groups(self) -> list[pl.Expr]:
         """Aggregations of the questions of a group."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from polars_scorio.counting.answers import by_answer
@@ -11,34 +13,32 @@ from polars_scorio.counting.checks import (
     BAD,
     BALLOTS,
     FOUND,
-    IDS,
     MISSING,
-    NO_ID,
     OUTSIDE,
     PLACE,
     PROBLEM,
     ROWS,
-    TWOFOLD,
+    Rule,
     checked,
-    fault_columns,
     marked,
     refuse_bad,
 )
 from polars_scorio.counting.cluster_membership import cluster_keys, in_one_cluster
-from polars_scorio.counting.duplicates.distinct_ids import (
-    BITS,
-    BLOCK,
-    block_identities,
-    blocks,
-    compared,
-    identities,
-)
-from polars_scorio.counting.duplicates.second_look import DIGEST, digest
+from polars_scorio.counting.duplicates.by_sum import DIGEST, id_hash
+from polars_scorio.counting.duplicates.second_look import distinct_counted, doubts, id_numbers
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import integer_ids, rules
+from polars_scorio.counting.refusals import rules
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.success_labels import UNWATCHED, Watch
+from polars_scorio.counting.tally_numbers import (
+    Number,
+    least,
+    listed,
+    over_parts,
+    over_trials,
+    summed,
+)
 from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
@@ -62,7 +62,7 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
 def counts(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    return counts_frame(tallies(trials), trials)
+    return counts_frame(tallies(trials), trials, doubts(trials))
 
 
 def refuse_count_names(trials: Trials) -> None:
@@ -79,47 +79,33 @@ def refuse_count_names(trials: Trials) -> None:
 def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
-    `STATES` is a list of structs of `CATEGORY` and `COUNT`, in which a category occurs several
-    times where trial ids are in several blocks; `ROWS`, `MISSING` and, where rows carry trial ids,
-    `IDS` and `NO_ID` are numbers. With `latest`, where ids say which trial came last, the structs
-    hold `LATEST` too, the largest trial id of the category.
+    `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
+    checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `latest`, if ids say which trial came
+    last, the structs hold `LATEST` too, the largest trial id of the category.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
-    missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS)).alias(MISSING)
     last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
-    kept = [LATEST] if last else []
-    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *kept).alias(STATES)
-    totals = pl.col(ROWS, MISSING, *fault_columns(trials)).sum()
-    if integer_ids(trials):
-        bits = pl.col(BITS).bitwise_or()
-        cells = trials.rows().with_columns(*blocks()).group_by(*keys, CATEGORY, BLOCK)
-        parts = cells.agg(_rows(trials), *_faults(trials), bits, *last).with_columns(missing)
-        questions = (
-            parts.group_by(*keys, BLOCK)
-            .agg(states, totals, bits)
-            .with_columns(*block_identities())
-            .group_by(*keys)
-            .agg(pl.col(STATES).explode(**AS_ROWS), totals, pl.col(IDS, NO_ID).sum())
-        )
-        return in_one_cluster(questions, trials, [STATES])
-    ids = compared(trials)
-    parts = (
-        trials.rows().group_by(*keys, CATEGORY).agg(_rows(trials), *_faults(trials), *ids, *last)
-    )
-    distinct = identities(pl.col(TRIAL).explode(**AS_ROWS)) if ids else []
-    questions = parts.with_columns(missing).group_by(*keys).agg(states, totals, *distinct)
+    numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
+    rows = trials.rows().with_columns(*id_hash(trials))
+    cells = rows.group_by(*keys, CATEGORY).agg(*over_trials(numbers), *last)
+    missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
+    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
+    own = [summed(MISSING, missing.sum()), listed(STATES, states)]
+    questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(own))
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
-    return in_one_cluster(questions, trials, [STATES])
+    return distinct_counted(in_one_cluster(questions, trials, [*numbers, *own]), trials)
 
 
-def counts_frame(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
-    """The counts frame of tallied questions, once the rules have looked at them."""
-    question, broken = trials.question.name, rules(trials)
+def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rule]) -> pl.LazyFrame:
+    """The counts frame of tallied questions, once the rules have looked at them.
+
+    Trial ids are checked by the rules of `identity`.
+    """
+    question, broken = trials.question.name, [*rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
-    kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND)
+    sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
+    kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND, *sums)
     cells = checked(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
-    if integer_ids(trials):
-        cells = cells.group_by(*keys, CATEGORY).agg(pl.col(COUNT).sum())
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
         question,
@@ -155,65 +141,45 @@ def counted(
     trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
 ) -> pl.LazyFrame:
     """One row per question: its counts, and what the rules look at."""
-    # The first class is what the others leave: one sum less over the rows.
+    # All classes but the first are counted, and that one is the rest: a sum less over the rows.
     first, *others = class_columns(classes)
     members = class_members(trials, classes)
     stray = stray_category(trials, classes, members)
-    counted = [
-        _weighed(trials, member).alias(c) for c, member in zip(others, members[1:], strict=True)
-    ]
-    # Computed before the aggregation: the in-memory engine is twice as slow inside it.
+    counts = {
+        name: _weighed(trials, member) for name, member in zip(others, members[1:], strict=True)
+    }
     answered = classes.answers and trials.answer is not None
     found = trials.rows(ordered=sequences, answers=answered)
+    # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(found, trials.category.dtype).with_columns(
-        *counted,
+        *(count.alias(name) for name, count in counts.items()),
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([class_of_trial(members).alias(SEQUENCE)] if sequences else []),
-        *digest(trials),
+        *id_hash(trials),
         *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
     )
-    totals = [
-        pl.col(others).sum(),
-        *([] if stray is None else [pl.col(OUTSIDE).min()]),
-        *([pl.col(DIGEST).sum()] if integer_ids(trials) else []),
-        *watched.questions(),
+    numbers = [
+        _row_number(trials),
+        summed(MISSING, _missing(trials)),
+        *(summed(name, pl.col(name).sum()) for name in (*others, *watched.questions())),
+        *([] if stray is None else [least(OUTSIDE, pl.col(OUTSIDE).min())]),
+        *id_numbers(trials),
+        *_fault_numbers(trials),
+        *([listed(REWARDS, _rewards(trials))] if classes.rewards else []),
+        *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
     ]
-    right = _successful(classes, first, others) if answered else None
-    questions = _questions(rows, trials, classes, totals, right, sequences=sequences)
-    least = [OUTSIDE] * (stray is not None) + [TWOFOLD] * answered
-    lists = list_columns(classes, sequences=sequences)
-    questions = in_one_cluster(questions, trials, lists, least)
+    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
+    if answered:
+        right = _successful(classes, first, others)
+        questions, numbers = by_answer(rows, keys, numbers, right, trials)
+    else:
+        questions = rows.group_by(*keys).agg(over_trials(numbers))
+    questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
     return (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(
             pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
         ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
-    )
-
-
-def _questions(
-    rows: pl.LazyFrame,
-    trials: Trials,
-    classes: Classes,
-    totals: list[pl.Expr],
-    right: pl.Expr | None,
-    *,
-    sequences: bool,
-) -> pl.LazyFrame:
-    """The aggregation over the trials of each question; `right` where answers are counted."""
-    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
-    rewards = [_rewards(trials)] if classes.rewards else []
-    if right is not None:
-        own = [_rows(trials), _missing(trials), *_faults(trials)]
-        return by_answer(rows, keys, own, rewards, totals, right, trials)
-    return rows.group_by(*keys).agg(
-        _rows(trials),
-        _missing(trials),
-        *totals,
-        *rewards,
-        *([pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()] if sequences else []),
-        *_faults(trials),
-        *(found for ids in compared(trials) for found in identities(ids)),
     )
 
 
@@ -276,16 +242,16 @@ def class_of_trial(members: list[pl.Expr]) -> pl.Expr:
     )
 
 
-def _rows(trials: Trials) -> pl.Expr:
+def _row_number(trials: Trials) -> Number:
     """How many trials a question has."""
-    return (pl.len() if trials.count is None else pl.col(COUNT).sum()).alias(ROWS)
+    return summed(ROWS, pl.len() if trials.count is None else pl.col(COUNT).sum())
 
 
 def _missing(trials: Trials) -> pl.Expr:
     """How many trials of a question have no outcome."""
     if trials.count is None:  # cheaper than the sum of a column of its own
-        return pl.col(CATEGORY).null_count().alias(MISSING)
-    return _weighed(trials, pl.col(CATEGORY).is_null()).sum().alias(MISSING)
+        return pl.col(CATEGORY).null_count()
+    return _weighed(trials, pl.col(CATEGORY).is_null()).sum()
 
 
 def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
@@ -296,14 +262,14 @@ def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
 def _rewards(trials: Trials) -> pl.Expr:
     """The categories of a question themselves, one for each trial that has one."""
     if trials.count is None:
-        return pl.col(CATEGORY).drop_nulls().alias(REWARDS)
+        return pl.col(CATEGORY).drop_nulls()
     times = pl.col(COUNT).clip(0).cast(pl.Int64, strict=False)
     repeated = pl.col(CATEGORY).repeat_by(times).explode(**AS_ROWS)
-    return repeated.drop_nulls().alias(REWARDS)
+    return repeated.drop_nulls()
 
 
-def _faults(trials: Trials) -> list[pl.Expr]:
-    """How many rows of a question have each of these faults."""
+def _fault_numbers(trials: Trials) -> list[Number]:
+    """Bad rows of a question: bad multiplicities, NaN that is taken for a success."""
     count = pl.col(COUNT)
-    found = {BAD: count.is_null() | (count < 0), MISREAD: pl.col(MISREAD)}
-    return [found[name].sum().alias(name) for name in fault_columns(trials)]
+    bad = [summed(BAD, (count.is_null() | (count < 0)).sum())] if trials.count else []
+    return [*bad, *([] if trials.misread is None else [summed(MISREAD, pl.col(MISREAD).sum())])]

@@ -1,60 +1,95 @@
-"""Whether trial ids repeat, which the one pass over the log tells of most questions without them.
+"""Whether trial ids repeat, from the ids themselves: the check of what no sum of hashes settles.
 
-Ids 0, 1, ..., n-1 and 1, 2, ..., n are known by the sum of their hashes [1]_, a number of 64 bits.
-Other ids that nobody chose, repeated ones among them, have one of these two sums with probability
-2^-63. The hash has no secret seed: somebody who wants to hide a repetition can search for ids that
-have such a sum, so that the check is no defence against the author of a log.
+Integers are read once more, those of the questions alone that `by_sum` leaves open, and compared as
+they are. The second read must have the rows and the sum of the first, or the log is refused:
+nothing follows from a log that changes while it is read.
 
-Ids with gaps, seeds and others that no sum tells are read once more and compared exactly, those of
-the questions in doubt alone. The second read must have the rows and the sum of the first, or the
-log is refused: nothing follows from a log that changes while it is read.
-
-References
-----------
-.. [1] D. Clarke, S. Devadas, M. van Dijk, B. Gassend & G. E. Suh (2003), Incremental multiset hash
-   functions and their application to memory integrity checking. ASIACRYPT, 188-207.
+No sum settles words and other ids. They are compared in the one pass, as 64 bits of hash: repeated
+ones are always found, and n different ones pass for repeated with probability n^2 / 2^65, which is
+3e-16 for 100 trials. A second read of them would cost a third more time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from inspect import signature
 
 import polars as pl
 
-from polars_scorio.counting.checks import PLACE, PROBLEM, ROWS, Rule, marked, violations_of
-from polars_scorio.counting.duplicates.distinct_ids import identities
-from polars_scorio.counting.refusals import identity_rules, integer_ids
+from polars_scorio.counting.checks import (
+    IDS,
+    NO_ID,
+    PLACE,
+    PROBLEM,
+    ROWS,
+    Rule,
+    marked,
+    violations_of,
+)
+from polars_scorio.counting.duplicates.by_sum import (
+    DIGEST,
+    hash_sum,
+    id_hash,
+    summable,
+    unsettled,
+)
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.refusals import identity_rules
+from polars_scorio.counting.tally_numbers import Number, over_trials, summed
 from polars_scorio.counting.trials import TRIAL, Trials
 
-DIGEST = ":digest"
-
-_MOST = 2**12  # trials of a question whose sum is known: a table of 32 kB costs .2 ms
 _FEW = 10_000  # values of a key that are looked up anew for every block of rows
 
-
-def digest(trials: Trials) -> list[pl.Expr]:
-    """What is summed of the trial ids of a question: a hash, of integers that are checked."""
-    return [pl.col(TRIAL).hash().alias(DIGEST)] if integer_ids(trials) else []
+# Arguments of `implode`: a list in any order is streamed, and takes less than half the memory.
+_IN_ANY_ORDER = {
+    name: False for name in signature(pl.Expr.implode).parameters if name == "maintain_order"
+}
 
 
 def doubts(trials: Trials) -> list[Rule]:
-    """The rule, to be the last one, that finds questions whose ids their sum does not tell."""
-    if not integer_ids(trials):
-        return []
-    known = (sums.list.get(pl.col(ROWS), null_on_oob=True) for sums in _known_sums())
-    other = pl.all_horizontal(pl.col(DIGEST).ne_missing(sums) for sums in known)
-    return [Rule(other, pl.lit(""), "ids in doubt", "", _look_again(trials))]
+    """The rules, to be the last ones, on the trial ids of tallied questions."""
+    if not summable(trials):
+        return identity_rules(trials)
+    return [Rule(unsettled(), pl.lit(""), "ids in doubt", "", _look_again(trials))]
 
 
-@cache
-def _known_sums() -> tuple[pl.Expr, pl.Expr]:
-    """The sums for n = 0, 1, 2, ...: of ids from 0, and of ids from 1."""
-    hashes, none = pl.int_range(_MOST, eager=True).hash(), pl.Series([0], dtype=pl.UInt64)
-    starts = (hashes, hashes[1:])
-    sums = (pl.concat([none, start.cum_sum()]).to_list() for start in starts)
-    of_zero, of_one = (pl.lit(each, pl.List(pl.UInt64)) for each in sums)
-    return of_zero, of_one
+def id_numbers(trials: Trials) -> list[Number]:
+    """What a tally keeps of trial ids: the sum of their hashes, or all hashes and the nulls."""
+    if summable(trials) or not trials.identified:
+        return hash_sum(trials)
+    hashes = pl.col(DIGEST).implode(**_IN_ANY_ORDER)
+    parts = pl.col(IDS).explode(**AS_ROWS).implode(**_IN_ANY_ORDER)
+    return [Number(IDS, hashes.alias(IDS), parts), summed(NO_ID, pl.col(TRIAL).null_count())]
+
+
+def distinct_counted(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """Tallied questions, with the number of distinct ids in place of their hashes."""
+    if summable(trials) or not trials.identified:
+        return questions
+    return questions.with_columns(pl.col(IDS).list.n_unique())
+
+
+def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
+    """Add `IDS` and `NO_ID`, distinct and null trial ids, to tallied questions that lack them.
+
+    Raises
+    ------
+    ValueError
+        If a second read is needed, and differs from the first.
+    """
+    if not summable(trials):
+        return questions
+    keys = [*trials.groups, trials.question.name]
+    open_questions = questions.filter(unsettled()).select(*keys, ROWS, DIGEST)
+    found = _read_again(trials, open_questions).select(*keys, IDS, NO_ID)
+    both = questions.join(found, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return both.with_columns(pl.col(IDS).fill_null(pl.col(ROWS)), pl.col(NO_ID).fill_null(0))
+
+
+def repeated_trials() -> pl.Expr:
+    """How many trials of a question have an id that another one had before."""
+    distinct = pl.col(TRIAL).drop_nulls().n_unique()
+    return pl.col(TRIAL).count().cast(pl.Int64) - distinct
 
 
 def _look_again(trials: Trials) -> Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]]:
@@ -63,28 +98,39 @@ def _look_again(trials: Trials) -> Callable[[pl.DataFrame], list[tuple[Rule, pl.
 
     def look(doubted: pl.DataFrame) -> list[tuple[Rule, pl.DataFrame]]:
         first = doubted.select(*trials.groups, pl.col(PLACE).alias(question), ROWS, DIGEST)
-        second = _second_read(trials, first)
-        _refuse_changed(first, second, trials)
-        again = marked(second.lazy(), question, broken).filter(pl.col(PROBLEM).is_not_null())
+        second = _read_again(trials, first).lazy()
+        again = marked(second, question, broken).filter(pl.col(PROBLEM).is_not_null())
         return violations_of(again.collect(), broken)
 
     return look
 
 
-def _second_read(trials: Trials, asked: pl.DataFrame) -> pl.DataFrame:
-    """Rows, sum of hashes and distinct ids of the questions that are asked for, read once more."""
+def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
+    """Rows, sum of hashes, distinct and null ids of questions, from a second read that agrees."""
     keys = [*trials.groups, trials.question.name]
     # Values of each key pass down to a reader of files, which a join on all of them does not.
-    values = {key: asked[key].unique() for key in keys}
-    near = [pl.col(key).is_in(v.implode()) for key, v in values.items() if v.len() <= _FEW]
-    rows = trials.rows().filter(*near).with_columns(*digest(trials))
-    totals = [pl.len().cast(pl.Int64).alias(ROWS), pl.col(DIGEST).sum()]
-    found = rows.group_by(keys).agg(*totals, *identities(pl.col(TRIAL)))
-    return found.collect(engine="streaming").join(asked, on=keys, how="semi")
+    values = {key: first[key].unique() for key in keys}
+    near = [
+        pl.col(key).is_in(value.implode(), nulls_equal=True)
+        for key, value in values.items()
+        if value.len() <= _FEW
+    ]
+    rows = trials.rows().filter(*near).with_columns(*id_hash(trials))
+    totals = [pl.len().cast(pl.Int64).alias(ROWS), *over_trials(hash_sum(trials))]
+    found = rows.group_by(keys).agg(*totals, *_identities()).collect(engine="streaming")
+    second = found.join(first, on=keys, how="semi", nulls_equal=True)
+    _refuse_changed(first, second, trials)
+    return second
+
+
+def _identities() -> list[pl.Expr]:
+    """How many distinct trial ids a question has, and how many are null."""
+    distinct = pl.col(TRIAL).implode(**_IN_ANY_ORDER).list.n_unique()
+    return [distinct.alias(IDS), pl.col(TRIAL).null_count().alias(NO_ID)]
 
 
 def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -> None:
-    """Refuse a log whose second read has other rows or ids than the first: it says nothing.
+    """Refuse a log whose second read has other rows or ids than the first.
 
     Raises
     ------
@@ -92,7 +138,7 @@ def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -
         With the number of questions that differ, and the first of them.
     """
     keys, again = [*trials.groups, trials.question.name], ":again"
-    both = first.join(second, on=keys, how="left", suffix=again)
+    both = first.join(second, on=keys, how="left", suffix=again, nulls_equal=True)
     same = [pl.col(name).eq_missing(pl.col(f"{name}{again}")) for name in (ROWS, DIGEST)]
     changed = both.filter(~pl.all_horizontal(same)).sort(keys)
     if changed.is_empty():

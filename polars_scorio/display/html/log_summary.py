@@ -1,4 +1,4 @@
-"""One pass over a log: what a report needs, and what a look at its coverage shows."""
+"""One look at a log: what a report needs, and what a look at its coverage shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID, ROWS, marked, refuse_bad
 from polars_scorio.counting.coverage import coverage
+from polars_scorio.counting.duplicates.second_look import with_identities
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import integer_ids, rules
+from polars_scorio.counting.refusals import identity_rules, rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
 from polars_scorio.counting.tally import STATES, tallies
@@ -48,7 +49,8 @@ class Look:
         trials = bind(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
         seen = bind(frame, replace(roles, missing="drop"))
-        questions = tallies(seen, latest=True).collect(engine="streaming")
+        read = tallies(seen, latest=True).collect(engine="streaming")
+        questions = with_identities(read, seen)
         keys = {
             "stratum": trials.strata,
             "model": trials.models,
@@ -62,7 +64,7 @@ class Look:
         )
         words = pl.col("stratum", "model").cast(pl.String)
         named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
-        # An outcome is there once for each block of trial ids.
+        # An outcome is there once for each cluster of a question.
         rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
         ended = rows.group_by(_ROW).agg(outcomes(seen, tallied=True))
         cells = rows.group_by(_ROW, pl.col(CATEGORY).alias("category")).agg(
@@ -106,7 +108,7 @@ class Look:
         """
         if self.questions.is_empty():
             raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
-        broken = rules(self.trials)
+        broken = [*rules(self.trials), *identity_rules(self.trials)]
         asked = marked(self.questions.lazy(), self.trials.question.name, broken)
         refuse_bad(self.trials, broken)(asked.collect())
 
@@ -123,9 +125,9 @@ def _repeated(trials: Trials) -> pl.Expr:
     """How many trials of a question have an id that was there before."""
     if not trials.identified:
         return pl.lit(None, pl.Int64).alias("duplicates")
-    # Of ids in a set null is one, of ids in blocks it is none.
-    distinct = pl.col(IDS) - (0 if integer_ids(trials) else (pl.col(NO_ID) > 0).cast(pl.Int64))
-    repeated = pl.col(ROWS).cast(pl.Int64) - pl.col(NO_ID).fill_null(0) - distinct.fill_null(0)
+    # Null is one of the distinct ids.
+    distinct = pl.col(IDS).cast(pl.Int64) - (pl.col(NO_ID) > 0).cast(pl.Int64)
+    repeated = pl.col(ROWS) - pl.col(NO_ID).cast(pl.Int64) - distinct
     return repeated.cast(pl.Int64).alias("duplicates")
 
 

@@ -13,10 +13,10 @@ import polars_scorio as ps
 from polars_scorio.counting.duplicates.second_look import doubts
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind
-from tests.counting.duplicates.test_distinct_ids import ENGINES, INTEGERS, complaint, log
+from tests.counting.duplicates.test_by_sum import ENGINES, INTEGERS, complaint, log
 
-COUNTED = [range(8), range(1, 9), [0], [1], [3, 1, 0, 2], range(2**12 - 1)]
-DOUBTED = [range(2, 10), [0, 2], [0, -1], [5], [7, 10**18], range(2**12 + 1), [-(2**63), 2**63 - 1]]
+COUNTED = [range(8), range(1, 9), [0], [1], [5], [3, 1, 0, 2], range(2**12 - 1)]
+DOUBTED = [range(2, 10), [0, 2], [0, -1], [7, 10**18], range(2**12 + 1), [-(2**63), 2**63 - 1]]
 
 
 def read_often(frame: pl.LazyFrame, reads: list[int]) -> pl.LazyFrame:
@@ -58,7 +58,8 @@ def test_no_other_ids_have_the_sum():
         pl.col("ids").list.eval(pl.element().hash()).list.sum().alias(":digest"),
         "ids",
     ).filter(~doubt.violated)
-    expected = [[*range(first, first + n)] for n in range(1, 7) for first in (0, 1)]
+    expected = [[*range(first, first + n)] for n in range(2, 7) for first in (0, 1)]
+    expected += [[single] for single in range(-2, 8)]
     assert sorted(known["ids"].to_list()) == sorted(expected)
 
 
@@ -112,6 +113,23 @@ def test_null_ids_are_named_before_repeated_ones():
     rows = log([[0, 1], [None, 3, 3, None]], pl.Int64)
     with pytest.raises(ValueError, match=r"^1 question has a null trial id .*question=1: 2 trials"):
         rows.scorio.avg().collect()
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, pl.UInt64], ids=str)
+def test_a_single_trial_repeats_nothing_but_may_lack_its_id(dtype):
+    reads: list[int] = []
+    read_often(log([[7], [9]], dtype), reads).scorio.avg().collect()
+    assert len(reads) == 1
+    with pytest.raises(ValueError, match=r"^1 question has a null trial id"):
+        log([[7], [None]], dtype).scorio.avg().collect()
+
+
+def test_counts_and_reports_read_as_often():
+    rows = log([[0, 1], [5, 7], [9, 8]], pl.Int64)
+    for ask in ("avg", "counts"):
+        reads: list[int] = []
+        getattr(read_often(rows, reads).scorio, ask)().collect()
+        assert len(reads) == 2
 
 
 def test_what_is_there_twice_is_named_first():
