@@ -34,14 +34,14 @@ _ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What a keyword of several methods is called with by default, and what its help says.
+    """Default and help of a keyword that several methods have.
 
     It annotates the keyword in a `TypedDict`: type checkers read the type, `takes` reads the rest.
 
     Attributes
     ----------
     default : object
-        What it is where nobody says it.
+        Value of the keyword if the caller leaves it out.
     doc : str
         What help says: the first paragraph in every method, all of them where the option is at
         home.
@@ -120,7 +120,7 @@ It takes confidence
 def answering(
     function: FunctionT, shown: Signature, doc: str | None, more: Iterable[str] = ()
 ) -> FunctionT:
-    """The function with a signature and help, which refuses keywords but those and some `more`."""
+    """The function with this signature and help; it refuses keywords outside both and `more`."""
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     known = [*(p.name for p in _named(shown) if p.kind not in several), *more]
 
@@ -218,20 +218,20 @@ def described(
 
 
 def extended(shared: str, own: str) -> str:
-    """An entry in place of another, or, where it has no type, what both say."""
+    """The entry `own` if it states a type, otherwise the shared entry followed by its text."""
     named, _, text = own.partition("\n")
     return own if " : " in named else f"{shared}\n{text}".rstrip()
 
 
 def sections_of(doc: str) -> tuple[str, dict[str, str]]:
-    """What comes before the sections of a docstring, and each section."""
+    """Text before the first section of a docstring, and the text of each section."""
     head, *rest = re.split(r"^(\w[\w ]*)\n-{3,}\n", cleandoc(doc), flags=re.MULTILINE)
     bodies = (body.strip("\n") for body in rest[1::2])
     return head.strip("\n"), dict(zip(rest[::2], bodies, strict=True))
 
 
 def entries_of(body: str) -> dict[str, str]:
-    """What a section says of each parameter; some share an entry."""
+    """The entry of each parameter in a section; parameters listed together share one."""
     found: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", body) if body else []:
         names = entry.partition("\n")[0].partition(" : ")[0]

@@ -351,7 +351,7 @@ class Accessor(Generic[FrameT]):
         return cast("OptionsT", {**self._chosen, **options})
 
     def _planning(self, options: PlanT) -> PlanT:
-        """Those of a plan, which is about these questions."""
+        """Options of a plan; its target is always the benchmark."""
         _ = self.frame  # as above
         check_choices(options)
         inference = self._chosen.get("inference")

@@ -30,7 +30,7 @@ def as_text(title: str, rows: Sequence[tuple[str, str, str]]) -> str:
 
 
 def as_html(title: str, rows: Sequence[tuple[str, str, str]]) -> str:
-    """The same as a table."""
+    """An HTML table with the title as its caption."""
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     head = "".join(f"<th>{each}</th>" for each in ("role", "column", "dtype"))
