@@ -125,7 +125,7 @@ class Table:
         return cls(tuple(columns), note(frame, pairs) if frame.height else "")
 
     def written(self, text: Callable[[str], str]) -> Table:
-        """The same with all its texts changed."""
+        """The table after a change of all its texts."""
         columns = tuple(
             replace(each, group=text(each.group), label=text(each.label),
                     texts=tuple(map(text, each.texts)))
@@ -164,7 +164,7 @@ def _numbers(
 
 
 def _label(frame: pl.DataFrame, number: Number) -> str:
-    """What a number is called: by its metric, if there is only one."""
+    """Heading of a number: its metric; in a table of one metric, its kind."""
     if number.name not in _TIDY:
         known = _headings(frame).get(number.metric)
         return known or column_heading(number.metric, each_trials(frame))
@@ -221,7 +221,7 @@ def _plain(column: pl.Series) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """What a cell says, of a list its members.
+    """Text of a value; of a list, its members.
 
     >>> _text(["a", None, "b"]), _text(None)
     ('a, \N{EN DASH}, b', '\N{EN DASH}')
@@ -234,7 +234,7 @@ def _text(value: object) -> str:
 
 
 def _heat(value: float | None, values: Sequence[float]) -> float | None:
-    """Where a value lies among others; nowhere where they are all the same."""
+    """Place of a value between the smallest (0) and the largest (1); None if all are equal."""
     if value is None or min(values) == max(values):
         return None
     return (value - min(values)) / (max(values) - min(values))

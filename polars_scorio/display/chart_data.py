@@ -20,12 +20,12 @@ _SURE = 0.995  # above it two digits would say that it is certain
 
 
 def strata(trials: Trials) -> str:
-    """What the strata are called."""
+    """Name of the strata, for headings."""
     return inert_text(" / ".join(trials.strata))
 
 
 def panels(trials: Trials) -> str:
-    """What the panels are called; without models the strata are lines in one panel."""
+    """Name of the panels; none without models, whose strata are lines in one panel."""
     return strata(trials) if trials.model else ""
 
 
@@ -65,7 +65,7 @@ def inert(text: pl.Expr) -> pl.Expr:
 
 
 def inert_text(text: str) -> str:
-    """The same for one text.
+    """Text that closes no script, nor opens one; see `inert`.
 
     >>> inert_text("a < b, </script>") == "a < b, <\N{WORD JOINER}/script>"
     True

@@ -33,7 +33,7 @@ _PERCENT = "datum.value < -1e-9 || datum.value > 1 + 1e-9 ? '' : datum.label"
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a picture, and above its panels.
+    """Title and subtitle of a picture, and the heading of its panels.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def panelled(
 
 
 def shown_offline(picture: Picture, **_: object) -> Any:  # noqa: ANN401 - as Altair says it
-    """What a notebook shows: the chart, and a picture of it for readers without network.
+    """Content for a notebook: the chart, and a picture of it for readers without network.
 
     Whoever has chosen a renderer of Altair gets what it makes.
     """

@@ -134,7 +134,7 @@ class DecisionPlots(PlotBase):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """What would one have reported after the first n trials of each question?
+        """Estimates after the first n trials of each question: when would one have stopped?
 
         Parameters
         ----------

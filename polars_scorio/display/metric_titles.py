@@ -1,4 +1,4 @@
-"""What metrics and intervals are called where people read of them."""
+"""Names of metrics and intervals for people."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def column_heading(name: str, trials: int | None = None) -> str:
 def inference_words(
     options: InferenceOptions | Mapping[str, object], metrics: Sequence[Metric]
 ) -> str:
-    """What intervals of some metrics rest on, and what they are about.
+    """Inference and target of the intervals of some metrics, in words.
 
     Posterior means are never calibrated, votes always are.
 
@@ -92,7 +92,7 @@ def inference_words(
 
 
 def interval_words(confidence: float, inference: str) -> str:
-    """What is in brackets, or between the ends of a line.
+    """Kind and confidence of intervals, in words.
 
     >>> interval_words(0.95, "calibrated"), interval_words(0.9, "fitted population")
     ('calibrated 95 % intervals', '90 % intervals (fitted population)')

@@ -1,4 +1,4 @@
-"""What stands below a table and holds for all its numbers."""
+"""The note below a table, about all its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"
 
 
 def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
-    """What holds for all numbers, as far as the columns that say so are still there.
+    """Note about all numbers, from the columns of facts that the frame still has.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def each_trials(frame: pl.DataFrame) -> int | None:
 
 
 def _places(frame: pl.DataFrame) -> list[str]:
-    """What the ranks mean."""
+    """Meaning of the ranks."""
     if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
         return []
     level = " or ".join(f"{100 * each:.10g} %" for each in frame["confidence"].unique().sort())

@@ -65,7 +65,7 @@ class Scale:
 
     @property
     def sign(self) -> str:
-        """What stands behind the name of a metric."""
+        """Unit behind the heading of a metric."""
         return " (%)" if self.percent else ""
 
     def text(self, value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What all pictures of a log share: its models and counts, titles, panels."""
+"""The parts that all pictures of a log share: models, numbers, titles, panels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PANELS = 24  # more of them are no picture any more
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a picture is about.
+    """Log, metric, options and look of a picture.
 
     Attributes
     ----------
@@ -73,24 +73,24 @@ class Subject:
 
     @property
     def intervals(self) -> str:
-        """What intervals are, in words."""
+        """Kind and confidence of the intervals, in words."""
         level = float(self.options.get("confidence", 0.95))
         return interval_words(level, self.inference)
 
     @property
     def inference(self) -> str:
-        """What numbers rest on, in words."""
+        """Inference of the numbers, in words."""
         return inference_words(self.options, [self.metric])
 
     @property
     def bands(self) -> str:
-        """What lines and bands are, in words; more than three bands would hide each other."""
+        """Meaning of lines and bands, in words; more than three bands would hide each other."""
         if len(self.colours) <= BANDED:
             return f"bands: {self.intervals}"
         return f"{self.inference}; no bands, for more than {BANDED} lines in colour"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
-        """What stands above a picture: what it shows, and of how many questions and trials."""
+        """Heading of a picture: its content, and the numbers of questions and trials."""
         said = (*(line for line in lines if line), counted(self.scores))
         return charts.Heading(title, tuple(filter(None, said)), panels(self.trials), self.look)
 
@@ -107,7 +107,7 @@ class PlotBase:
     def _subject(
         self, metric: Metric | None, options: Mapping[str, Any], along: str | None = None
     ) -> Subject:
-        """What a picture is about; its strata but the one that it goes along must have panels."""
+        """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         look, own = Look.split(options)
         others, every = _strata(self._roles, along)
         trials, source = bind(self._frame, others), bind(self._frame, every)

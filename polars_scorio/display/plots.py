@@ -128,7 +128,7 @@ convergence>
         overall: Overall | None = None,
         **options: Unpack[PlotOptions],
     ) -> Picture:
-        """What do more draws buy? A metric against k.
+        """A metric against k: what do more draws buy?
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ convergence>
         confidence: float | None = None,
         **options: Unpack[LookOptions],
     ) -> Picture:
-        """What would more trials show? A range, dashed where nobody has looked.
+        """A metric against k beyond the trials, with its range: what would more trials show?
 
         Parameters
         ----------

@@ -119,7 +119,7 @@ class Look:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What a dark page changes."""
+        """Settings of a chart on a dark page."""
         if self.theme == "light":
             return {}
         words = {"labelColor": _DARK_INK, "titleColor": _DARK_INK}

@@ -149,7 +149,7 @@ def drawing(
 
     `shown` are the other arguments of the function, each with its default.
     """
-    sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]
+    sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
     prior, limits = beta_parameters(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
     priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
     return {

@@ -1,4 +1,4 @@
-"""What a metric is to the report, and the checks that all metrics share."""
+"""The base of all metrics: what describes them, and what results need of them."""
 
 from __future__ import annotations
 

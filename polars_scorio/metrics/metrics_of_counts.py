@@ -59,11 +59,11 @@ class Answer:
 
     @property
     def dtype(self) -> pl.DataType:
-        """What comes out for each row."""
+        """Type of the value of each row."""
         return POSTERIOR if self.posterior else pl.Float64()
 
     def __call__(self, counts: Ints) -> pl.Series:
-        """What the metric says of each row of counts, null where there is no trial.
+        """Value of the metric for each row of counts; null for a row without trials.
 
         Parameters
         ----------

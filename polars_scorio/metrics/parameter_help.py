@@ -1,4 +1,4 @@
-"""What the parameters of metrics mean: said once, shown in the help of each."""
+"""Help on the parameters of metrics, written once and shown in the help of each metric."""
 
 from __future__ import annotations
 

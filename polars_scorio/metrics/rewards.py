@@ -42,7 +42,7 @@ class BestMetric(Metric):
     calibrated = True
 
     def weighing(self, w: WeightPairs) -> Self:
-        """The same with weights, if it has none; bounds that were its range still are."""
+        """The metric with these weights, if it has none; bounds that were its range follow it."""
         if self.w is not None:
             return self
         other = replace(self, w=w)

@@ -262,7 +262,7 @@ def maxent(k: int, mean: float) -> Floats:
 
 
 def payoff(worth: ArrayLike) -> Floats:
-    """What a payoff adds with each success.
+    """Weights of a payoff: the gain of each further success.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def _exponent(rest: float) -> float:
 
 
 def _rest_of_mean(tau: float) -> float:
-    """What the mean of the density ``exp(tau x)`` on [0, 1] leaves of 1."""
+    """One minus the mean of the density ``exp(tau x)`` on [0, 1]."""
     if tau < 0.06:  # noqa: PLR2004 - from here on the difference below loses digits
         x = tau / 2
         return 1 / 2 - (x / 3 - x**3 / 45 + 2 * x**5 / 945) / 2

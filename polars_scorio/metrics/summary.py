@@ -1,4 +1,4 @@
-"""What a metric says of each group: its estimate, and mean and sigma of its posterior."""
+"""Summary of a metric for each group: estimate, and mean and sigma of the posterior."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Summary(NamedTuple):
 
 
 class Summarized(Protocol):
-    """What an expression or an inference needs to know of a metric; see `metric.Metric`."""
+    """The part of a metric that expressions and inferences need; see `metric.Metric`."""
 
     @property
     def name(self) -> str:
-        """What the result calls it."""
+        """Name in results."""
 
     @property
     def k(self) -> Sequence[int | None]:

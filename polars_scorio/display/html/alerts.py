@@ -1,4 +1,4 @@
-"""What a reader must know before the numbers: gaps of the log, and what they do to a report."""
+"""Warnings above the numbers of a page: gaps of the log, and their effect on a report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Alert:
 
 
 def alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
-    """What the coverage of a log says, in the order in which it matters.
+    """Warnings about the coverage of a log, the most important first.
 
     Parameters
     ----------

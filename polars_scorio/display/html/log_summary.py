@@ -22,7 +22,7 @@ _ROW = ":row"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """What one pass over a log has seen.
+    """Questions, outcomes and repeated ids of a log, from one pass over it.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Look:
         refuse_bad(self.trials, broken)(asked.collect())
 
     def coverage(self) -> pl.DataFrame:
-        """What is in the log for each stratum and model; see `Scorio.coverage`."""
+        """Coverage of each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         found = self.each.group_by(keys).agg(_total("duplicates"), followed())

@@ -1,4 +1,4 @@
-"""What a number on the page rests on: formulas, options, version, and a hash of the counts."""
+"""Method notes of a page: formulas, options, version, and a hash of the counts."""
 
 from __future__ import annotations
 

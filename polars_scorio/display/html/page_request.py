@@ -1,4 +1,4 @@
-"""What is asked of a page, and the call that asks for it again."""
+"""The request for a page, and the call that repeats it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polars_scorio.reporting.request import check_metrics
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for.
+    """Metrics, options and title of a page.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Order:
         title: str | None = None,
         call: str | None = None,
     ) -> Order:
-        """What a method or a command asks for.
+        """Request of a method or a command.
 
         Parameters
         ----------

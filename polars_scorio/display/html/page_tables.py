@@ -160,7 +160,7 @@ def hardest(questions: pl.DataFrame, percent: Scale) -> Table:
 
 
 def coverage(found: pl.DataFrame) -> Table:
-    """What is in the log."""
+    """Table of the coverage of a log."""
     columns = []
     for name in found.columns:
         words = found.schema[name] == pl.String

@@ -156,7 +156,7 @@ def curves(scope: Scope, settings: Settings) -> list[Figure]:
 
 
 def matrix(scope: Scope, settings: Settings) -> Figure | None:
-    """Who is better than whom, with which probability."""
+    """Picture of the probabilities that one model is better than another."""
     if not 1 < len(scope.models) <= _MATRIX:
         return None
     trials = bind(scope.counts.lazy(), scope.roles)

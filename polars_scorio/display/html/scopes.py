@@ -1,4 +1,4 @@
-"""What a report says of a log, or of one stratum of it."""
+"""Numbers of a page for a whole log, or for one stratum of it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Scope:
         return needed.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
 
     def _weight(self, trials: Trials) -> pl.Expr:
-        """What a trial scores on average: the weight of its category."""
+        """Score of a trial in the average: the weight of its category."""
         w = on_levels(average(self.lead), trials).w
         pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
         known = [(literal(value, trials.category.dtype), weight) for value, weight in pairs]

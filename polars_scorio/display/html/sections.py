@@ -149,6 +149,6 @@ def _needed(scopes: Sequence[Scope]) -> Section:
 
 
 def coverage_section(coverage: pl.DataFrame) -> Section:
-    """What is in the log."""
+    """Section on the coverage of the log."""
     lines = [_COVERAGE]
     return Section("coverage", "What is in the log?", lines, tables={"": tables.coverage(coverage)})
