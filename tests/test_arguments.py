@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.display.chart_data import sizes
+from polars_scorio.display.chart_data import curve_sizes
 from tests.made_logs import long
 
 NAN = float("nan")
@@ -131,7 +131,7 @@ def test_a_seed_may_have_more_than_64_bits(log):
 
 @pytest.mark.parametrize("one", [int, np.int64, np.array])
 def test_a_single_draw_size_means_all_up_to_it_in_a_picture(one):
-    assert sizes(one(10)) == (1, 2, 4, 8, 10)
+    assert curve_sizes(one(10)) == (1, 2, 4, 8, 10)
 
 
 FLAGS = {

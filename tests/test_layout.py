@@ -90,25 +90,20 @@ UNTESTED = {
 # docstrings that do not name their subject.
 REPEATED_FUNCTIONS = {
     "counting",
-    "display",
     "kernels/simultaneous",
 }
 SHORT_NAMES = {
     "accessors",
     "counting",
     "decisions",
-    "display",
     "kernels",
-    "metrics",
     "signatures",
 }
 VAGUE_DOCSTRINGS = {
     "accessors",
     "counting",
     "decisions",
-    "display",
     "kernels",
-    "metrics",
     "signatures",
 }
 

@@ -172,7 +172,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
         from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
-        from polars_scorio.display.html.write_page import write  # noqa: PLC0415 - as above
+        from polars_scorio.display.html.write_page import write_page  # noqa: PLC0415 - as above
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {shown(title)}")
@@ -181,7 +181,7 @@ class ReaderMethods(Accessor[FrameT]):
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
         order = Order.of(metrics, settings, self._roles, path.name, title=title)
-        refusal = write(path, self._lazy(), self._roles, order)
+        refusal = write_page(path, self._lazy(), self._roles, order)
         if refusal is not None:
             raise refusal
         return path

@@ -27,7 +27,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Write the page, or print it as Markdown; return why the log has no report, if so."""
     from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
-    from polars_scorio.display.html.write_page import page  # noqa: PLC0415 - as above
+    from polars_scorio.display.html.write_page import made_page  # noqa: PLC0415 - as above
 
     settings = chosen_settings(asked)
     title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
@@ -36,7 +36,7 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     with Progress(sys.stderr) as progress:
-        made, refusal = page(log.frame.lazy(), roles, order, progress.tell)
+        made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell)
     if asked.output == "-":
         print_text(made.markdown())
     else:

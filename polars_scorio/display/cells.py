@@ -12,8 +12,8 @@ import polars as pl
 from polars_scorio.arguments import check_count, check_flag
 from polars_scorio.display.leaderboard import FACTS, HEADINGS, SEPARATOR
 from polars_scorio.display.metric_titles import column_heading, row_heading
-from polars_scorio.display.notes import each_trials, note
-from polars_scorio.display.number_format import MISSING, Scale, chance, spreads
+from polars_scorio.display.notes import each_trials, table_note
+from polars_scorio.display.number_format import MISSING, Scale, probability_text, sigma_values
 from polars_scorio.reporting.threshold_curves import in_one_column
 
 _DIGITS = 6  # decimals of a number that a user joined, at most
@@ -118,11 +118,13 @@ class Table:
         columns: list[Column] = []
         for name in frame.columns:
             if name in shown:
-                columns += _numbers(frame, shown[name], numbers, percent=percent, digits=digits)
+                columns += _number_columns(
+                    frame, shown[name], numbers, percent=percent, digits=digits
+                )
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
-                columns.append(_beside(frame, name))
+                columns.append(_plain_column(frame, name))
         pairs = [(each.value, each.parts[-1]) for each in numbers]
-        return cls(tuple(columns), note(frame, pairs) if frame.height else "")
+        return cls(tuple(columns), table_note(frame, pairs) if frame.height else "")
 
     def written(self, text: Callable[[str], str]) -> Table:
         """The table after a change of all its texts."""
@@ -134,7 +136,7 @@ class Table:
         return Table(columns, self.note)
 
 
-def _numbers(
+def _number_columns(
     frame: pl.DataFrame,
     number: Number,
     numbers: Sequence[Number],
@@ -148,13 +150,15 @@ def _numbers(
     """
     same = [other for other in numbers if other.metric == number.metric]
     values = [value for other in same for value in frame[other.value].drop_nulls()]
-    sigmas = [sigma for other in same for sigma in spreads(frame, other.parts[2], *other.parts[:2])]
+    sigmas = [
+        sigma for other in same for sigma in sigma_values(frame, other.parts[2], *other.parts[:2])
+    ]
     least = -1.0 if number.name == "diff" else 0.0
     scale = Scale.of(values, sigmas, least=least, percent=percent, digits=digits)
-    label = _label(frame, number)
+    label = _number_heading(frame, number)
     lo, hi, _, estimate = number.parts
     cells = tuple(scale.cell(*row) for row in frame.select(number.value, lo, hi).rows())
-    heat = tuple(_heat(value, values) for value in frame[number.value])
+    heat = tuple(_heat_share(value, values) for value in frame[number.value])
     yield Column(number.group, f"{label}{scale.sign}", cells, right=True, interval=True, heat=heat)
     if estimate in frame.columns:
         texts = tuple(map(scale.text, frame[estimate]))
@@ -163,15 +167,15 @@ def _numbers(
             yield Column(number.group, f"estimate{scale.sign}", texts, right=True)
 
 
-def _label(frame: pl.DataFrame, number: Number) -> str:
+def _number_heading(frame: pl.DataFrame, number: Number) -> str:
     """Heading of a number: its metric; in a table of one metric, its kind."""
     if number.name not in _TIDY:
-        known = _headings(frame).get(number.metric)
+        known = _board_headings(frame).get(number.metric)
         return known or column_heading(number.metric, each_trials(frame))
     return _TIDY[number.name]
 
 
-def _headings(frame: pl.DataFrame) -> dict[str, str]:
+def _board_headings(frame: pl.DataFrame) -> dict[str, str]:
     """Headings that a leaderboard has for the columns of its metrics."""
     if HEADINGS not in frame.columns:
         return {}
@@ -179,7 +183,7 @@ def _headings(frame: pl.DataFrame) -> dict[str, str]:
     return {name: heading for text in texts for name, heading in json.loads(text).items()}
 
 
-def _beside(frame: pl.DataFrame, name: str) -> Column:
+def _plain_column(frame: pl.DataFrame, name: str) -> Column:
     """A column beside the numbers: the ranks that are open, metrics as people write them."""
     if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
         return Column("", name, tuple(rank_texts(frame)), right=True)
@@ -191,10 +195,10 @@ def _beside(frame: pl.DataFrame, name: str) -> Column:
         return Column("", name, texts)
     column = frame[name]
     if name in _CHANCES:
-        return Column("", name, tuple(map(chance, column)), right=True)
+        return Column("", name, tuple(map(probability_text, column)), right=True)
     if column.dtype.is_float():
-        return Column("", name, tuple(_plain(column)), right=True)
-    return Column("", name, tuple(map(_text, column)), right=column.dtype.is_numeric())
+        return Column("", name, tuple(_short_numbers(column)), right=True)
+    return Column("", name, tuple(map(_cell_text, column)), right=column.dtype.is_numeric())
 
 
 def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
@@ -207,10 +211,10 @@ def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
         yield MISSING if lo is None else f"{lo}" if lo == hi else f"{lo}\N{EN DASH}{hi}"
 
 
-def _plain(column: pl.Series) -> Iterator[str]:
+def _short_numbers(column: pl.Series) -> Iterator[str]:
     """Numbers with so many decimals that each has its first three digits.
 
-    >>> list(_plain(pl.Series([0.15, 2.5, 10.0, 0.1 + 0.2])))
+    >>> list(_short_numbers(pl.Series([0.15, 2.5, 10.0, 0.1 + 0.2])))
     ['0.15', '2.50', '10.00', '0.30']
     """
     finite = [value for value in column.drop_nulls() if isfinite(value) and value]
@@ -220,20 +224,20 @@ def _plain(column: pl.Series) -> Iterator[str]:
         yield MISSING if value is None else f"{value:.{digits}f}"
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     """Text of a value; of a list, its members.
 
-    >>> _text(["a", None, "b"]), _text(None)
+    >>> _cell_text(["a", None, "b"]), _cell_text(None)
     ('a, \N{EN DASH}, b', '\N{EN DASH}')
     """
     if value is None:
         return MISSING
     if isinstance(value, pl.Series | list | tuple):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(_cell_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _heat(value: float | None, values: Sequence[float]) -> float | None:
+def _heat_share(value: float | None, values: Sequence[float]) -> float | None:
     """Place of a value between the smallest (0) and the largest (1); None if all are equal."""
     if value is None or min(values) == max(values):
         return None

@@ -19,17 +19,17 @@ _SAME = 1e-3  # of its range: what nobody sees in a picture
 _SURE = 0.995  # above it two digits would say that it is certain
 
 
-def strata(trials: Trials) -> str:
+def strata_heading(trials: Trials) -> str:
     """Name of the strata, for headings."""
     return inert_text(" / ".join(trials.strata))
 
 
-def panels(trials: Trials) -> str:
+def panel_heading(trials: Trials) -> str:
     """Name of the panels; none without models, whose strata are lines in one panel."""
-    return strata(trials) if trials.model else ""
+    return strata_heading(trials) if trials.model else ""
 
 
-def stratum(trials: Trials) -> pl.Expr:
+def stratum_label(trials: Trials) -> pl.Expr:
     """The values of all columns of a stratum as one label, another for each stratum.
 
     A value stands in quotes where the label could be that of another stratum, or of all of them.
@@ -42,20 +42,20 @@ def stratum(trials: Trials) -> pl.Expr:
     else:
         doubtful = [value.str.contains(_AMBIGUOUS) for value in values]
     parts = [
-        pl.when(doubt).then(_quoted(value)).otherwise(value)
+        pl.when(doubt).then(_quoted_text(value)).otherwise(value)
         for value, doubt in zip(values, doubtful, strict=True)
     ]
     label = pl.concat_str(parts, separator=" / ").fill_null(_OVERALL)
-    return inert(label).alias("stratum")
+    return inert_texts(label).alias("stratum")
 
 
-def _quoted(value: pl.Expr) -> pl.Expr:
+def _quoted_text(value: pl.Expr) -> pl.Expr:
     escaped = value.str.replace_all("\\", r"\\", literal=True)
     # Not `pl.format`, here and below: in Polars 1.35 it panics on nulls.
     return pl.lit('"') + escaped.str.replace_all('"', r"\"", literal=True) + pl.lit('"')
 
 
-def inert(text: pl.Expr) -> pl.Expr:
+def inert_texts(text: pl.Expr) -> pl.Expr:
     """Texts that close no script, nor open one, where a page holds them as they are.
 
     Altair writes what it is given into a script of its HTML. A word joiner, which is not seen,
@@ -65,7 +65,7 @@ def inert(text: pl.Expr) -> pl.Expr:
 
 
 def inert_text(text: str) -> str:
-    """Text that closes no script, nor opens one; see `inert`.
+    """Text that closes no script, nor opens one; see `inert_texts`.
 
     >>> inert_text("a < b, </script>") == "a < b, <\N{WORD JOINER}/script>"
     True
@@ -73,35 +73,35 @@ def inert_text(text: str) -> str:
     return re.sub(_TAG, "<\N{WORD JOINER}\\1", text)
 
 
-def model(trials: Trials) -> pl.Expr:
+def model_label(trials: Trials) -> pl.Expr:
     """The label of a model, nothing where it has no name."""
     name = pl.lit("") if trials.model is None else pl.col(trials.model.name).cast(pl.String)
-    return inert(name).alias("model")
+    return inert_texts(name).alias("model")
 
 
-def labels(trials: Trials) -> list[pl.Expr]:
+def row_labels(trials: Trials) -> list[pl.Expr]:
     """The labels of the panel and of the line in it."""
     if trials.model is None:
-        return [pl.lit("").alias("stratum"), stratum(trials).alias("model")]
-    return [stratum(trials), model(trials)]
+        return [pl.lit("").alias("stratum"), stratum_label(trials).alias("model")]
+    return [stratum_label(trials), model_label(trials)]
 
 
-def named(metric: Metric, k: int | None, trials: int | None = None) -> str:
+def metric_heading(metric: Metric, k: int | None, trials: int | None = None) -> str:
     """A metric as people write it."""
     return inert_text(metric.heading(k, trials))
 
 
-def shortened(name: str, most: int = 30) -> str:
+def short_name(name: str, most: int = 30) -> str:
     """A name, if it is long without its middle.
 
-    >>> shortened("organisation/model-with-a-name-7b", 16)
+    >>> short_name("organisation/model-with-a-name-7b", 16)
     'organis...ame-7b'
     """
     kept = most - 3
     return name if len(name) <= most else f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
 
 
-def apart(values: Sequence[float], gap: float, span: tuple[float, float]) -> list[float]:
+def spread_places(values: Sequence[float], gap: float, span: tuple[float, float]) -> list[float]:
     """Places for labels near ascending values, no two of them nearer than a gap.
 
     Parameters
@@ -115,8 +115,10 @@ def apart(values: Sequence[float], gap: float, span: tuple[float, float]) -> lis
 
     Examples
     --------
-    >>> apart([0.25, 0.5, 0.5], 0.25, (0.0, 1.0)), apart([0.75, 1.0, 1.0], 0.25, (0.0, 1.0))
-    ([0.25, 0.5, 0.75], [0.5, 0.75, 1.0])
+    >>> spread_places([0.25, 0.5, 0.5], 0.25, (0.0, 1.0))
+    [0.25, 0.5, 0.75]
+    >>> spread_places([0.75, 1.0, 1.0], 0.25, (0.0, 1.0))
+    [0.5, 0.75, 1.0]
     """
     low, high = span
     upwards: list[float] = []
@@ -128,7 +130,7 @@ def apart(values: Sequence[float], gap: float, span: tuple[float, float]) -> lis
     return downwards[::-1]
 
 
-def marked(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     """The rows with intervals that end where the metric does, and estimates that are not mu.
 
     Parameters
@@ -154,12 +156,12 @@ def marked(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     )
 
 
-def sizes(k: DrawSizes) -> tuple[int, ...]:
+def curve_sizes(k: DrawSizes) -> tuple[int, ...]:
     """Draw sizes; of a single one the powers of two below it, and itself.
 
     Examples
     --------
-    >>> sizes([1, 3]), sizes(10)
+    >>> curve_sizes([1, 3]), curve_sizes(10)
     ((1, 3), (1, 2, 4, 8, 10))
     """
     checked = draw_sizes(k)
@@ -169,7 +171,7 @@ def sizes(k: DrawSizes) -> tuple[int, ...]:
     return (*(2**power for power in range((most - 1).bit_length())), most)
 
 
-def thinned(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
+def thinned_rows(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
     """The rows of about so many n, evenly spaced, among them the first and the last of each line.
 
     Parameters
@@ -183,7 +185,7 @@ def thinned(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
 
     Examples
     --------
-    >>> thinned(pl.DataFrame({"n": range(1, 11)}), [], 3)["n"].to_list()
+    >>> thinned_rows(pl.DataFrame({"n": range(1, 11)}), [], 3)["n"].to_list()
     [1, 5, 9, 10]
     """
     every = -(-rows["n"].n_unique() // most) or 1
@@ -227,13 +229,13 @@ def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
         shared = pl.concat_str(first, pl.lit(" to "), first + each - 1).alias("question")
         cell = placed.group_by("stratum", "model", "place").agg(pl.col("mu").mean())
         placed = cell.with_columns(shared)
-    columns = completed(
+    columns = completed_rows(
         placed.select("stratum", "model", "question", "place", "mu"), "question", "place"
     )
     return columns.sort("stratum", "place", "model"), each
 
 
-def completed(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
+def completed_rows(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
     """The rows, and one without numbers wherever a model lacks what others have in its stratum.
 
     Parameters
@@ -246,7 +248,7 @@ def completed(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
     Examples
     --------
     >>> rows = {"stratum": ["a", "a", "b"], "model": ["x", "y", "x"], "mu": [0.1, 0.2, 0.3]}
-    >>> completed(pl.DataFrame(rows)).rows()
+    >>> completed_rows(pl.DataFrame(rows)).rows()
     [('a', 'x', 0.1), ('a', 'y', 0.2), ('b', 'x', 0.3), ('b', 'y', None)]
     """
     there = rows.select("stratum", *across).unique(maintain_order=True)
@@ -271,26 +273,26 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     DataFrame
         stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
     """
-    a, b = (inert(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
+    a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
     diff, size = pl.col("diff"), pl.col("prob")
     prob = pl.when(diff >= 0).then(size).otherwise(1 - size)
     sure = pl.col("better").is_not_null().alias("sure")
     ways = [(a, b, diff, prob), (b, a, -diff, 1 - prob)]
     return pl.concat(
         pairs.select(
-            stratum(trials),
+            stratum_label(trials),
             first.alias("model"),
             second.alias("other"),
             ahead.alias("diff"),
             chance.alias("prob"),
-            _text(chance).alias("text"),
+            _probability_text(chance).alias("text"),
             sure,
         )
         for first, second, ahead, chance in ways
     )
 
 
-def paired(ways: pl.DataFrame) -> pl.DataFrame:
+def paired_rows(ways: pl.DataFrame) -> pl.DataFrame:
     """Both orders of all pairs, without numbers where a stratum lacks one of the models.
 
     Parameters
@@ -307,7 +309,7 @@ def paired(ways: pl.DataFrame) -> pl.DataFrame:
     return whole.with_columns(pl.col("sure").fill_null(value=False))
 
 
-def plain(name: str, dtype: pl.DataType) -> pl.Expr:
+def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     """The values of a stratum as a picture takes them: numbers, or times in words."""
     value = pl.col(name)
     if dtype.is_integer() or dtype.is_float():
@@ -317,7 +319,7 @@ def plain(name: str, dtype: pl.DataType) -> pl.Expr:
     return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
 
 
-def _text(prob: pl.Expr) -> pl.Expr:
+def _probability_text(prob: pl.Expr) -> pl.Expr:
     """A probability with two digits, which never says that something is certain."""
     digits = (100 * prob).round(0).cast(pl.Int64).cast(pl.String).str.zfill(2)
     return (

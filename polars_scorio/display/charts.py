@@ -58,7 +58,7 @@ class Heading:
         return self.look.width or (260 if self.panels else 420)
 
 
-def forest(
+def forest_plot(
     rows: pl.DataFrame, heading: Heading, metric: str, colours: dict[str, str], *, percent: bool
 ) -> Picture:
     """A point and an interval for each model, the best on top, and a bar where the estimate is.
@@ -77,13 +77,13 @@ def forest(
     percent : bool
         Whether the axis has percentages.
     """
-    models = ordered(rows, "mu")
-    rows = rows.with_columns(colour=_colour(colours))
+    models = models_by_mean(rows, "mu")
+    rows = rows.with_columns(colour=_model_colour(colours))
     colour = alt.Color("colour:N", scale=None)
-    down = alt.Y("model:N", sort=models, title=None, axis=names(grid=True))
-    base = alt.Chart().encode(y=down, color=colour, tooltip=tooltips(rows))
+    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
+    base = alt.Chart().encode(y=down, color=colour, tooltip=number_tooltips(rows))
     scale = alt.Scale(zero=False, padding=8)
-    across = numbers(alt.X("lo:Q", scale=scale), metric, percent=percent)
+    across = value_axis(alt.X("lo:Q", scale=scale), metric, percent=percent)
     layers = [
         base.mark_rule(size=2).encode(x=across, x2="hi:Q"),
         base.mark_point(size=50, filled=True, opacity=1).encode(x="mu:Q"),
@@ -92,10 +92,10 @@ def forest(
         bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=12, thickness=2)
         layers.append(bar.encode(x="marked:Q", color=alt.value(INK)))
     words = f"A point and an interval for each of {len(models)}, from {_first_and_last(models)}"
-    return panelled(layers, rows, heading, words, height=alt.Step(20))
+    return in_panels(layers, rows, heading, words, height=alt.Step(20))
 
 
-def places(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
+def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
     """The places that are open to each model.
 
     Parameters
@@ -105,11 +105,11 @@ def places(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Pic
     heading, colours
         As of `forest`.
     """
-    models = ordered(rows.with_columns(-pl.col("rank").cast(pl.Float64)), "rank")
-    rows = rows.with_columns(colour=_colour(colours))
-    down = alt.Y("model:N", sort=models, title=None, axis=names(grid=True))
+    models = models_by_mean(rows.with_columns(-pl.col("rank").cast(pl.Float64)), "rank")
+    rows = rows.with_columns(colour=_model_colour(colours))
+    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
     colour = alt.Color("colour:N", scale=None)
-    base = alt.Chart().encode(y=down, color=colour, tooltip=tooltips(rows))
+    base = alt.Chart().encode(y=down, color=colour, tooltip=number_tooltips(rows))
     most = max([*rows["rank_hi"]], default=1)
     axis = alt.Axis(format="d", tickMinStep=1, domain=False)
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
@@ -121,10 +121,10 @@ def places(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Pic
         base.mark_point(size=60, filled=True, opacity=1).encode(x="rank:Q"),
     ]
     words = f"The places that are open to each of {len(models)}, from {_first_and_last(models)}"
-    return panelled(layers, rows, heading, words, height=alt.Step(20))
+    return in_panels(layers, rows, heading, words, height=alt.Step(20))
 
 
-def settling(rows: pl.DataFrame, heading: Heading) -> Picture:
+def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     """How many replicates have converged after n trials, and how near the rankings are.
 
     Parameters
@@ -142,9 +142,9 @@ def settling(rows: pl.DataFrame, heading: Heading) -> Picture:
         x=trials_axis(),
         y=alt.Y("value:Q", title="share, or tau", axis=alt.Axis(tickCount=6, domain=False)),
         color=colour,
-        tooltip=tooltips(rows),
+        tooltip=number_tooltips(rows),
     )  # fmt: skip
-    return panelled([line], rows, heading, "Two lines against n", height=280)
+    return in_panels([line], rows, heading, "Two lines against n", height=280)
 
 
 def trials_axis() -> alt.X:
@@ -154,14 +154,14 @@ def trials_axis() -> alt.X:
     return alt.X("n:Q", title="n, trials of each question", scale=scale, axis=axis)
 
 
-def ordered(rows: pl.DataFrame, number: str) -> list[str]:
+def models_by_mean(rows: pl.DataFrame, number: str) -> list[str]:
     """The models by the mean of a number over their rows, the largest first."""
     # Means that differ in their last digits are the same.
     means = rows.group_by("model").agg(pl.col(number).mean().round(12))
     return means.sort(number, "model", descending=[True, False], nulls_last=True)["model"].to_list()
 
 
-def panelled(
+def in_panels(
     layers: Sequence[alt.Chart],
     rows: pl.DataFrame,
     heading: Heading,
@@ -216,7 +216,7 @@ def shown_offline(picture: Picture, **_: object) -> Any:  # noqa: ANN401 - as Al
     return bundle
 
 
-def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
+def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     """All that is known of what the mouse points at."""
     hidden = {"line", "coloured", "colour", "text", "sure", "place", "marked", "edge", "label"}
     return [
@@ -227,7 +227,7 @@ def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     ]  # fmt: skip
 
 
-def numbers(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 - X in, X out; Y in, Y out
+def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 - X in, X out; Y in, Y out
     """An axis of values of a metric."""
     form = {"format": "~%", "labelExpr": _PERCENT} if percent else {}
     return channel.title(title).axis(
@@ -235,19 +235,19 @@ def numbers(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 
     )
 
 
-def names(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis
+def name_axis(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis
     """An axis of names, the long ones without their middle."""
     return alt.Axis(labelLimit=NAME, labelExpr=_CUT, ticks=False, domain=False, **options)
 
 
-def legend() -> alt.Legend:
+def model_legend() -> alt.Legend:
     """A legend of names."""
     return alt.Legend(
         title=None, labelLimit=NAME, labelExpr=_CUT, symbolType="stroke", symbolOpacity=1
     )
 
 
-def _colour(colours: dict[str, str]) -> pl.Expr:
+def _model_colour(colours: dict[str, str]) -> pl.Expr:
     return pl.col("model").replace_strict(colours, default=GREY, return_dtype=pl.String)
 
 

@@ -14,15 +14,15 @@ from polars_scorio.display import charts
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import (
     both_ways,
-    labels,
-    marked,
-    named,
-    paired,
-    stratum,
-    thinned,
+    marked_rows,
+    metric_heading,
+    paired_rows,
+    row_labels,
+    stratum_label,
+    thinned_rows,
 )
 from polars_scorio.display.charts import Picture
-from polars_scorio.display.line_charts import lines
+from polars_scorio.display.line_charts import line_chart
 from polars_scorio.display.plot_base import PlotBase
 from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.metrics.metric import Metric
@@ -78,14 +78,14 @@ class DecisionPlots(PlotBase):
         single_k(subject.metric, "comparison")
         plan = compare(self._frame, self._roles, subject.metric, **subject.options)
         subject, (compared,) = self._collected(subject, plan)
-        pairs = paired(both_ways(compared, subject.trials))
+        pairs = paired_rows(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
             f"Which model is better by {subject.name}?",
             f"probability that the row beats the column, {subject.intervals}",
             _HATCHED if pairs["prob"].null_count() else "",
         )
-        return grids.matrix(pairs, heading, f"better at {level}")
+        return grids.probability_matrix(pairs, heading, f"better at {level}")
 
     @takes(DecisionPlotOptions)
     def ranks(
@@ -122,13 +122,15 @@ class DecisionPlots(PlotBase):
         single_k(subject.metric, "ranks")
         plan = rank(self._frame, self._roles, subject.metric, **subject.options)
         subject, (rows,) = self._collected(subject, plan)
-        own = rows.select(*labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi")
+        own = rows.select(
+            *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"
+        )
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
             f"Places by {subject.name}",
             f"open at {level} for all models at once, {subject.intervals}",
         )
-        return charts.places(own, heading, subject.colours)
+        return charts.rank_chart(own, heading, subject.colours)
 
     @takes(DecisionPlotOptions)
     def trajectory(
@@ -165,14 +167,14 @@ class DecisionPlots(PlotBase):
         subject = self._subject(metric, options)
         plan = trajectory(self._frame, self._roles, subject.metric, **subject.options)
         subject, (rows,) = self._collected(subject, plan)
-        few = thinned(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
-        drawn = marked(few, subject.metric).select(
-            *labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
+        few = thinned_rows(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
+        drawn = marked_rows(few, subject.metric).select(
+            *row_labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
         )
-        name = named(subject.metric, subject.metric.k[0])
+        name = metric_heading(subject.metric, subject.metric.k[0])
         heading = subject.heading(f"{name} after n trials", subject.bands)
         across, percent = charts.trials_axis(), subject.percent
-        return lines(drawn, heading, across, name, subject.colours, percent=percent)
+        return line_chart(drawn, heading, across, name, subject.colours, percent=percent)
 
     @takes(ConvergencePlotOptions)
     def convergence(
@@ -213,12 +215,12 @@ class DecisionPlots(PlotBase):
         known = {name: subject.options[name] for name in _KEYWORDS & subject.options.keys()}
         plan = settling(self._frame, self._roles, subject.metric, **known)
         settled = plan.collect(engine="streaming").drop_nulls("n")
-        rows = thinned(settled, [*subject.trials.strata], _STEPS)
+        rows = thinned_rows(settled, [*subject.trials.strata], _STEPS)
         what = {
             "cumulative": "share of the replicates that have settled",
             "tau": "Kendall's tau against the ranking by all trials",
         }
-        long = rows.select(stratum(subject.trials), "n", *what).unpivot(
+        long = rows.select(stratum_label(subject.trials), "n", *what).unpivot(
             list(what), index=["stratum", "n"], variable_name="what"
         )
         replicates = options.get("replicates", 1000)
@@ -227,4 +229,6 @@ class DecisionPlots(PlotBase):
             f"When the ranking by {subject.name} settles",
             f"{drawn}, {subject.inference}",
         )
-        return charts.settling(long.with_columns(pl.col("what").replace_strict(what)), heading)
+        return charts.settling_chart(
+            long.with_columns(pl.col("what").replace_strict(what)), heading
+        )

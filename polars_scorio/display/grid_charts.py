@@ -8,7 +8,15 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_scorio.display.charts import INK, Heading, Picture, names, ordered, panelled, tooltips
+from polars_scorio.display.charts import (
+    INK,
+    Heading,
+    Picture,
+    in_panels,
+    models_by_mean,
+    name_axis,
+    number_tooltips,
+)
 from polars_scorio.metrics.metric_arguments import Bounds
 
 _WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
@@ -50,19 +58,19 @@ def heat_map(
         scale=alt.Scale(scheme="viridis", domain=list(span)),
         legend=alt.Legend(gradientLength=120, format="~%" if percent else alt.Undefined),
     )
-    models = ordered(rows, "mu")
-    down = alt.Y("model:N", sort=models, title=None, axis=names(grid=False))
-    base = alt.Chart().encode(x=across, y=down, tooltip=tooltips(rows))
-    layers = _cells(base, colour, "mu", missing=rows["mu"].null_count() > 0)
+    models = models_by_mean(rows, "mu")
+    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False))
+    base = alt.Chart().encode(x=across, y=down, tooltip=number_tooltips(rows))
+    layers = _coloured_cells(base, colour, "mu", missing=rows["mu"].null_count() > 0)
     step = min(16.0, max(2.0, 700 / max(columns, 1)))
     words = f"A cell for each of {len(models)} models and each question"
-    return panelled(
+    return in_panels(
         layers, rows, heading, words, width=alt.Step(step), height=alt.Step(16), columns=1,
         share=False,
     )  # fmt: skip
 
 
-def matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
+def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
     """Probabilities that the model of a row beats that of a column, the best first.
 
     Parameters
@@ -74,7 +82,7 @@ def matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
     sure : str
         What bold numbers mean.
     """
-    models = ordered(rows, "diff")
+    models = models_by_mean(rows, "diff")
     written = len(models) <= _WRITTEN
     if written:
         heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
@@ -85,13 +93,15 @@ def matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
         legend=alt.Legend(gradientLength=120),
     )
     # Above a panel the axis would be between it and its name.
-    axis = names(orient="bottom" if heading.panels else "top", labelAngle=-45 if written else -90)
+    axis = name_axis(
+        orient="bottom" if heading.panels else "top", labelAngle=-45 if written else -90
+    )
     base = alt.Chart().encode(
         x=alt.X("other:N", sort=models, title=None, axis=axis),
-        y=alt.Y("model:N", sort=models, title=None, axis=names(grid=False)),
-        tooltip=tooltips(rows),
+        y=alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False)),
+        tooltip=number_tooltips(rows),
     )
-    layers = _cells(base, colour, "prob", missing=rows["prob"].null_count() > 0)
+    layers = _coloured_cells(base, colour, "prob", missing=rows["prob"].null_count() > 0)
     if written:
         dark = "abs(datum.prob - 0.5) > 0.35"
         ink = alt.condition(dark, alt.value("white"), alt.value("black"))
@@ -102,10 +112,10 @@ def matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
         ]
     step = alt.Step(36 if written else 14)
     words = f"A cell for each pair of {len(models)} models, the best first"
-    return panelled(layers, rows, heading, words, width=step, height=step, columns=2)
+    return in_panels(layers, rows, heading, words, width=step, height=step, columns=2)
 
 
-def _cells(base: alt.Chart, colour: alt.Color, number: str, *, missing: bool) -> list[Any]:
+def _coloured_cells(base: alt.Chart, colour: alt.Color, number: str, *, missing: bool) -> list[Any]:
     """Cells with colours; those without a number are hatched."""
     known = f"isValid(datum.{number})"
     cells = base.transform_filter(known).mark_rect().encode(color=colour)

@@ -75,7 +75,7 @@ def leaderboard(
         questions=questions,
     )
     rows = tidy_rows(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
-    numbers = [number for metric, _ in request.metrics for number in _numbers(metric)]
+    numbers = [number for metric, _ in request.metrics for number in _metric_columns(metric)]
     wide = rows.group_by(*trials.keys).agg(
         *(pl.col(name).first() for name in columns.facts), *numbers
     )
@@ -91,10 +91,10 @@ def leaderboard(
         )
     board = places.select("rank", "rank_lo", "rank_hi", model)
     blocks = [wide.filter(*whole).select(model, *names)]
-    for prefix, stratum in _prefixes(rows, strata).items():
+    for prefix, stratum in _stratum_prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    facts = _facts(metrics, options, overall, each_trials(wide))
+    facts = _fact_columns(metrics, options, overall, each_trials(wide))
     blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
@@ -114,7 +114,7 @@ def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOption
     )
 
 
-def _facts(
+def _fact_columns(
     metrics: Sequence[Metric],
     options: DecisionOptions,
     overall: Overall | None,
@@ -133,7 +133,7 @@ def _facts(
     return {name: pl.lit(value) for name, value in facts.items()}
 
 
-def _numbers(metric: Metric) -> Iterator[pl.Expr]:
+def _metric_columns(metric: Metric) -> Iterator[pl.Expr]:
     """The columns of a metric: mu, which its interval is around; the estimate; and the interval.
 
     Without a posterior the number is the estimate. An interval ends where the metric does.
@@ -160,7 +160,7 @@ def number_columns(metrics: Sequence[Metric]) -> list[str]:
     return [f"{name}{end}" for name in plain for end in ("", *ENDS)]
 
 
-def _prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, object]]:
+def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, object]]:
     """The strata by what the names of their columns begin with.
 
     Raises
@@ -172,7 +172,7 @@ def _prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, 
     if not strata:
         return prefixes
     for stratum in rows.select(strata).drop_nulls().unique().sort(*strata).to_dicts():
-        prefix = " / ".join(_words(name, value) for name, value in stratum.items())
+        prefix = " / ".join(_value_text(name, value) for name, value in stratum.items())
         if prefix in prefixes:
             raise ValueError(
                 f"the strata {prefixes[prefix]!r} and {stratum!r} would both have the columns "
@@ -182,6 +182,6 @@ def _prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, 
     return prefixes
 
 
-def _words(name: str, value: object) -> str:
+def _value_text(name: str, value: object) -> str:
     """The value of a stratum as it is written; what is no word needs the name of its column."""
     return value if value and isinstance(value, str) else f"{name} {value}".rstrip()

@@ -9,8 +9,15 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_scorio.display.chart_data import apart, shortened
-from polars_scorio.display.charts import Heading, Picture, legend, numbers, panelled, tooltips
+from polars_scorio.display.chart_data import short_name, spread_places
+from polars_scorio.display.charts import (
+    Heading,
+    Picture,
+    in_panels,
+    model_legend,
+    number_tooltips,
+    value_axis,
+)
 from polars_scorio.display.theme import GREY
 
 _HEIGHT = 280  # pixels of a panel
@@ -22,7 +29,7 @@ _DOTTED = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
 
 
-def lines(
+def line_chart(
     rows: pl.DataFrame,
     heading: Heading,
     across: alt.X,
@@ -52,34 +59,34 @@ def lines(
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
     banded = len(colours) <= BANDED
-    rows = _drawn(rows, order, len(colours))
+    rows = _drawing_order(rows, order, len(colours))
     heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
-    low, high = _reach(rows, banded=banded)
+    low, high = _vertical_range(rows, banded=banded)
     written = not heading.panels and models > 1
     if written:
         height = heading.look.height or _HEIGHT
-        rows = _labelled(rows, (low, high), _LABEL / height * (high - low))
+        rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
-    key = legend() if heading.panels and models > 1 else None
+    key = model_legend() if heading.panels and models > 1 else None
     hue = alt.condition(
         "datum.coloured", alt.Color("model:N", scale=scale, legend=key), alt.value(GREY)
     )
-    base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=tooltips(rows))
+    base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
     mu, lo, hi = (
-        numbers(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
+        value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
         for end in ("mu", "lo", "hi")
     )
-    layers = _layers(base, mu, rows)
+    layers = _line_layers(base, mu, rows)
     if banded:
         band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
         layers.insert(0, band.encode(y=lo, y2="hi:Q"))
-        layers += [edge.encode(y=end) for end in (lo, hi) for edge in _edges(base, rows)]
+        layers += [edge.encode(y=end) for end in (lo, hi) for edge in _range_ends(base, rows)]
     if written:
         words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
-    return panelled(layers, rows, heading, words, height=_HEIGHT)
+    return in_panels(layers, rows, heading, words, height=_HEIGHT)
 
 
 def _with_grey(heading: Heading, grey: int) -> Heading:
@@ -88,13 +95,13 @@ def _with_grey(heading: Heading, grey: int) -> Heading:
     return replace(heading, subtitle=(*heading.subtitle, *said))
 
 
-def _edges(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
+def _range_ends(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
     """The ends of a range that nobody has measured, where there is one."""
     beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
     return [beyond.mark_line(size=0.75, strokeDash=[4, 3])] if rows["ahead"].any() else []
 
 
-def _drawn(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
+def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
     """The rows in the order in which they are drawn, and where a prediction begins."""
     place = pl.col("model").cast(pl.Enum(order)).to_physical()
     begins = pl.col("ahead").shift(-1).over("stratum", "model")
@@ -103,7 +110,7 @@ def _drawn(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFr
     ).sort(place, descending=True, maintain_order=True)  # what is drawn last is on top  # fmt: skip
 
 
-def _layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
+def _line_layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
     """Lines, what they predict, and estimates."""
     layers = [
         base.transform_filter("!datum.coloured && !datum.ahead").mark_line(size=1).encode(y=up),
@@ -119,7 +126,7 @@ def _layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
     return layers
 
 
-def _reach(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
+def _vertical_range(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
     """From where to where the vertical axis goes."""
     band = pl.col("coloured") & banded
     ends = rows.select(
@@ -131,12 +138,12 @@ def _reach(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _labelled(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
+def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
     """The rows, those at the end of a coloured line with its name and a place for it."""
     last = (pl.int_range(pl.len()) == pl.len() - 1).over("stratum", "model") & pl.col("coloured")
     ends = rows.filter(last).sort("mu")
-    spread = pl.Series("place", apart(ends["mu"].to_list(), gap, span), pl.Float64)
-    texts = pl.Series("label", [shortened(name) for name in ends["model"]], pl.String)
+    spread = pl.Series("place", spread_places(ends["mu"].to_list(), gap, span), pl.Float64)
+    texts = pl.Series("label", [short_name(name) for name in ends["model"]], pl.String)
     named = ends.select("model", spread, texts)
     return rows.join(named, on="model", how="left", maintain_order="left").with_columns(
         pl.when(last).then("place"), pl.when(last).then("label")
@@ -146,7 +153,10 @@ def _labelled(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.D
 def draw_sizes_axis(sizes: Sequence[int]) -> alt.X:
     """An axis of draw sizes, logarithmic where they span it."""
     if sizes and max(sizes) >= _SPANNED * min(sizes):
-        scale, values = alt.Scale(type="log", base=2, nice=False), _powers(min(sizes), max(sizes))
+        scale, values = (
+            alt.Scale(type="log", base=2, nice=False),
+            _powers_of_two(min(sizes), max(sizes)),
+        )
     else:
         scale, values = alt.Scale(zero=False, nice=False), [*sizes]
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
@@ -168,6 +178,6 @@ def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
     return alt.X(f"at:{'T' if dtype.is_temporal() else 'Q'}", title=name, scale=scale, axis=axis)
 
 
-def _powers(least: int, most: int) -> list[int]:
+def _powers_of_two(least: int, most: int) -> list[int]:
     """The powers of two from one number to another."""
     return [2**power for power in range(most.bit_length()) if least <= 2**power <= most]

@@ -11,7 +11,7 @@ from polars_scorio.display.metric_titles import interval_words
 _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
 
 
-def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
+def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """Note about all numbers, from the columns of facts that the frame still has.
 
     Parameters
@@ -23,9 +23,9 @@ def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
-        notes.append(f"{counted(frame)}.")
+        notes.append(f"{question_count(frame)}.")
     if "dropped" in known and frame["dropped"].sum():
-        notes.append(f"{_range(frame['dropped'], 'trial')} of a model dropped.")
+        notes.append(f"{_value_range(frame['dropped'], 'trial')} of a model dropped.")
     if "overall" in known:
         kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
         notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
@@ -40,20 +40,22 @@ def note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     ]
     if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
         notes.append("Where k exceeds the trials, a number is a prediction.")
-    notes += _places(frame) if "confidence" in known else []
+    notes += _rank_note(frame) if "confidence" in known else []
     return " ".join(notes)
 
 
-def counted(frame: pl.DataFrame) -> str:
+def question_count(frame: pl.DataFrame) -> str:
     """How many questions there are, and trials of each.
 
-    >>> counted(pl.DataFrame({"questions": [2, 2], "trials": [8, 10]}))
+    >>> question_count(pl.DataFrame({"questions": [2, 2], "trials": [8, 10]}))
     '2 questions, 4 to 5 trials per question'
     """
     each = (frame["trials"] / frame["questions"]).round(1)
-    together = f" in {_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
-    questions = f"{_range(frame['questions'], 'question')}{together}"
-    return f"{questions}, {_range(each, 'trial')} per question"
+    together = (
+        f" in {_value_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
+    )
+    questions = f"{_value_range(frame['questions'], 'question')}{together}"
+    return f"{questions}, {_value_range(each, 'trial')} per question"
 
 
 def each_trials(frame: pl.DataFrame) -> int | None:
@@ -64,7 +66,7 @@ def each_trials(frame: pl.DataFrame) -> int | None:
     return int(each[0]) if len(each) == 1 and each[0] and each[0].is_integer() else None
 
 
-def _places(frame: pl.DataFrame) -> list[str]:
+def _rank_note(frame: pl.DataFrame) -> list[str]:
     """Meaning of the ranks."""
     if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
         return []
@@ -72,7 +74,7 @@ def _places(frame: pl.DataFrame) -> list[str]:
     return [f"Ranks: the places that are open at {level}, for all models at once."]
 
 
-def _range(numbers: pl.Series, unit: str) -> str:
+def _value_range(numbers: pl.Series, unit: str) -> str:
     """One number, or the smallest and the largest, with their unit."""
     values = numbers.drop_nulls().to_list()
     ends = sorted({min(values), max(values)}) if values else []

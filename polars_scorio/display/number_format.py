@@ -91,7 +91,7 @@ class Scale:
         return self.text(value) + " %" * (unit and self.percent) + interval
 
 
-def spreads(
+def sigma_values(
     rows: pl.DataFrame, sigma: str = "sigma", lo: str = "lo", hi: str = "hi"
 ) -> list[float | None]:
     """How far numbers may be off: sigma, else a quarter of the interval."""
@@ -99,10 +99,10 @@ def spreads(
     return rows.select(pl.coalesce(usual, (pl.col(hi) - pl.col(lo)) / 4)).to_series().to_list()
 
 
-def chance(value: float | None) -> str:
+def probability_text(value: float | None) -> str:
     """A probability, which never says that something is certain.
 
-    >>> chance(0.98765), chance(1.0), chance(0.0)
+    >>> probability_text(0.98765), probability_text(1.0), probability_text(0.0)
     ('0.988', '>0.999', '<0.001')
     """
     if value is None:

@@ -12,10 +12,10 @@ from polars_scorio.arguments import Overall, Per, check_column, check_columns
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.counting.trials import Trials, bind
 from polars_scorio.display import charts
-from polars_scorio.display.chart_data import labels, marked, named, panels
+from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
 from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.metric_titles import inference_words, interval_words
-from polars_scorio.display.notes import counted, each_trials
+from polars_scorio.display.notes import each_trials, question_count
 from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
@@ -59,7 +59,7 @@ class Subject:
     def name(self) -> str:
         """The metric as people write it; of several draw sizes without one."""
         k = self.metric.k[0] if len(self.metric.k) == 1 else None
-        return named(self.metric, k, each_trials(self.scores))
+        return metric_heading(self.metric, k, each_trials(self.scores))
 
     @property
     def percent(self) -> bool:
@@ -69,7 +69,7 @@ class Subject:
     @property
     def colours(self) -> dict[str, str]:
         """The colours of the models, in the order of their scores over the log."""
-        return self.look.colours(charts.ordered(self.scores, "estimate"))
+        return self.look.colours(charts.models_by_mean(self.scores, "estimate"))
 
     @property
     def intervals(self) -> str:
@@ -91,8 +91,10 @@ class Subject:
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: its content, and the numbers of questions and trials."""
-        said = (*(line for line in lines if line), counted(self.scores))
-        return charts.Heading(title, tuple(filter(None, said)), panels(self.trials), self.look)
+        said = (*(line for line in lines if line), question_count(self.scores))
+        return charts.Heading(
+            title, tuple(filter(None, said)), panel_heading(self.trials), self.look
+        )
 
 
 class PlotBase:
@@ -109,7 +111,7 @@ class PlotBase:
     ) -> Subject:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         look, own = Look.split(options)
-        others, every = _strata(self._roles, along)
+        others, every = _strata_roles(self._roles, along)
         trials, source = bind(self._frame, others), bind(self._frame, every)
         metric = metric or avg()
         check_metrics([metric])
@@ -132,7 +134,7 @@ class PlotBase:
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
         rows = self._tidy(subject.source, score, {"inference": "published"})
-        order = rows.select(*labels(trials), *report_columns(trials).facts, "estimate")
+        order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate")
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         return replace(subject, scores=scores), drawn
@@ -149,7 +151,7 @@ class PlotBase:
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.k]}, more than "
                 "the trials of some question: draw a smaller one"
             )
-        return subject, marked(known, subject.metric)
+        return subject, marked_rows(known, subject.metric)
 
     def _tidy(
         self,
@@ -165,16 +167,16 @@ class PlotBase:
         return tidy_rows(grouped.select(*trials.keys, RESULTS))
 
 
-def _strata(roles: Roles, along: str | None) -> tuple[Roles, Roles]:
+def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:
     """The roles without the stratum that a picture goes along, and with it."""
     if along is None:
         return roles, roles
     check_column("step", along)
-    by = [part for part in check_columns("by", roles.by) if _name(part) != along]
+    by = [part for part in check_columns("by", roles.by) if _column_name(part) != along]
     return replace(roles, by=by), replace(roles, by=[*by, along])
 
 
-def _name(part: Column) -> str:
+def _column_name(part: Column) -> str:
     return part if isinstance(part, str) else part.meta.output_name()
 
 

@@ -13,19 +13,24 @@ from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import (
+    axis_values,
     by_difficulty,
-    inert,
-    labels,
-    model,
-    named,
-    plain,
-    sizes,
-    strata,
-    stratum,
+    curve_sizes,
+    inert_texts,
+    metric_heading,
+    model_label,
+    row_labels,
+    strata_heading,
+    stratum_label,
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.line_charts import draw_sizes_axis, lines, stratum_axis, thresholds_axis
+from polars_scorio.display.line_charts import (
+    draw_sizes_axis,
+    line_chart,
+    stratum_axis,
+    thresholds_axis,
+)
 from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.theme import LookOptions, PlotOptions
 from polars_scorio.metrics.metric import Metric
@@ -114,11 +119,11 @@ convergence>
         single_k(subject.metric, "intervals")
         subject, rows = self._rows(subject, overall)
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
-        drawn = rows.select(*labels(subject.trials), *numbers)
+        drawn = rows.select(*row_labels(subject.trials), *numbers)
         bars = "bar: unbiased estimate" if rows["marked"].is_not_null().any() else ""
         heading = subject.heading(subject.name, subject.intervals, bars)
         colours, percent = subject.colours, subject.percent
-        return charts.forest(drawn, heading, subject.name, colours, percent=percent)
+        return charts.forest_plot(drawn, heading, subject.name, colours, percent=percent)
 
     @takes(PlotOptions)
     def curve(
@@ -159,7 +164,7 @@ convergence>
         >>> [(row["k"], round(row["mu"], 3)) for row in chart.data.values]
         [(1, 0.333), (2, 0.667)]
         """
-        metric = metric if isinstance(metric, Metric) else pass_at_k(sizes(metric))
+        metric = metric if isinstance(metric, Metric) else pass_at_k(curve_sizes(metric))
         drawn = [k for k in metric.k if k is not None]
         if metric.drawn is not None:
             raise ValueError(f"{metric.name} is a curve over thresholds: plot.tail draws it")
@@ -170,17 +175,17 @@ convergence>
             )
         subject = self._subject(metric, options)
         subject, rows = self._rows(subject, overall)
-        name = named(metric, None)
+        name = metric_heading(metric, None)
         notes = {
             "points: unbiased estimate": rows["marked"].is_not_null().any(),
             "dashed: k exceeds the trials, a prediction and its range": rows["ahead"].any(),
         }
         said = "; ".join(note for note, holds in notes.items() if holds)
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
-        labelled = rows.select(*labels(subject.trials), *numbers)
+        labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
-        return lines(labelled, heading, across, name, subject.colours, percent=percent)
+        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
 
     @takes(PlotOptions)
     def tail(
@@ -218,13 +223,13 @@ convergence>
         """
         subject, rows = self._rows(self._subject(tail_pass(k), options), overall)
         rows = rows.rename({"k": "t"})
-        name = named(subject.metric, None)
+        name = metric_heading(subject.metric, None)
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
         numbers = ("t", "estimate", "mu", "lo", "hi", "marked", "ahead")
-        labelled = rows.select(*labels(subject.trials), *numbers)
+        labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, points)
         across, percent = thresholds_axis(subject.metric.drawn or k), subject.percent
-        return lines(labelled, heading, across, name, subject.colours, percent=percent)
+        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
 
     @takes(LookOptions)
     def forecast(
@@ -268,7 +273,7 @@ convergence>
         >>> [(row["k"], row["ahead"]) for row in chart.data.values]
         [(1, False), (2, False), (4, True)]
         """
-        drawn = metric if isinstance(metric, Metric) else drawn_by(metric, sizes(k))
+        drawn = metric if isinstance(metric, Metric) else drawn_by(metric, curve_sizes(k))
         trials = bind(self._frame, self._roles)
         forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
         chosen: PlotOptions = {"inference": "calibrated"}
@@ -321,11 +326,13 @@ convergence>
             )
         subject, rows = self._rows(subject)
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
-        drawn = rows.select(*labels(subject.trials), plain(step, at.dtype).alias("at"), *numbers)
+        drawn = rows.select(
+            *row_labels(subject.trials), axis_values(step, at.dtype).alias("at"), *numbers
+        )
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
         heading = subject.heading(f"{subject.name} over {step}", subject.bands, points)
         across, percent = stratum_axis(step, at.dtype), subject.percent
-        return lines(drawn, heading, across, subject.name, subject.colours, percent=percent)
+        return line_chart(drawn, heading, across, subject.name, subject.colours, percent=percent)
 
     @takes(PlotOptions)
     def questions(self, metric: Metric | None = None, **options: Unpack[PlotOptions]) -> Picture:
@@ -367,13 +374,15 @@ convergence>
             own["inference"] = "pooled"
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
-        question = inert(pl.col(trials.question.name).cast(pl.String)).alias("question")
+        question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
         cells, each = by_difficulty(
-            rows.select(stratum(trials), model(trials), question, "mu"), _CELLS
+            rows.select(stratum_label(trials), model_label(trials), question, "mu"), _CELLS
         )
         words = f"posterior mean of each question, {inference_words(own, [subject.metric])}"
         if rows["mu"].equals(rows["estimate"]):
             words = "average of the trials of each question"
         hatched = "hatched: no trials" if cells["mu"].null_count() else ""
-        heading = replace(subject.heading(subject.name, words, hatched), panels=strata(trials))
+        heading = replace(
+            subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
+        )
         return grids.heat_map(cells, heading, subject.name, subject.metric.support, each=each)

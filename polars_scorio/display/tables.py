@@ -85,7 +85,7 @@ def to_great_table(
         raise ImportError(
             'to_great_table needs Great Tables: pip install "polars-scorio[style]"'
         ) from None
-    table = _table(frame, percent, digits)
+    table = _visible_table(frame, percent, digits)
     names = {str(place): column for place, column in enumerate(table.columns)}
     made = GT(pl.DataFrame({name: column.texts for name, column in names.items()}))
     made = made.cols_label({name: column.label for name, column in names.items()})
@@ -139,7 +139,7 @@ def to_markdown(
     <BLANKLINE>
     1 question, 1 trial per question. In brackets: calibrated 95 % intervals.
     """
-    table = _table(frame, percent, digits)
+    table = _visible_table(frame, percent, digits)
     cells = [
         [
             markdown_text(": ".join(filter(None, (column.group, column.label)))),
@@ -197,32 +197,35 @@ def to_latex(
     \midrule
     a\_1 & 100.0 [6.0, 100.0] \\
     """
-    table = _table(frame, percent, digits)
-    foot = [rf"{{\footnotesize {_latex(table.note)}\par}}"] if table.note else []
-    *parts, last = ([*_fitted(_tabular(part)), r"\par\smallskip"] for part in _pages(table.columns))
+    table = _visible_table(frame, percent, digits)
+    foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []
+    *parts, last = (
+        [*_fitted_tabular(_tabular_lines(part)), r"\par\smallskip"]
+        for part in _page_columns(table.columns)
+    )
     parts.append([*last, *foot])
     if caption is None and label is None:
         return "\n".join([r"{\small", *chain.from_iterable(parts), "}"])
     return "\n".join(
         line
         for place, part in enumerate(parts)
-        for line in _floating(part, caption, label, continued=place > 0)
+        for line in _table_environment(part, caption, label, continued=place > 0)
     )
 
 
-def _floating(
+def _table_environment(
     lines: Sequence[str], caption: str | None, label: str | None, *, continued: bool
 ) -> list[str]:
     """A table environment; one that goes on has no label of its own."""
     more = " (continued)" if continued else ""
-    heads = [rf"\caption{{{_latex(caption)}{more}}}"] if caption is not None else []
+    heads = [rf"\caption{{{_latex_text(caption)}{more}}}"] if caption is not None else []
     heads += [rf"\label{{{label}}}"] if label is not None and not continued else []
     return [r"\begin{table}", r"\centering\small", *heads, *lines, r"\end{table}"]
 
 
-def _table(frame: pl.DataFrame, percent: bool | None, digits: int | None) -> Table:  # noqa: FBT001 - passed on
+def _visible_table(frame: pl.DataFrame, percent: bool | None, digits: int | None) -> Table:  # noqa: FBT001 - passed on
     """The texts of a frame, where every character is seen."""
-    return Table.read(frame, percent=percent, digits=digits).written(visible)
+    return Table.read(frame, percent=percent, digits=digits).written(visible_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +242,7 @@ class _Shades:
         return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
-def _pages(columns: Sequence[Column]) -> Iterator[list[Column]]:
+def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
     """The columns of tables that fit a page, each with those that say what a row is."""
     first = [place for place, column in enumerate(columns) if column.interval]
     keys, rest = columns[: first[0]], columns[first[0] :]
@@ -253,41 +256,44 @@ def _pages(columns: Sequence[Column]) -> Iterator[list[Column]]:
     yield [*keys, *page]
 
 
-def _tabular(columns: Sequence[Column]) -> list[str]:
+def _tabular_lines(columns: Sequence[Column]) -> list[str]:
     alignment = "".join("r" if column.right else "l" for column in columns)
     cells = [
-        [_latex(column.label), *map(_latex_number if column.right else _latex, column.texts)]
+        [
+            _latex_text(column.label),
+            *map(_latex_number if column.right else _latex_text, column.texts),
+        ]
         for column in columns
     ]
     labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
-    heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_spanners(columns), labels]
+    heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
     return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
 
 
-def _fitted(tabular: Sequence[str]) -> list[str]:
+def _fitted_tabular(tabular: Sequence[str]) -> list[str]:
     """A tabular that shrinks where it is wider than a line."""
     width = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
     return [rf"\par\noindent\resizebox{{{width}}}{{!}}{{%", *tabular, "}"]
 
 
-def _spanners(columns: Sequence[Column]) -> list[str]:
+def _stratum_spanners(columns: Sequence[Column]) -> list[str]:
     """The strata above their columns, in LaTeX."""
     if not any(column.group for column in columns):
         return []
     heads, rules, start = [], [], 1
     for group, members in groupby(columns, lambda column: column.group):
         size = len(list(members))
-        heads.append(rf"\multicolumn{{{size}}}{{c}}{{{_latex(group)}}}")
+        heads.append(rf"\multicolumn{{{size}}}{{c}}{{{_latex_text(group)}}}")
         if group:
             rules.append(rf"\cmidrule(lr){{{start}-{start + size - 1}}}")
         start += size
     return [" & ".join(heads) + r" \\", "".join(rules)]
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     r"""Text with the names of characters that would change how the others are read.
 
-    >>> visible("safe\u202e5-tpg")
+    >>> visible_text("safe\u202e5-tpg")
     'safe(U+202E)5-tpg'
     """
     return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
@@ -302,7 +308,7 @@ def markdown_text(text: str) -> str:
     return _LINKS.sub("\N{WORD JOINER}", escaped)
 
 
-def _latex(text: str) -> str:
+def _latex_text(text: str) -> str:
     """Text that LaTeX shows as it is."""
     return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
 
@@ -323,4 +329,4 @@ def _latex_number(text: str) -> str:
     >>> _latex_number("-0.5 [-1.0, 0.0]"), _latex_number("<0.001")
     ('$-$0.5 [$-$1.0, 0.0]', '\\textless{}0.001')
     """
-    return "$-$".join(map(_latex, text.split("-")))
+    return "$-$".join(map(_latex_text, text.split("-")))

@@ -21,7 +21,7 @@ from polars_scorio.metrics.metric_arguments import (
     interval_bounds,
     unusual_arguments,
 )
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 from polars_scorio.metrics.summary import Summary
 
 
@@ -51,7 +51,7 @@ class VoteMetric(Metric):
         return [vote_price(questions, k, self.ties) for k in self.k if k is not None]
 
 
-@documented
+@with_parameter_help
 def vote_at_k(
     k: DrawSizes,
     ties: Literal["split", "fail"] = "split",

@@ -22,10 +22,10 @@ from polars_scorio.kernels.draws.expected_credit import (
 from polars_scorio.kernels.geometric_blends import blend, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import QuestionPosteriors
-from polars_scorio.metrics.draw_metric import UNIT, Gains, drawing, trials_and_successes
+from polars_scorio.metrics.draw_metric import UNIT, Gains, draw_fields, trials_and_successes
 from polars_scorio.metrics.metric import Description, Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import check_spectrum
 
@@ -100,7 +100,7 @@ class BlendMetric(Metric):
         return Summary(average, mu, np.sqrt(variance))
 
 
-@documented
+@with_parameter_help
 def geom_at_k(
     k: DrawSizes,
     *,
@@ -140,16 +140,16 @@ def geom_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.519615]
     """
-    powers = _powers(pass_power, unanimous_power)
+    powers = _checked_powers(pass_power, unanimous_power)
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
     )
-    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
-    return _blend(shared, credit.all_success, powers)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    return _blend_metric(shared, credit.all_success, powers)
 
 
-@documented
+@with_parameter_help
 def geom_ds_at_k(
     k: DrawSizes,
     *,
@@ -187,16 +187,16 @@ def geom_ds_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.519615]
     """
-    powers = _powers(pass_power, unanimous_power)
+    powers = _checked_powers(pass_power, unanimous_power)
     shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
     )
-    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
-    return _blend(shared, credit.all_success, powers, per_question=False)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    return _blend_metric(shared, credit.all_success, powers, per_question=False)
 
 
-@documented
+@with_parameter_help
 def geo_spectrum_at_k(
     k: DrawSizes,
     *,
@@ -250,11 +250,11 @@ def geo_spectrum_at_k(
         "Geo-Spectrum@{k}",
         "Pass@k and a threshold spectrum of the benchmark, as a geometric mean",
     )
-    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
-    return _spectrum(shared, lam, own)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    return _spectrum_blend(shared, lam, own)
 
 
-@documented
+@with_parameter_help
 def geo_spectrum_star_at_k(
     k: DrawSizes,
     *,
@@ -294,19 +294,21 @@ def geo_spectrum_star_at_k(
         "Geo-Spectrum*@{k}",
         "Pass@k and mG-Pass@k of the benchmark, as a geometric mean",
     )
-    shared = drawing(described, k, alpha0, beta0, bounds, name)
-    return _spectrum(shared, 0.5, None)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name)
+    return _spectrum_blend(shared, 0.5, None)
 
 
-def _spectrum(shared: dict[str, Any], lam: float, weights: tuple[float, ...] | None) -> BlendMetric:
+def _spectrum_blend(
+    shared: dict[str, Any], lam: float, weights: tuple[float, ...] | None
+) -> BlendMetric:
     """A blend with a spectrum; without weights, with that of mG-Pass@k."""
     powers = (lam, 1 - lam)
     if weights is None:
-        return _blend(shared, credit.excess_over_half, powers, per_question=False)
-    return _blend(shared, credit.spectrum, powers, weights, per_question=False)
+        return _blend_metric(shared, credit.excess_over_half, powers, per_question=False)
+    return _blend_metric(shared, credit.spectrum, powers, weights, per_question=False)
 
 
-def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
+def _checked_powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
     """The powers of a blend, which must be finite and not both zero."""
     powers = (
         check_number("pass_power", pass_power),
@@ -320,7 +322,7 @@ def _powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
     return powers
 
 
-def _blend(
+def _blend_metric(
     shared: dict[str, Any],
     gains: Gains,
     powers: tuple[float, float],

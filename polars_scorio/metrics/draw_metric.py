@@ -118,7 +118,7 @@ def draw_metric(
     `arguments` are those of `gains` beside k; the name shows them.
     """
     shown = {key: (value, None) for key, value in arguments.items()}
-    shared = drawing(described, k, alpha0, beta0, bounds, name, **shown)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
     return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
 
 
@@ -132,11 +132,11 @@ def threshold_curve(
     name: str | None,
 ) -> ThresholdCurve:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
-    shared = drawing(described, t, alpha0, beta0, bounds, name)
+    shared = draw_fields(described, t, alpha0, beta0, bounds, name)
     return ThresholdCurve(**shared, gains=credit.at_least, arguments=(k,), drawn=k)
 
 
-def drawing(
+def draw_fields(
     described: Description,
     k: DrawSizes | tuple[None],
     alpha0: float,

@@ -50,12 +50,12 @@ def read_metric(text: str) -> Metric:
         raise ValueError(
             f"{text}: there is no metric {ast.unparse(name)}, only {', '.join(_MAKERS)}"
         )
-    positional = [_literal(argument, text) for argument in arguments]
+    positional = [_literal_value(argument, text) for argument in arguments]
     named: dict[str, Any] = {}
     for keyword in keywords:
         if keyword.arg is None:
             raise ValueError(f"{text}: write keywords out instead of **")
-        named[keyword.arg] = _literal(keyword.value, text)
+        named[keyword.arg] = _literal_value(keyword.value, text)
     try:
         return maker(*positional, **named)
     except (TypeError, ValueError) as error:
@@ -86,9 +86,9 @@ def named_metric(name: str, k: int | None) -> Metric | None:
     return None
 
 
-def _literal(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is
+def _literal_value(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is
     if _is_range(argument):
-        return range(*(_literal(end, text) for end in argument.args))  # type: ignore[attr-defined]  # a call
+        return range(*(_literal_value(end, text) for end in argument.args))  # type: ignore[attr-defined]  # a call
     try:
         return ast.literal_eval(argument)
     except (ValueError, TypeError, SyntaxError):

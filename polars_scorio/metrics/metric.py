@@ -87,7 +87,7 @@ class Metric(ABC):
         if self.label is not None:
             return self.label
         drawn = [] if self.drawn is None else [f"k={self.drawn}"]
-        return _called(self.function, [*drawn, *self._typed_arguments])
+        return _call_text(self.function, [*drawn, *self._typed_arguments])
 
     def heading(self, k: int | None = None, trials: int | None = None) -> str:
         """Name as people write it, above a column or a picture.
@@ -119,7 +119,7 @@ class Metric(ABC):
         size = k if self.drawn is None else self.drawn
         title = self.title.format(k="k" if size is None else size, n=trials or "N")
         threshold = [] if k is None or self.drawn is None else [f"t={k}"]
-        return _called(f"{title} ", [*threshold, *self._typed_arguments]).rstrip()
+        return _call_text(f"{title} ", [*threshold, *self._typed_arguments]).rstrip()
 
     @property
     def _typed_arguments(self) -> list[str]:
@@ -315,6 +315,6 @@ def check_metric(metric: object) -> None:
         raise TypeError(f"metric must be one such as ps.bayes(), got {metric!r}")
 
 
-def _called(function: str, arguments: Sequence[str]) -> str:
+def _call_text(function: str, arguments: Sequence[str]) -> str:
     """A name, with arguments in parentheses if there are any."""
     return f"{function}({', '.join(arguments)})" if arguments else function

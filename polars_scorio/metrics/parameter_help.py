@@ -28,7 +28,7 @@ PARAMETERS = {
 PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
 
 
-def documented(function: FunctionT) -> FunctionT:
+def with_parameter_help(function: FunctionT) -> FunctionT:
     """Describe the parameters of a metric's function that its own docstring does not."""
     returns = "Metric\n    To be given to `report`."
     shown = signature(function)

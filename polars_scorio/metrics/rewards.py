@@ -27,7 +27,7 @@ from polars_scorio.metrics.metric_arguments import (
     weight_array,
     weight_pairs,
 )
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class BestMetric(Metric):
         return Summary(estimate, origin + unit * mu, unit * sigma)
 
 
-@documented
+@with_parameter_help
 def max_at_k(
     k: DrawSizes,
     w: Weights | None = None,

@@ -81,7 +81,7 @@ def uniform(k: int) -> Floats:
     >>> uniform(4)
     array([0.25, 0.25, 0.25, 0.25])
     """
-    size = _size(k)
+    size = _draw_size(k)
     return np.full(size, 1 / size)
 
 
@@ -109,7 +109,7 @@ def threshold(k: int, t: int) -> Floats:
     >>> threshold(4, 3)
     array([0., 0., 1., 0.])
     """
-    size = _size(k)
+    size = _draw_size(k)
     return credit.at_least(check_count("t", t, most=size), size)
 
 
@@ -160,7 +160,7 @@ def stability(k: int) -> Floats:
     >>> stability(3)
     array([0., 0., 1.])
     """
-    return threshold(k, _size(k))
+    return threshold(k, _draw_size(k))
 
 
 def moment(k: int, lam: float) -> Floats:
@@ -189,7 +189,7 @@ def moment(k: int, lam: float) -> Floats:
     array([0.0625, 0.1875, 0.3125, 0.4375])
     """
     power = check_number("lam", lam, POSITIVE)
-    return np.diff(_edges(k) ** power)
+    return np.diff(_bin_edges(k) ** power)
 
 
 def beta(k: int, theta: float, kappa: float) -> Floats:
@@ -223,7 +223,7 @@ def beta(k: int, theta: float, kappa: float) -> Floats:
     total = check_number("kappa", kappa, POSITIVE)
     # Never below 0 by rounding.
     return np.maximum(
-        np.diff(scipy.special.betainc(mean * total, (1 - mean) * total, _edges(k))), 0.0
+        np.diff(scipy.special.betainc(mean * total, (1 - mean) * total, _bin_edges(k))), 0.0
     )
 
 
@@ -254,7 +254,7 @@ def maxent(k: int, mean: float) -> Floats:
     array([0.0412, 0.1011, 0.2482, 0.6095])
     """
     share = check_number("mean", mean, CHANCE)
-    edges, tau = _edges(k), _exponent(min(share, 1 - share))
+    edges, tau = _bin_edges(k), _density_exponent(min(share, 1 - share))
     # From the upper end, where the mass is: nothing overflows.
     above = -np.expm1(-tau * (1 - edges)) / -math.expm1(-tau) if tau else 1 - edges
     weights = above[:-1] - above[1:]
@@ -295,16 +295,16 @@ def payoff(worth: ArrayLike) -> Floats:
     return steps
 
 
-def _size(k: int) -> int:
+def _draw_size(k: int) -> int:
     return check_count("k", k, most=_MOST)
 
 
-def _edges(k: int) -> Floats:
-    size = _size(k)
+def _bin_edges(k: int) -> Floats:
+    size = _draw_size(k)
     return np.arange(size + 1) / size
 
 
-def _exponent(rest: float) -> float:
+def _density_exponent(rest: float) -> float:
     """The tau of a mean of ``1 - rest``, at least 1/2: it lies between 0 and ``1 / rest``."""
     low, high = 0.0, min(1 / rest, sys.float_info.max)
     while low < (middle := low + (high - low) / 2) < high:

@@ -6,10 +6,10 @@ from polars_scorio.kernels.draws import credit
 from polars_scorio.metrics.draw_metric import UNIT, DrawMetric, draw_metric
 from polars_scorio.metrics.metric import Description
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 
 
-@documented
+@with_parameter_help
 def pass_at_k(
     k: DrawSizes,
     *,
@@ -52,7 +52,7 @@ def pass_at_k(
     return draw_metric(described, credit.any_success, k, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def pass_hat_k(
     k: DrawSizes,
     *,
@@ -91,7 +91,7 @@ def pass_hat_k(
     return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def unanimous_at_k(
     k: DrawSizes,
     *,
@@ -130,7 +130,7 @@ def unanimous_at_k(
     return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def g_pass_at_k(
     k: DrawSizes,
     *,

@@ -15,10 +15,10 @@ from polars_scorio.metrics.draw_metric import (
 )
 from polars_scorio.metrics.metric import Description
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, draw_sizes
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 
 
-@documented
+@with_parameter_help
 def g_pass_at_k_tau(
     k: DrawSizes,
     tau: float,
@@ -69,7 +69,7 @@ def g_pass_at_k_tau(
     return draw_metric(described, gains, k, alpha0, beta0, bounds, name, **share)
 
 
-@documented
+@with_parameter_help
 def tail_pass(
     k: int,
     t: DrawSizes | None = None,
@@ -118,7 +118,7 @@ def tail_pass(
     [('tail_pass(k=3)', 3, 1, 1.0), ('tail_pass(k=3)', 3, 2, 0.7), ('tail_pass(k=3)', 3, 3, 0.1)]
     """
     (size,) = _one_size(k)
-    asked = tuple(range(1, size + 1)) if t is None else _asked(t, size)
+    asked = tuple(range(1, size + 1)) if t is None else _checked_thresholds(t, size)
     described = Description(
         "tail_pass", "TailPass@{k}", "P(J >= t): at least t of k trials succeed"
     )
@@ -136,14 +136,14 @@ def _one_size(k: int) -> tuple[int, ...]:
     return sizes
 
 
-def _asked(t: DrawSizes, k: int) -> tuple[int, ...]:
+def _checked_thresholds(t: DrawSizes, k: int) -> tuple[int, ...]:
     asked = sorted(check_count("t", each, most=k) for each in several(t))
     if not asked or len(set(asked)) < len(asked):
         raise ValueError(f"t must name at least one number of successes, each once, got {shown(t)}")
     return tuple(asked)
 
 
-@documented
+@with_parameter_help
 def mg_pass_at_k(
     k: DrawSizes,
     *,
@@ -185,7 +185,7 @@ def mg_pass_at_k(
     return draw_metric(described, credit.excess_over_half, k, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def maj_at_k(
     k: DrawSizes | None = None,
     *,
@@ -239,7 +239,7 @@ def maj_at_k(
     return draw_metric(described, credit.majority, sizes, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def auc_at_k(
     k: DrawSizes,
     *,
@@ -278,7 +278,7 @@ def auc_at_k(
     return draw_metric(described, credit.area_under_curve, k, alpha0, beta0, bounds, name)
 
 
-@documented
+@with_parameter_help
 def threshold_spectrum_at_k(
     k: int,
     weights: ArrayLike,

@@ -23,7 +23,7 @@ from polars_scorio.metrics.metric_arguments import (
     unusual_arguments,
     weight_pairs,
 )
-from polars_scorio.metrics.parameter_help import documented
+from polars_scorio.metrics.parameter_help import with_parameter_help
 from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class WeightedMetric(Metric):
         return Summary(estimate, estimate, sigma, around)
 
 
-@documented
+@with_parameter_help
 def bayes(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> WeightedMetric:
@@ -139,10 +139,10 @@ def bayes(
     described = Description(
         "bayes", "Bayes@{n}", "the posterior mean of the expected weight of a trial"
     )
-    return _weighted(described, w, bounds, name, observed=False)
+    return _weighted_metric(described, w, bounds, name, observed=False)
 
 
-@documented
+@with_parameter_help
 def avg(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> WeightedMetric:
@@ -178,10 +178,10 @@ def avg(
     ('avg', 0.75, 0.75)
     """
     described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
-    return _weighted(described, w, bounds, name, observed=True)
+    return _weighted_metric(described, w, bounds, name, observed=True)
 
 
-def _weighted(
+def _weighted_metric(
     described: Description,
     w: Weights | None,
     bounds: Bounds | None,

@@ -8,7 +8,7 @@ import vl_convert
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.display.charts import ordered
+from polars_scorio.display.charts import models_by_mean
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
 from tests.made_logs import drawn, long
 
@@ -70,7 +70,7 @@ def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
 def test_equal_means_are_in_the_order_of_the_names():
     # 0.1 + 0.2 is 0.30000000000000004.
     rows = pl.DataFrame({"model": ["b", "a", "c"], "mu": [0.1 + 0.2, 0.3, 0.4]})
-    assert ordered(rows, "mu") == ["c", "a", "b"]
+    assert models_by_mean(rows, "mu") == ["c", "a", "b"]
 
 
 def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):

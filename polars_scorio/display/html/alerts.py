@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.phrases import count, listed, numbered, span
+from polars_scorio.display.html.phrases import count_of, name_list, number_list, range_text
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.metrics.metric import Metric
 
@@ -31,7 +31,7 @@ class Alert:
     text: str
 
 
-def alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+def coverage_alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first.
 
     Parameters
@@ -41,12 +41,12 @@ def alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     coverage : DataFrame
         As `Look.coverage` returns it.
     """
-    yield from _missing(look, coverage)
-    yield from _absent(look)
-    yield from _nulls(look, coverage)
-    yield from _duplicates(coverage)
-    yield from _sizes(coverage)
-    yield from _stopping(coverage)
+    yield from _missing_questions(look, coverage)
+    yield from _missing_models(look)
+    yield from _missing_outcomes(look, coverage)
+    yield from _repeated_ids(coverage)
+    yield from _trial_numbers(coverage)
+    yield from _stopping_rules(coverage)
 
 
 def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
@@ -55,30 +55,30 @@ def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
     return totals.sort(pl.col(column), "model", descending=[True, False]).rows()
 
 
-def _missing(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+def _missing_questions(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     lacking = _by_model(coverage, "missing")
     if lacking:
         shared = look.cells.select("stratum", "question").n_unique()
         yield Alert(
             "Missing questions",
-            f"{count(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} questions "
-            f"that other models have ({numbered(lacking)}, of {shared:,}). The report uses the "
-            "questions that all models of a stratum have.",
+            f"{count_of(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} "
+            f"questions that other models have ({number_list(lacking)}, of {shared:,}). The report "
+            "uses the questions that all models of a stratum have.",
         )
 
 
-def _absent(look: Look) -> Iterator[Alert]:
+def _missing_models(look: Look) -> Iterator[Alert]:
     models = look.cells.group_by("stratum").agg(pl.col("model").n_unique()).sort("stratum")
     partial = models.filter(pl.col("model") < len(look.models))["stratum"].to_list()
     if partial:
         yield Alert(
             "Missing models",
-            f"Not all {len(look.models):,} models were run on {listed(partial)}. Numbers over all "
-            "strata leave that out.",
+            f"Not all {len(look.models):,} models were run on {name_list(partial)}. Numbers over "
+            "all strata leave that out.",
         )
 
 
-def _nulls(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+def _missing_outcomes(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     missing = _by_model(coverage, "nulls")
     if not missing:
         return
@@ -89,18 +89,18 @@ def _nulls(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     }.get(str(meaning), f"They count as category {meaning!r}.")
     yield Alert(
         "Dropped trials" if meaning == "drop" else "Missing outcomes",
-        f"{count(sum(number for _, number in missing), 'trial')} without an outcome "
-        f"({numbered(missing)}). {handled}",
+        f"{count_of(sum(number for _, number in missing), 'trial')} without an outcome "
+        f"({number_list(missing)}). {handled}",
     )
 
 
-def _duplicates(coverage: pl.DataFrame) -> Iterator[Alert]:
+def _repeated_ids(coverage: pl.DataFrame) -> Iterator[Alert]:
     repeated = _by_model(coverage, "duplicates")
     if repeated:
         yield Alert(
             "Duplicates",
-            f"{count(sum(number for _, number in repeated), 'trial')} with the id of an earlier "
-            f"trial ({numbered(repeated)}): a file was read twice, or a stratum is missing.",
+            f"{count_of(sum(number for _, number in repeated), 'trial')} with the id of an earlier "
+            f"trial ({number_list(repeated)}): a file was read twice, or a stratum is missing.",
         )
     elif coverage["duplicates"].is_null().any():
         yield Alert(
@@ -110,7 +110,7 @@ def _duplicates(coverage: pl.DataFrame) -> Iterator[Alert]:
         )
 
 
-def _sizes(coverage: pl.DataFrame) -> Iterator[Alert]:
+def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
     least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
     if most == 1:
         yield Alert(
@@ -119,21 +119,21 @@ def _sizes(coverage: pl.DataFrame) -> Iterator[Alert]:
             "the questions have in common.",
         )
     elif least != most:
-        yield Alert("Unequal trials", f"Questions have {span(least, most)} trials.")
+        yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
 
 
-def _stopping(coverage: pl.DataFrame) -> Iterator[Alert]:
+def _stopping_rules(coverage: pl.DataFrame) -> Iterator[Alert]:
     if "stopping" not in coverage.columns:
         return
     for kind, meaning in _FOLLOWED.items():
         found = coverage.filter(pl.col("stopping") == kind)
         if found.height:
-            names = listed(found["model"].unique().sort().to_list())
+            names = name_list(found["model"].unique().sort().to_list())
             title, text = meaning.split(": ", 1)
-            yield Alert(title, text.format(names, count(min(found["n_min"]), "trial")))
+            yield Alert(title, text.format(names, count_of(min(found["n_min"]), "trial")))
 
 
-def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
+def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
     """The draw sizes that some questions do not reach."""
     short = scope.rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
     lacking = set(short.select("metric", "k").rows())
@@ -146,6 +146,6 @@ def beyond(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
     if names:
         yield Alert(
             "More draws than trials",
-            f"{listed(names)}: some questions have fewer trials than are drawn. No unbiased "
+            f"{name_list(names)}: some questions have fewer trials than are drawn. No unbiased "
             "estimate exists, and the numbers rest on an assumption about the questions.",
         )

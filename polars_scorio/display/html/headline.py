@@ -5,16 +5,16 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.phrases import count, listed
+from polars_scorio.display.html.phrases import count_of, name_list
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.number_format import Scale, spreads
+from polars_scorio.display.number_format import Scale, sigma_values
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
 _SAME = 1e-9  # numbers that differ by less are the same
 
 
-def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> str:
+def headline_sentence(overall: Scope | None, parts: list[Scope], settings: Settings) -> str:
     """Sentence that says who leads, by how much, and how many pairs are undecided.
 
     Parameters
@@ -27,13 +27,13 @@ def headline(overall: Scope | None, parts: list[Scope], settings: Settings) -> s
         Confidence of the intervals.
     """
     if overall is not None:
-        return _sentence(overall, settings)
+        return _scope_sentence(overall, settings)
     return "No stratum has all models. " + " ".join(
-        f"In {part.name}: {_sentence(part, settings)}" for part in parts
+        f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts
     )
 
 
-def _sentence(scope: Scope, settings: Settings) -> str:
+def _scope_sentence(scope: Scope, settings: Settings) -> str:
     rows = lead_rows(scope)
     first, *others = scope.ranks.rows(named=True)
     best = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
@@ -45,31 +45,32 @@ def _sentence(scope: Scope, settings: Settings) -> str:
         return f"The models cannot be ranked by {metric}: some questions have too few trials."
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1
-    unsure = [name for name in rivals(scope) if name not in leaders]
+    unsure = [name for name in rival_models(scope) if name not in leaders]
     others_are = f"all others are worse, at {settings.level} confidence; "
     if unsure:
         verb, leader = "is" if len(unsure) == 1 else "are", "it" if one else "them"
-        rivals_named = count(len(unsure), "other model")
+        rivals_named = count_of(len(unsure), "other model")
         others_are = f"{rivals_named} {verb} statistically indistinguishable from {leader}; "
     elif len(leaders) > len(others):
         others_are = ""
     undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
     are = "is" if 1 in {undecided, pairs} else "are"
     return (
-        f"{listed(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
-        f"{others_are}{undecided:,} of {count(pairs, 'pair')} {are} undecided at {settings.level}."
+        f"{name_list(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
+        f"{others_are}{undecided:,} of {count_of(pairs, 'pair')} {are} undecided "
+        f"at {settings.level}."
     )
 
 
-def rivals(scope: Scope) -> list[str]:
+def rival_models(scope: Scope) -> list[str]:
     """Models that are statistically indistinguishable from the first one."""
     first = scope.models[0]
     both = pl.any_horizontal(pl.col("model_a", "model_b") == first)
     unsure = scope.pairs.filter(both, pl.col("better").is_null())
-    return [name for name in scope.models if name != first and _among(name, unsure)]
+    return [name for name in scope.models if name != first and _in_pairs(name, unsure)]
 
 
-def _among(name: str, pairs: pl.DataFrame) -> bool:
+def _in_pairs(name: str, pairs: pl.DataFrame) -> bool:
     return name in pairs["model_a"] or name in pairs["model_b"]
 
 
@@ -86,7 +87,7 @@ def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
 
 def scale_of(rows: pl.DataFrame) -> Scale:
     """Unit and decimals for the numbers of a metric."""
-    return Scale.of(rows["mu"], spreads(rows))
+    return Scale.of(rows["mu"], sigma_values(rows))
 
 
 def lead_label(scope: Scope) -> str:
@@ -94,6 +95,6 @@ def lead_label(scope: Scope) -> str:
     return metric_label(scope.lead, scope.lead.k[0], scope.each)
 
 
-def differs(rows: pl.DataFrame) -> pl.Series:
+def estimate_differs(rows: pl.DataFrame) -> pl.Series:
     """Whether the estimate is another number than the posterior mean."""
     return ((rows["estimate"] - rows["mu"]).abs() > _SAME).fill_null(value=False)

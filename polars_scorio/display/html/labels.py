@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from polars_scorio.display.tables import visible
+from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.metric import Metric
 
 _PARTS = " / "
 _LABEL, _UNNAMED = ":label", "This model"
 
 
-def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
+def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
     """One label for each row: the same for the same keys, another one for others.
 
     As an Enum, of which rows hold numbers: many questions are grouped much faster than by words.
@@ -28,7 +28,7 @@ def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
     Examples
     --------
     >>> frame = pl.DataFrame({"domain": ["web", None], "level": [1, 2]})
-    >>> labels(frame, ["domain", "level"]).to_list()
+    >>> key_labels(frame, ["domain", "level"]).to_list()
     ['web / 1', 'null / 2']
     """
     keys = frame.select(*names)
@@ -36,10 +36,10 @@ def labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
         return pl.Series("label", [_UNNAMED] * frame.height, pl.Enum([_UNNAMED]))
     distinct = keys.unique(maintain_order=True)
     rows = distinct.select(pl.all().cast(pl.String).fill_null("null")).rows()
-    texts = [visible(_PARTS.join(row)) for row in rows]
+    texts = [visible_text(_PARTS.join(row)) for row in rows]
     texts = [text if text.strip() else f'"{text}"' for text in texts]  # a name is to be seen
     if len(set(texts)) < len(texts):  # "a / b" in one column is not "a" and "b" in two
-        texts = [visible(repr(row)) for row in distinct.rows()]
+        texts = [visible_text(repr(row)) for row in distinct.rows()]
     labelled = distinct.with_columns(pl.Series(_LABEL, texts, pl.Enum(sorted(texts))))
     on = {"on": keys.columns, "how": "left", "nulls_equal": True, "maintain_order": "left"}
     return keys.join(labelled, **on)[_LABEL].alias("label")  # type: ignore[arg-type]  # as named
@@ -54,4 +54,4 @@ def metric_label(metric: Metric, k: int | None = None, trials: int | None = None
     >>> metric_label(ps.pass_at_k(4), 4), metric_label(ps.bayes(name="a\u202eb"))
     ('Pass@4', 'a(U+202E)b')
     """
-    return visible(metric.heading(k, trials))
+    return visible_text(metric.heading(k, trials))

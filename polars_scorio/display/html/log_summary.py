@@ -15,7 +15,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
 from polars_scorio.counting.tally import STATES, tallies
 from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
-from polars_scorio.display.html.labels import labels
+from polars_scorio.display.html.labels import key_labels
 
 _ROW = ":row"
 
@@ -59,8 +59,8 @@ class Look:
         }
         named = questions.select(
             STATES,
-            _repeated(trials),
-            **{name: labels(questions, key) for name, key in keys.items()},
+            _repeated_trials(trials),
+            **{name: key_labels(questions, key) for name, key in keys.items()},
         )
         words = pl.col("stratum", "model").cast(pl.String)
         named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
@@ -116,12 +116,12 @@ class Look:
         """Coverage of each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
-        found = self.each.group_by(keys).agg(_total("duplicates"), followed())
+        found = self.each.group_by(keys).agg(_known_sum("duplicates"), followed())
         own = rows.drop("duplicates", STOPPING).join(found, on=keys, how="left")
         return own.with_columns(named()).select(rows.columns).sort(keys)
 
 
-def _repeated(trials: Trials) -> pl.Expr:
+def _repeated_trials(trials: Trials) -> pl.Expr:
     """How many trials of a question have an id that was there before."""
     if not trials.identified:
         return pl.lit(None, pl.Int64).alias("duplicates")
@@ -131,6 +131,6 @@ def _repeated(trials: Trials) -> pl.Expr:
     return repeated.cast(pl.Int64).alias("duplicates")
 
 
-def _total(column: str) -> pl.Expr:
+def _known_sum(column: str) -> pl.Expr:
     """The sum of a column, null where all of it is."""
     return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())

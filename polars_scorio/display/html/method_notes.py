@@ -36,7 +36,7 @@ class About:
     formulas: dict[str, str]
 
 
-def about(
+def method_notes(
     counts: pl.DataFrame,
     metrics: Sequence[Metric],
     settings: Settings,
@@ -70,9 +70,9 @@ def about(
         "made by": f"polars-scorio {version}, polars {pl.__version__}",
         "made on": when,
         "call": call,
-        "counts, SHA-256": fingerprint(counts),
+        "counts, SHA-256": counts_hash(counts),
     }
-    return About(facts, formulas(metrics))
+    return About(facts, metric_formulas(metrics))
 
 
 def build_time() -> datetime:
@@ -95,24 +95,24 @@ def build_time() -> datetime:
         ) from None
 
 
-def formulas(metrics: Sequence[Metric]) -> dict[str, str]:
+def metric_formulas(metrics: Sequence[Metric]) -> dict[str, str]:
     """Metrics as people write them, with the formulas of those that have one.
 
     Examples
     --------
     >>> import polars_scorio as ps
-    >>> formulas([ps.pass_hat_k([2, 4])])
+    >>> metric_formulas([ps.pass_hat_k([2, 4])])
     {'Pass^k': 'C(c, k) / C(n, k): all k trials succeed'}
     """
     return {metric_label(metric): metric.formula for metric in metrics if metric.formula}
 
 
-def fingerprint(counts: pl.DataFrame) -> str:
+def counts_hash(counts: pl.DataFrame) -> str:
     """A hash of the counts: the same for the same trials, in whatever order, anywhere.
 
     Examples
     --------
-    >>> fingerprint(pl.DataFrame({"category": [0, 1], "count": [3, 5]}))[:12]
+    >>> counts_hash(pl.DataFrame({"category": [0, 1], "count": [3, 5]}))[:12]
     'bbce923d941b'
     """
     return hashlib.sha256(counts.write_csv().encode()).hexdigest()

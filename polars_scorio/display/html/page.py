@@ -76,43 +76,45 @@ class Page:
 
     def html(self) -> str:
         """The page as one file."""
-        return _template("page.html.j2", autoescape=True).render(page=self, json=self.json())
+        return _page_template("page.html.j2", autoescape=True).render(page=self, json=self.json())
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
-        return _template("page.md.j2", autoescape=False).render(page=self)
+        return _page_template("page.md.j2", autoescape=False).render(page=self)
 
     def json(self) -> str:
         """The numbers of the page."""
-        return json.dumps(self.numbers, default=_plain, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(
+            self.numbers, default=_json_value, ensure_ascii=False, separators=(",", ":")
+        )
 
 
-def _template(name: str, *, autoescape: bool) -> jinja2.Template:
+def _page_template(name: str, *, autoescape: bool) -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=autoescape,  # noqa: S701 - Markdown has escapes of its own
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["markdown"] = _markdown
-    environment.globals["css"] = _text("page.css")
-    return environment.from_string(_text(name))
+    environment.filters["markdown"] = _markdown_text
+    environment.globals["css"] = _file_text("page.css")
+    return environment.from_string(_file_text(name))
 
 
-def _markdown(text: str) -> str:
+def _markdown_text(text: str) -> str:
     r"""Text that Markdown shows as it is; intervals need no escapes.
 
-    >>> _markdown("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
+    >>> _markdown_text("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
     'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
     """
     return _INTERVAL.sub(r"[\1]", markdown_text(text))
 
 
-def _text(name: str) -> str:
+def _file_text(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     """A frame as its columns and rows, which JSON knows."""
     if isinstance(value, pl.DataFrame):
         rounded = value.with_columns(pl.col(pl.Float64, pl.Float32).round_sig_figs(_DIGITS))

@@ -60,23 +60,29 @@ class Order:
         """
         if metrics:
             check_metrics(metrics)
-        call = call or _call(roles, [repr(name), *map(str, metrics), *_keywords(settings)])
+        call = call or _typed_call(
+            roles, [repr(name), *map(str, metrics), *_typed_keywords(settings)]
+        )
         return cls(tuple(metrics), settings, title or name, call, installed_version())
 
 
-def _call(roles: Roles, arguments: Sequence[str]) -> str:
-    named = f"({', '.join(_keywords(roles))})" if _keywords(roles) else ""
+def _typed_call(roles: Roles, arguments: Sequence[str]) -> str:
+    named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
     return f"df.scorio{named}.write_html({', '.join(arguments)})"
 
 
-def _keywords(options: Roles | Settings) -> list[str]:
+def _typed_keywords(options: Roles | Settings) -> list[str]:
     """The options that differ from their defaults, as one would type them."""
     given = [(part.name, getattr(options, part.name), part.default) for part in fields(options)]
-    return [f"{name}={_typed(value)}" for name, value, usual in given if repr(value) != repr(usual)]
+    return [
+        f"{name}={_typed_option(value)}"
+        for name, value, usual in given
+        if repr(value) != repr(usual)
+    ]
 
 
-def _typed(value: object) -> str:
+def _typed_option(value: object) -> str:
     """A value as one would type it: a single one of several without brackets."""
     if isinstance(value, tuple) and len(value) == 1:
-        return _typed(value[0])
+        return _typed_option(value[0])
     return str(value) if isinstance(value, pl.Expr) else repr(value)

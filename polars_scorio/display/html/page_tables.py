@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.html.headline import differs, lead_rows, metric_rows, scale_of
+from polars_scorio.display.html.headline import estimate_differs, lead_rows, metric_rows, scale_of
 from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.phrases import count, span
+from polars_scorio.display.html.phrases import count_of, range_text
 from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.number_format import MISSING, Scale, chance
-from polars_scorio.display.tables import visible
+from polars_scorio.display.number_format import MISSING, Scale, probability_text
+from polars_scorio.display.tables import visible_text
 
 _ROWS = 20  # of a table that could be long
 _SHOWN = 12  # categories in a cell
@@ -42,7 +42,7 @@ class Table:
         return [tuple(zip(self.columns, row, strict=True)) for row in rows]
 
 
-def leaderboard(scope: Scope) -> Table:
+def leaderboard_table(scope: Scope) -> Table:
     """The models in their order: the ranks that are open, and each metric with its interval."""
     models = scope.models
     columns = [
@@ -50,50 +50,52 @@ def leaderboard(scope: Scope) -> Table:
         Column("model", models, number=False),
     ]
     if len(models) > 1:
-        columns.insert(1, Column("P(best)", [*map(chance, scope.ranks["p_best"])]))
+        columns.insert(1, Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
     for metric in scope.metrics:
         for k in metric.k:
             rows = metric_rows(scope, metric, k)
-            columns += _numbers(metric_label(metric, k, scope.each), _placed(rows, models))
+            columns += _number_columns(
+                metric_label(metric, k, scope.each), _placed_rows(rows, models)
+            )
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
-    asked = " in ".join(count(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
-    note = f"{asked}, {_trials(scope)} of each model."
+    asked = " in ".join(count_of(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
+    note = f"{asked}, {_trials_text(scope)} of each model."
     return Table(columns, note)
 
 
-def _trials(scope: Scope) -> str:
+def _trials_text(scope: Scope) -> str:
     each = scope.rows["trials"]
-    return f"{span(int(str(each.min())), int(str(each.max())))} trials"
+    return f"{range_text(int(str(each.min())), int(str(each.max())))} trials"
 
 
-def _placed(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
+def _placed_rows(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
     """Rows in the order of the models, with nulls for those that have none."""
     order = pl.DataFrame({"model": models}, schema={"model": rows.schema["model"]})
     return order.join(rows, on="model", how="left", maintain_order="left")
 
 
-def _numbers(head: str, rows: pl.DataFrame) -> list[Column]:
+def _number_columns(head: str, rows: pl.DataFrame) -> list[Column]:
     """The posterior mean with its interval, and the estimate where it is another number."""
     scale = scale_of(rows)
     numbers = rows.select("mu", "lo", "hi").rows()
     columns = [Column(head + scale.sign, [scale.cell(*row) for row in numbers])]
-    if differs(rows).any():
+    if estimate_differs(rows).any():
         columns.append(Column("estimate", [scale.text(value) for value in rows["estimate"]]))
     return columns
 
 
-def strata(parts: Sequence[Scope], order: Sequence[str]) -> Table:
+def strata_table(parts: Sequence[Scope], order: Sequence[str]) -> Table:
     """The leading metric of each model in each stratum."""
     rows = pl.concat([lead_rows(part) for part in parts])
     scale = scale_of(rows)
     columns = [Column("model", order, number=False)]
     for part in parts:
-        placed = _placed(lead_rows(part), order).select("mu", "lo", "hi").rows()
+        placed = _placed_rows(lead_rows(part), order).select("mu", "lo", "hi").rows()
         columns.append(Column(part.name, [scale.cell(*row) for row in placed]))
     return Table(columns, f"In {'percent' if scale.percent else 'units of the metric'}.")
 
 
-def pairs(scope: Scope) -> Table:
+def pairs_table(scope: Scope) -> Table:
     """The best model against each other one."""
     first, *others = scope.models
     scale = scale_of(lead_rows(scope))
@@ -112,20 +114,20 @@ def pairs(scope: Scope) -> Table:
         ]
     )
     mine = turned.filter(model_a=first).rename({"model_b": "model"}).drop("model_a")
-    placed = _placed(mine, others)
+    placed = _placed_rows(mine, others)
     rows = placed.rows(named=True)
     differences = [scale.cell(*row) for row in placed.select("diff", "lo", "hi").rows()]
     return Table(
         [
             Column(f"{first} against", others, number=False),
             Column(f"difference{' (points)' * scale.percent}", differences),
-            Column("probability of the order", [chance(row["prob"]) for row in rows]),
+            Column("probability of the order", [probability_text(row["prob"]) for row in rows]),
             Column("better", [row["better"] or "undecided" for row in rows], number=False),
         ]
     )
 
 
-def needed(scope: Scope) -> Table:
+def trials_needed_table(scope: Scope) -> Table:
     """Further trials that would distinguish neighbours in the ranking."""
     rows = scope.needed.rows(named=True)
 
@@ -136,14 +138,16 @@ def needed(scope: Scope) -> Table:
         [
             Column("better so far", [row["model_a"] for row in rows], number=False),
             Column("than", [row["model_b"] for row in rows], number=False),
-            Column("trials now", [span(row["trials_min"], row["trials_max"]) for row in rows]),
+            Column(
+                "trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]
+            ),
             Column("further trials of each question", [number(row["extra"]) for row in rows]),
             Column("in all", [number(row["total"]) for row in rows]),
         ]
     )
 
 
-def hardest(questions: pl.DataFrame, percent: Scale) -> Table:
+def hardest_questions(questions: pl.DataFrame, percent: Scale) -> Table:
     """The questions with the lowest scores."""
     rows = questions.head(_ROWS // 2).rows(named=True)
     return Table(
@@ -159,20 +163,20 @@ def hardest(questions: pl.DataFrame, percent: Scale) -> Table:
     )
 
 
-def coverage(found: pl.DataFrame) -> Table:
+def coverage_table(found: pl.DataFrame) -> Table:
     """Table of the coverage of a log."""
     columns = []
     for name in found.columns:
         words = found.schema[name] == pl.String
-        cells = [_cell(value) for value in found[name].to_list()]
+        cells = [_cell_text(value) for value in found[name].to_list()]
         columns.append(Column(name, cells, number=not words and name != "categories"))
     return Table(columns)
 
 
-def _cell(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, list):
         more = f" and {len(value) - _SHOWN:,} more" * (len(value) > _SHOWN)
-        return visible(", ".join(map(str, value[:_SHOWN])) + more)
+        return visible_text(", ".join(map(str, value[:_SHOWN])) + more)
     if value is None:
         return MISSING
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -7,28 +7,28 @@ from collections.abc import Iterable, Sequence
 _LISTED = 5  # names in a sentence
 
 
-def count(number: int, unit: str) -> str:
+def count_of(number: int, unit: str) -> str:
     """A number of things.
 
-    >>> count(1, "trial"), count(2500, "trial")
+    >>> count_of(1, "trial"), count_of(2500, "trial")
     ('1 trial', '2,500 trials')
     """
     return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
-def span(least: int, most: int) -> str:
+def range_text(least: int, most: int) -> str:
     """A range of numbers.
 
-    >>> span(3, 3), span(3, 8)
+    >>> range_text(3, 3), range_text(3, 8)
     ('3', '3 to 8')
     """
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def listed(names: Sequence[str], most: int = _LISTED) -> str:
+def name_list(names: Sequence[str], most: int = _LISTED) -> str:
     """Names in a sentence, of many the first ones.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
+    >>> name_list(["a", "b", "c"]), name_list(["a", "b", "c"], 1)
     ('a, b and c', 'a and 2 more')
     """
     shown = [*names[:most]]
@@ -37,10 +37,10 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
-def numbered(pairs: Iterable[tuple[str, int]]) -> str:
+def number_list(pairs: Iterable[tuple[str, int]]) -> str:
     """Names with a number each, in a sentence.
 
-    >>> numbered([("ada", 2), ("bob", 1)])
+    >>> number_list([("ada", 2), ("bob", 1)])
     'ada: 2 and bob: 1'
     """
-    return listed([f"{name}: {number:,}" for name, number in pairs])
+    return name_list([f"{name}: {number:,}" for name, number in pairs])

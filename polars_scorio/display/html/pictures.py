@@ -11,14 +11,14 @@ import vl_convert
 
 from polars_scorio.counting.trials import bind
 from polars_scorio.display import grid_charts as grids
-from polars_scorio.display.chart_data import both_ways, paired, sizes
+from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
 from polars_scorio.display.charts import INK, Heading, Picture
-from polars_scorio.display.html.headline import lead_label, lead_rows, rivals, scale_of
-from polars_scorio.display.html.phrases import count, listed
+from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
+from polars_scorio.display.html.phrases import count_of, name_list
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible
+from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 
@@ -61,7 +61,7 @@ class Figure:
     caption: str
 
 
-def figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
+def page_figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
     """A chart as a picture that needs nothing else, in the colours of the page.
 
     Parameters
@@ -79,7 +79,9 @@ def figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
     spec["config"] = {**spec.get("config", {}), **_CONFIG}
     svg = vl_convert.vegalite_to_svg(spec)
     return Figure(
-        recoloured(reproducible_ids(svg)), alt_text or spec["description"], visible(caption)
+        recoloured_svg(reproducible_ids(svg)),
+        alt_text or spec["description"],
+        visible_text(caption),
     )
 
 
@@ -99,12 +101,12 @@ def reproducible_ids(svg: str) -> str:
     )
 
 
-def recoloured(svg: str) -> str:
+def recoloured_svg(svg: str) -> str:
     """An SVG for the inside of a page: its inks are those of the page, and it is a single picture.
 
     Examples
     --------
-    >>> recoloured('<svg xmlns="http://www.w3.org/2000/svg" width="9"><path fill="#000000"/></svg>')
+    >>> recoloured_svg('<svg version="1.1" width="9"><path fill="#000000"/></svg>')
     '<svg style="min-width:7px" width="9"><path fill="var(--ink)"/></svg>'
     """
     # Of the page the text beside it says what it shows, so its parts need no roles and labels.
@@ -120,7 +122,7 @@ def recoloured(svg: str) -> str:
     )
 
 
-def intervals(scope: Scope, settings: Settings) -> list[Figure]:
+def interval_figures(scope: Scope, settings: Settings) -> list[Figure]:
     """Intervals with estimates, and the ranks that are open to the models."""
     plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
     scale, lead = scale_of(lead_rows(scope)), scope.lead
@@ -130,43 +132,47 @@ def intervals(scope: Scope, settings: Settings) -> list[Figure]:
         for name in scope.models
         for row in [rows[name]]
     ]
-    words = f"Intervals of {count(len(texts), 'model')}, the best first: {listed(texts, 8)}."
-    figures = [figure(plots.intervals(lead, width=_WIDTH), words)]
+    words = f"Intervals of {count_of(len(texts), 'model')}, the best first: {name_list(texts, 8)}."
+    figures = [page_figure(plots.intervals(lead, width=_WIDTH), words)]
     if len(texts) > 1 and scope.ranks["rank"].is_not_null().any():
-        figures.append(figure(plots.ranks(lead, width=_WIDTH)))
+        figures.append(page_figure(plots.ranks(lead, width=_WIDTH)))
     return figures
 
 
-def curves(scope: Scope, settings: Settings) -> list[Figure]:
+def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
     """Pass@k and Pass^k against k, as far as all questions have trials, up to 64."""
     most = min(scope.fewest, _DRAWN)
     if most == 1:
         return []
     plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
     kinds: dict[str, tuple[Metric, str]] = {
-        "Pass@k": (pass_at_k(sizes(most)), "at least one of k trials succeeds"),
-        "Pass^k": (pass_hat_k(sizes(most)), "all k trials succeed"),
+        "Pass@k": (pass_at_k(curve_sizes(most)), "at least one of k trials succeeds"),
+        "Pass^k": (pass_hat_k(curve_sizes(most)), "all k trials succeed"),
     }
     figures = []
     for name, (metric, meaning) in kinds.items():
         chart = plots.curve(metric, width=_WIDTH)
-        words = f"{name} of {count(len(scope.models), 'model')} for k from 1 to {most}: {meaning}."
-        figures.append(figure(chart, words, f"{name}, {meaning}"))
+        words = (
+            f"{name} of {count_of(len(scope.models), 'model')} for k from 1 to {most}: {meaning}."
+        )
+        figures.append(page_figure(chart, words, f"{name}, {meaning}"))
     return figures
 
 
-def matrix(scope: Scope, settings: Settings) -> Figure | None:
+def matrix_figure(scope: Scope, settings: Settings) -> Figure | None:
     """Picture of the probabilities that one model is better than another."""
     if not 1 < len(scope.models) <= _MATRIX:
         return None
     trials = bind(scope.counts.lazy(), scope.roles)
-    pairs = paired(both_ways(scope.pairs, trials))
+    pairs = paired_rows(both_ways(scope.pairs, trials))
     said = (f"probability that the row beats the column, by {lead_label(scope)}",)
-    chart = grids.matrix(pairs, Heading("Pair by pair", said), f"better at {settings.level}")
-    unsure = rivals(scope)
+    chart = grids.probability_matrix(
+        pairs, Heading("Pair by pair", said), f"better at {settings.level}"
+    )
+    unsure = rival_models(scope)
     words = (
         f"Probabilities that the model of a row is better than that of a column. "
         f"{scope.models[0]} is surely better than all"
-        + (f" but {listed(unsure)}." if unsure else " others.")
+        + (f" but {name_list(unsure)}." if unsure else " others.")
     )
-    return figure(chart, words)
+    return page_figure(chart, words)

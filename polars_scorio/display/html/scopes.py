@@ -15,7 +15,7 @@ from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.html.labels import labels
+from polars_scorio.display.html.labels import key_labels
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
@@ -71,7 +71,7 @@ class Scope:
     @property
     def lead(self) -> Metric:
         """The first metric, at its smallest draw size."""
-        return smallest(self.metrics[0])
+        return at_smallest_k(self.metrics[0])
 
     @property
     def models(self) -> list[str]:
@@ -108,7 +108,7 @@ class Scope:
 
     def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         """Further trials that would distinguish neighbours that are undecided."""
-        metric = average(self.lead) if self.lead.headline == "estimate" else self.lead
+        metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
             self.counts.lazy(),
             self.roles,
@@ -126,7 +126,7 @@ class Scope:
 
     def _weight(self, trials: Trials) -> pl.Expr:
         """Score of a trial in the average: the weight of its category."""
-        w = on_levels(average(self.lead), trials).w
+        w = on_levels(average_metric(self.lead), trials).w
         pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
         known = [(literal(value, trials.category.dtype), weight) for value, weight in pairs]
         return pl.sum_horizontal(
@@ -162,12 +162,12 @@ class Scope:
         return each.sort(pl.col("score").round(12), "question")
 
 
-def smallest(metric: Metric) -> Metric:
+def at_smallest_k(metric: Metric) -> Metric:
     """A metric at the smallest of its draw sizes."""
     return cast("Metric", replace(cast("Any", metric), k=metric.k[:1]))
 
 
-def average(metric: Metric) -> Metric:
+def average_metric(metric: Metric) -> Metric:
     """The average score with the weights of a metric."""
     return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
 
@@ -192,7 +192,7 @@ def default_metrics(look: Look) -> tuple[Metric, ...]:
     return avg(), pass_at_k(k), pass_hat_k(k)
 
 
-def common(look: Look) -> pl.DataFrame:
+def common_questions(look: Look) -> pl.DataFrame:
     """Of each stratum the cells of the questions that all of its models have.
 
     Where they have none in common, all are kept, for the comparison to refuse.
@@ -208,28 +208,28 @@ def common(look: Look) -> pl.DataFrame:
     return pl.concat([shared, lost])
 
 
-def whole(look: Look, cells: pl.DataFrame) -> pl.DataFrame | None:
+def pooled_questions(look: Look, cells: pl.DataFrame) -> pl.DataFrame | None:
     """The questions of all strata in one pool; None where no stratum has all models."""
     models = pl.col("model").n_unique()
     full = cells.filter(models.over("stratum") == len(look.models))
     if full.is_empty():
         return None
     if look.trials.by:
-        full = full.with_columns(labels(full, ["stratum", "question"]).alias("question"))
+        full = full.with_columns(key_labels(full, ["stratum", "question"]).alias("question"))
     return full.drop("stratum")
 
 
-def scopes(
+def page_scopes(
     look: Look, metrics: tuple[Metric, ...], settings: Settings
 ) -> tuple[Scope | None, list[Scope]]:
     """The whole log, and its strata, with their numbers."""
     roles = replace(look.roles, by=())
-    cells = common(look)
+    cells = common_questions(look)
     strata = cells.partition_by("stratum", maintain_order=True) if look.trials.by else []
     parts = [
         Scope(part["stratum"][0], part.drop("stratum"), roles, metrics).evaluated(settings)
         for part in strata
     ]
-    pool = whole(look, cells)
+    pool = pooled_questions(look, cells)
     overall = None if pool is None else Scope("", pool, roles, metrics).evaluated(settings)
     return overall, parts

@@ -8,10 +8,10 @@ import polars as pl
 
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
-from polars_scorio.display.html.headline import lead_label, lead_rows, rivals, scale_of
+from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.phrases import count, listed
-from polars_scorio.display.html.scopes import ASSURANCE, Scope, average, knows_success
+from polars_scorio.display.html.phrases import count_of, name_list
+from polars_scorio.display.html.scopes import ASSURANCE, Scope, average_metric, knows_success
 from polars_scorio.display.number_format import Scale
 from polars_scorio.display.settings import Settings
 
@@ -28,7 +28,7 @@ _COVERAGE = (
 )
 
 
-def sections(
+def page_sections(
     overall: Scope | None, parts: Sequence[Scope], coverage: pl.DataFrame, settings: Settings
 ) -> Iterator[Section]:
     """The sections of a log that can be reported.
@@ -40,22 +40,22 @@ def sections(
     """
     scopes = [scope for scope in (overall, *parts) if scope is not None]
     main = scopes[0]
-    yield _intervals(main, overall, parts, settings)
-    yield _leaderboard(overall, parts, settings)
+    yield _intervals_section(main, overall, parts, settings)
+    yield _leaderboard_section(overall, parts, settings)
     if len(main.models) > 1:
-        yield _comparisons(main, settings)
+        yield _comparisons_section(main, settings)
     if knows_success(main.counts, main.roles, main.metrics):
-        yield _curves(main, settings)
-    yield _questions(main)
+        yield _curves_section(main, settings)
+    yield _questions_section(main)
     if len(main.models) > 1:
-        yield _needed(scopes)
+        yield _needed_section(scopes)
     yield coverage_section(coverage)
 
 
-def _intervals(
+def _intervals_section(
     main: Scope, overall: Scope | None, parts: Sequence[Scope], settings: Settings
 ) -> Section:
-    figures = pictures.intervals(main, settings)
+    figures = pictures.interval_figures(main, settings)
     lines = []
     if parts:
         lines.append(
@@ -66,15 +66,17 @@ def _intervals(
     return Section("intervals", "How good are they, and how sure is that?", lines, figures)
 
 
-def _leaderboard(overall: Scope | None, parts: Sequence[Scope], settings: Settings) -> Section:
+def _leaderboard_section(
+    overall: Scope | None, parts: Sequence[Scope], settings: Settings
+) -> Section:
     shown: dict[str, tables.Table] = {}
     if overall is not None:
-        shown["All strata in one pool" if parts else ""] = tables.leaderboard(overall)
+        shown["All strata in one pool" if parts else ""] = tables.leaderboard_table(overall)
     if len(parts) > 1 and overall is not None:
         title = f"{lead_label(overall)} by stratum"
-        shown[title] = tables.strata(parts, overall.models)
+        shown[title] = tables.strata_table(parts, overall.models)
     if len(parts) > 1 or overall is None:
-        shown |= {part.name: tables.leaderboard(part) for part in parts}
+        shown |= {part.name: tables.leaderboard_table(part) for part in parts}
     main = overall or parts[0]
     ranks = (
         f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, for "
@@ -84,27 +86,27 @@ def _leaderboard(overall: Scope | None, parts: Sequence[Scope], settings: Settin
     return Section("leaderboard", "Leaderboard", lines, tables=shown)
 
 
-def _comparisons(main: Scope, settings: Settings) -> Section:
+def _comparisons_section(main: Scope, settings: Settings) -> Section:
     undecided = main.pairs["better"].null_count()
-    unsure = rivals(main)
-    of = count(main.pairs.height, "pair")
+    unsure = rival_models(main)
+    of = count_of(main.pairs.height, "pair")
     lines = [
         f"{undecided:,} of {of} undecided at {settings.level} confidence, for all pairs at once.",
         (
-            f"Statistically indistinguishable from {main.models[0]}: {listed(unsure, _NAMED)}."
+            f"Statistically indistinguishable from {main.models[0]}: {name_list(unsure, _NAMED)}."
             if unsure
             else f"{main.models[0]} is distinguishable from all other models."
         ),
     ]
-    drawn = pictures.matrix(main, settings)
+    drawn = pictures.matrix_figure(main, settings)
     figures = [] if drawn is None else [drawn]
     return Section(
-        "comparisons", "Who is better than whom?", lines, figures, {"": tables.pairs(main)}
+        "comparisons", "Who is better than whom?", lines, figures, {"": tables.pairs_table(main)}
     )
 
 
-def _curves(main: Scope, settings: Settings) -> Section:
-    figures = pictures.curves(main, settings)
+def _curves_section(main: Scope, settings: Settings) -> Section:
+    figures = pictures.curve_figures(main, settings)
     lines = (
         []
         if figures
@@ -113,34 +115,35 @@ def _curves(main: Scope, settings: Settings) -> Section:
     return Section("curves", "What do more draws buy?", lines, figures)
 
 
-def _questions(main: Scope) -> Section:
+def _questions_section(main: Scope) -> Section:
     questions = main.per_question()
-    low, high = average(main.lead).support
+    low, high = average_metric(main.lead).support
     nobody = questions.filter(pl.col("most") <= low)["question"].to_list()
     everybody = questions.filter(pl.col("least") >= high)["question"].to_list()
     lines = [
-        _solved("never solved by any model", nobody, questions.height),
-        _solved("solved by every model in every trial", everybody, questions.height),
+        _solved_sentence("never solved by any model", nobody, questions.height),
+        _solved_sentence("solved by every model in every trial", everybody, questions.height),
     ]
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     return Section(
         "questions",
         "Which questions are hard?",
         lines,
-        tables={"": tables.hardest(questions, scale)},
+        tables={"": tables.hardest_questions(questions, scale)},
     )
 
 
-def _solved(what: str, names: Sequence[str], of: int) -> str:
+def _solved_sentence(what: str, names: Sequence[str], of: int) -> str:
     """Sentence on how many questions were `what`, with their names."""
-    named = f" ({listed(names, _NAMED)})" if names else ""
+    named = f" ({name_list(names, _NAMED)})" if names else ""
     verb = "was" if len(names) == 1 else "were"
-    return f"{len(names):,} of {count(of, 'question')} {verb} {what}{named}."
+    return f"{len(names):,} of {count_of(of, 'question')} {verb} {what}{named}."
 
 
-def _needed(scopes: Sequence[Scope]) -> Section:
+def _needed_section(scopes: Sequence[Scope]) -> Section:
     shown = {
-        scope.name or ("All strata in one pool" if len(scopes) > 1 else ""): tables.needed(scope)
+        scope.name
+        or ("All strata in one pool" if len(scopes) > 1 else ""): tables.trials_needed_table(scope)
         for scope in scopes
         if scope.needed.height
     }
@@ -151,4 +154,6 @@ def _needed(scopes: Sequence[Scope]) -> Section:
 def coverage_section(coverage: pl.DataFrame) -> Section:
     """Section on the coverage of the log."""
     lines = [_COVERAGE]
-    return Section("coverage", "What is in the log?", lines, tables={"": tables.coverage(coverage)})
+    return Section(
+        "coverage", "What is in the log?", lines, tables={"": tables.coverage_table(coverage)}
+    )

@@ -11,33 +11,33 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
-from polars_scorio.display.html.alerts import alerts, beyond
-from polars_scorio.display.html.headline import headline
+from polars_scorio.display.html.alerts import coverage_alerts, draws_beyond_trials
+from polars_scorio.display.html.headline import headline_sentence
 from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.method_notes import about
+from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.phrases import count
-from polars_scorio.display.html.scopes import Scope, default_metrics, scopes
-from polars_scorio.display.html.sections import coverage_section, sections
+from polars_scorio.display.html.phrases import count_of
+from polars_scorio.display.html.scopes import Scope, default_metrics, page_scopes
+from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
 
 
-def _silent(step: str) -> None:
+def _tell_nobody(step: str) -> None:
     """Tell nobody."""
 
 
-def write(
+def write_page(
     path: Path,
     frame: pl.LazyFrame,
     roles: Roles,
     order: Order,
-    tell: Callable[[str], None] = _silent,
+    tell: Callable[[str], None] = _tell_nobody,
 ) -> ValueError | TypeError | None:
     """Write the page of a log, and return why it has no report, if so; see `page`."""
     refuse_missing_folder(path)
-    made, refusal = page(frame, roles, order, tell)
+    made, refusal = made_page(frame, roles, order, tell)
     write_whole(path, made.html())
     return refusal
 
@@ -52,8 +52,8 @@ def _refuse_votes(metrics: Sequence[Metric]) -> None:
             )
 
 
-def page(
-    frame: pl.LazyFrame, roles: Roles, order: Order, tell: Callable[[str], None] = _silent
+def made_page(
+    frame: pl.LazyFrame, roles: Roles, order: Order, tell: Callable[[str], None] = _tell_nobody
 ) -> tuple[Page, ValueError | TypeError | None]:
     """The page of a log: its report, or its coverage and the reason why there is none.
 
@@ -85,12 +85,12 @@ def page(
         if not any(metric.w for metric in metrics):
             warn_of_absent_labels(look.cells, look.trials)
         with _without_success_warnings():
-            overall, parts = scopes(look, metrics, order.settings)
+            overall, parts = page_scopes(look, metrics, order.settings)
     except (ValueError, TypeError) as error:
-        return _refused(look, coverage, order, error), error
+        return _refusal_page(look, coverage, order, error), error
     tell("drawing")
     with _without_success_warnings():
-        return _reported(look, coverage, order, metrics, overall, parts), None
+        return _report_page(look, coverage, order, metrics, overall, parts), None
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def _without_success_warnings() -> Iterator[None]:
         yield
 
 
-def _reported(
+def _report_page(
     look: Look,
     coverage: pl.DataFrame,
     order: Order,
@@ -110,17 +110,17 @@ def _reported(
     parts: list[Scope],
 ) -> Page:
     main = overall or parts[0]
-    words = headline(overall, parts, order.settings)
-    warned = [*alerts(look, coverage), *beyond(main, metrics)]
-    made = about(look.cells, metrics, order.settings, call=order.call, version=order.version)
+    words = headline_sentence(overall, parts, order.settings)
+    warned = [*coverage_alerts(look, coverage), *draws_beyond_trials(main, metrics)]
+    made = method_notes(look.cells, metrics, order.settings, call=order.call, version=order.version)
     named = {part.name: part for part in parts}
     return Page(
         title=order.title,
-        summary=_summary(coverage),
+        summary=_log_size(coverage),
         headline=words,
         refused=False,
         alerts=warned,
-        sections=[*sections(overall, parts, coverage, order.settings)],
+        sections=[*page_sections(overall, parts, coverage, order.settings)],
         about=made,
         numbers={
             "title": order.title,
@@ -128,13 +128,13 @@ def _reported(
             "alerts": [f"{alert.title}. {alert.text}" for alert in warned],
             "about": made.facts,
             "coverage": coverage,
-            "overall": None if overall is None else _frames(overall),
-            "strata": {name: _frames(part) for name, part in named.items()},
+            "overall": None if overall is None else _scope_frames(overall),
+            "strata": {name: _scope_frames(part) for name, part in named.items()},
         },
     )
 
 
-def _frames(scope: Scope) -> dict[str, pl.DataFrame]:
+def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame]:
     return {
         "report": scope.rows,
         "ranks": scope.ranks,
@@ -143,15 +143,17 @@ def _frames(scope: Scope) -> dict[str, pl.DataFrame]:
     }
 
 
-def _refused(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
     words = f"This log cannot be reported. {error}"
-    made = about(look.cells, order.metrics, order.settings, call=order.call, version=order.version)
+    made = method_notes(
+        look.cells, order.metrics, order.settings, call=order.call, version=order.version
+    )
     return Page(
         title=order.title,
-        summary=_summary(coverage),
+        summary=_log_size(coverage),
         headline=words,
         refused=True,
-        alerts=[*alerts(look, coverage)] if coverage.height else [],
+        alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
         sections=[coverage_section(coverage)],
         about=made,
         numbers={
@@ -163,19 +165,20 @@ def _refused(look: Look, coverage: pl.DataFrame, order: Order, error: Exception)
     )
 
 
-def _summary(coverage: pl.DataFrame) -> str:
+def _log_size(coverage: pl.DataFrame) -> str:
     """How large the log is."""
     keys = [name for name in ("stratum",) if name in coverage.columns]
     strata = [
-        count(coverage[name].n_unique(), "stratum").replace("stratums", "strata") for name in keys
+        count_of(coverage[name].n_unique(), "stratum").replace("stratums", "strata")
+        for name in keys
     ]
     questions = coverage.with_columns(asked=pl.col("questions") + pl.col("missing"))
     each = questions.group_by(keys or pl.lit(0)).agg(pl.col("asked").first())
     return " \N{MIDDLE DOT} ".join(
         [
-            count(coverage["model"].n_unique(), "model"),
+            count_of(coverage["model"].n_unique(), "model"),
             *strata,
-            count(int(each["asked"].sum()), "question"),
-            count(int(coverage["trials"].sum()), "trial"),
+            count_of(int(each["asked"].sum()), "question"),
+            count_of(int(coverage["trials"].sum()), "trial"),
         ]
     )

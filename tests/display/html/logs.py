@@ -9,7 +9,7 @@ import polars as pl
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.write_page import page
+from polars_scorio.display.html.write_page import made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
@@ -39,7 +39,7 @@ def page_of(
     """The page of a log."""
     asked = Roles(**roles)
     order = Order.of(metrics, settings, asked, "log.html")
-    made, _ = page(log.lazy(), asked, order)
+    made, _ = made_page(log.lazy(), asked, order)
     return made
 
 

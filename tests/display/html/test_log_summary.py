@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import scopes
+from polars_scorio.display.html.scopes import page_scopes
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import drawn
@@ -83,7 +83,7 @@ def test_questions_have_the_scores_of_the_report(roles, metric):
     log = drawn(3, range(7), most=4).filter(domain="air").drop("domain")
     if "missing" in roles:
         log = log.with_columns(pl.when(pl.col("category") > 0).then("category"))
-    whole, _ = scopes(looked(log, **roles), (metric,), Settings())
+    whole, _ = page_scopes(looked(log, **roles), (metric,), Settings())
     w = None if metric.w is None else dict(metric.w)
     each = log.scorio(**roles).report(ps.avg(w), per="question")
     expected = each.group_by(pl.col("question").cast(pl.String)).agg(

@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html.method_notes import build_time, formulas
+from polars_scorio.display.html.method_notes import build_time, metric_formulas
 from tests.display.html.logs import models, page_of
 from tests.own_metric import Agreement
 
@@ -46,7 +46,7 @@ def test_a_metric_that_the_package_does_not_know_has_heading_and_formula(r1, tmp
 
 def test_each_metric_of_the_package_has_a_formula():
     metrics = [ps.pass_at_k([1, 4]), ps.tail_pass(3), ps.vote_at_k(2), ps.max_at_k(2)]
-    assert [*formulas(metrics)] == ["Pass@k", "TailPass@3", "Vote@k", "Max@k"]
-    assert formulas([ps.avg(name="accuracy")]) == {
+    assert [*metric_formulas(metrics)] == ["Pass@k", "TailPass@3", "Vote@k", "Max@k"]
+    assert metric_formulas([ps.avg(name="accuracy")]) == {
         "accuracy": "the mean weight of the trials of a question"
     }
