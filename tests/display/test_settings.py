@@ -1,0 +1,29 @@
+"""The options of a page, in words and as keywords."""
+
+import pytest
+
+from polars_scorio.display.settings import Settings
+
+
+def test_a_page_is_calibrated_unless_somebody_says_otherwise():
+    settings = Settings()
+    assert settings.intervals.startswith("calibrated 95 % intervals")
+    assert settings.prior.startswith("no prior; the width comes from the more cautious of two")
+    assert settings.report == {
+        "inference": "calibrated",
+        "target": "benchmark",
+        "confidence": 0.95,
+    }
+
+
+def test_a_plan_is_always_about_the_benchmark():
+    assert Settings(target="population").plan == {"inference": "calibrated"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"inference": "best"}, {"target": "world"}, {"confidence": 95}]
+)
+def test_an_option_that_no_page_has_is_refused(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        Settings(**options)
