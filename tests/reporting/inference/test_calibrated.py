@@ -42,6 +42,13 @@ def cases() -> pl.DataFrame:
     )
 
 
+@pytest.fixture(scope="module")
+def reports(cases) -> dict[str, pl.DataFrame]:
+    """Calibrated reports of all metrics, by target: each takes seconds."""
+    targets = "benchmark", "population"
+    return {target: cases.scorio.report(*ALL, **CALIBRATED, target=target) for target in targets}
+
+
 @pytest.fixture
 def log() -> pl.DataFrame:
     """Outcomes 0..2 of three models in two strata, of one to four trials of a question."""
@@ -56,8 +63,8 @@ def names(metrics) -> list[str]:
 
 
 @TARGETS
-def test_the_estimate_lies_in_its_interval(cases, target):
-    rows = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+def test_the_estimate_lies_in_its_interval(reports, target):
+    rows = reports[target]
     own = [*CREDITS, *(BLENDS if target == "benchmark" else ())]
     known = rows.filter(~FORECAST, pl.col("metric").is_in(names(own)))
     assert (known["estimate"] == known["mu"]).all()
@@ -73,8 +80,8 @@ def test_the_estimate_lies_in_its_interval(cases, target):
 
 
 @TARGETS
-def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases, target):
-    rows = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases, reports, target):
+    rows = reports[target]
     published = cases.scorio.report(*ALL, inference="published")
     facts = ["model", "metric", "k", "questions", "trials", "dropped", "estimate"]
     # The estimates are sums over states in another order, and powers of such sums.
@@ -83,8 +90,8 @@ def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases
 
 
 @TARGETS
-def test_beyond_the_trials_there_is_a_range_or_nothing(cases, target):
-    rows = cases.scorio.report(*CREDITS, *BLENDS, **CALIBRATED, target=target).filter(FORECAST)
+def test_beyond_the_trials_there_is_a_range_or_nothing(reports, target):
+    rows = reports[target].filter(FORECAST, ~pl.col("metric").is_in(names(POOLED)))
     ahead = rows.filter(pl.col("metric").is_in(names(CREDITS)))
     assert {"n = 1", "one trial", "ragged", "hard"} <= {*ahead["model"]}
     assert ahead["sigma"].null_count() == ahead.height
@@ -170,9 +177,9 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
 
 
 @TARGETS
-def test_eager_equals_lazy_by_either_engine(cases, target):
+def test_eager_equals_lazy_by_either_engine(cases, reports, target):
     plan = cases.lazy().scorio.report(*ALL, **CALIBRATED, target=target)
-    eager = cases.scorio.report(*ALL, **CALIBRATED, target=target)
+    eager = reports[target]
     for engine in ("in-memory", "streaming"):
         # Groups come in parts, whose sums a product of matrices may order otherwise.
         assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-8, abs_tol=1e-9)
