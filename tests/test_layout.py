@@ -40,15 +40,11 @@ PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b")
 UNTESTED = {
     "accessors/base",
     "accessors/display",
-    "accessors/methods",
-    "accessors/metrics",
     "accessors/planning",
     "accessors/role_summary",
     "counting/cluster_samples",
     "counting/engine_frames",
     "counting/groups",
-    "decisions/prior_dominance",
-    "decisions/strata_arrays",
     "display/cells",
     "display/chart_data",
     "display/charts",
@@ -87,7 +83,6 @@ UNTESTED = {
 # docstrings that do not name their subject.
 REPEATED_FUNCTIONS = {
     "counting",
-    "kernels/simultaneous",
 }
 SHORT_NAMES = {
     "accessors",
@@ -99,9 +94,6 @@ SHORT_NAMES = {
 VAGUE_DOCSTRINGS = {
     "accessors",
     "counting",
-    "decisions",
-    "kernels",
-    "signatures",
 }
 
 
