@@ -60,11 +60,9 @@ class Evaluation:
         """All rows of each cell, cell after cell."""
         cell, row = np.divmod(np.arange(len(facts) * len(numbers)), len(numbers))
         labels = pl.DataFrame([*zip(*numbers, strict=True)], ["metric", "k"])
-        columns, schema = [*facts[cell], *labels[row]], self.columns.schema
-        unknown = pl.Series([None], dtype=pl.Null).new_from_index(0, len(facts))
-        known = [each.columns() for each in numbers.values()]
-        for name in self.columns.computed:
-            of_rows = (each.get(name, unknown).cast(schema[name]) for each in known)
-            # Row after row, to be taken cell after cell.
-            columns.append(pl.concat(of_rows).gather(row * len(facts) + cell).alias(name))
-        return pl.DataFrame(columns).cast(schema)  # type: ignore[arg-type]  # a dict is a mapping
+        # Row after row, to be taken cell after cell; null for a number that an inference lacks.
+        all_columns = pl.DataFrame(schema=self.columns.computed)
+        known = [all_columns, *(each.columns() for each in numbers.values())]
+        by_row = pl.concat(known, how="diagonal").select(all_columns.columns)
+        of_cells = [*facts[cell], *labels[row], *by_row[row * len(facts) + cell]]
+        return pl.DataFrame(of_cells).cast(self.columns.schema)  # type: ignore[arg-type]  # a dict is a mapping

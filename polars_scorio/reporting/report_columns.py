@@ -62,9 +62,10 @@ class ReportColumns:
         return [*self.question, *(name for name in self.hidden if name == CLUSTER)]
 
     @property
-    def computed(self) -> list[str]:
+    def computed(self) -> dict[str, pl.DataType]:
         """The columns of numbers, with those inside a plan."""
-        return [*self.numbers, *(name for name in self.hidden if name != CLUSTER)]
+        hidden = {name: dtype for name, dtype in self.hidden.items() if name != CLUSTER}
+        return self.numbers | hidden
 
     def with_intervals(self) -> ReportColumns:
         """The columns with those from which intervals of means over strata are made."""

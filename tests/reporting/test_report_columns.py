@@ -40,6 +40,6 @@ def test_columns_inside_a_plan_come_after_those_that_are_shown():
     priced = columns.with_intervals().with_price()
     assert priced.shown == columns.shown
     assert [*priced.schema][-3:] == [":center", ":reach", ":price"]
-    assert priced.computed == [*columns.numbers, ":center", ":reach", ":price"]
+    assert [*priced.computed] == [*columns.numbers, ":center", ":reach", ":price"]
     # A log without clusters has none of their columns.
     assert columns.with_cluster(trials) == columns

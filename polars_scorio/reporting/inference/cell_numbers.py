@@ -13,7 +13,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.summary import NUMBERS, number_column
+from polars_scorio.metrics.summary import NUMBERS
 
 # Mean and standard deviation from which an interval is made if those are not mu and sigma: an
 # interval of the mean over strata is made from them.
@@ -48,15 +48,15 @@ class CellNumbers(NamedTuple):
     reach: Floats | None = None
     price: Price | None = None
 
-    def columns(self) -> dict[str, pl.Series]:
+    def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
-        arrays = (*self[:5], self.center, self.reach)
-        named = zip((*NUMBERS, CENTER, REACH), arrays, strict=True)
-        columns = {name: number_column(each) for name, each in named if each is not None}
+        columns: dict[str, Floats | pl.Series] = dict(zip(NUMBERS, self[:5], strict=True))
+        if self.center is not None and self.reach is not None:
+            columns |= {CENTER: self.center, REACH: self.reach}
         if self.price is not None:
             parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
             columns[PRICE] = pl.DataFrame(parts).to_struct()
-        return columns
+        return pl.DataFrame(columns, nan_to_null=True)
 
 
 # Metric name and draw size: what tells the rows of one cell apart.
