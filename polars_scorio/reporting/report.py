@@ -53,9 +53,7 @@ def report(
     rows = tidy_rows(grouped).select(columns.shown)
     if wide:
         return wide_rows(rows, keys, wanted)
-    named = curve_columns(columns.shown, metrics)
-    refuse_repeats(named)
-    rows = with_curves(rows, metrics).select(named)
+    rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
 

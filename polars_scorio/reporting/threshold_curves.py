@@ -1,4 +1,4 @@
-"""Curves over thresholds: rows of which t is told apart from k."""
+"""Curves over thresholds: rows with a column t beside k."""
 
 from __future__ import annotations
 
@@ -6,23 +6,32 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polars_scorio.counting.trials import refuse_repeats
 from polars_scorio.metrics.metric import Metric
 
 THRESHOLD = "t"
 
 
 def curve_columns(columns: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
-    """The columns of a result, with that of the thresholds if there are any."""
+    """The columns of a result, with that of the thresholds if there are any.
+
+    Raises
+    ------
+    ValueError
+        If a key has the name of the column of thresholds.
+    """
     if all(metric.drawn is None for metric in metrics):
         return [*columns]
     after = columns.index("k") + 1
-    return [*columns[:after], THRESHOLD, *columns[after:]]
+    named = [*columns[:after], THRESHOLD, *columns[after:]]
+    refuse_repeats(named)
+    return named
 
 
 def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
     """The rows, those of curves with their t beside their k.
 
-    Until here a curve has its thresholds in place of draw sizes.
+    The rows of a curve come with the thresholds in place of the draw size.
     """
     drawn = {metric.name: metric.drawn for metric in metrics if metric.drawn is not None}
     if not drawn:
@@ -35,7 +44,7 @@ def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
 
 
 def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a result as they were before: the t of a curve in place of its k."""
+    """The rows of a result with the t of a curve in place of its k."""
     columns = rows.columns
     place = columns.index("k") + 1 if "k" in columns else 0
     if not place or columns[place : place + 1] != [THRESHOLD]:

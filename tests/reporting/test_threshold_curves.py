@@ -1,6 +1,7 @@
 """Curves over thresholds: t beside k, and in its place."""
 
 import polars as pl
+import pytest
 
 import polars_scorio as ps
 from polars_scorio.reporting.threshold_curves import curve_columns, in_one_column, with_curves
@@ -13,6 +14,12 @@ def test_only_results_with_a_curve_have_a_column_of_thresholds():
     assert curve_columns(COLUMNS, [ps.pass_at_k(2)]) == COLUMNS
     expected = ["model", "metric", "k", "t", "estimate"]
     assert curve_columns(COLUMNS, [ps.pass_at_k(2), ps.tail_pass(4)]) == expected
+
+
+def test_a_key_cannot_have_the_name_of_the_thresholds():
+    assert curve_columns(["t", "k"], [ps.pass_at_k(2)]) == ["t", "k"]
+    with pytest.raises(ValueError, match="two columns named 't'"):
+        curve_columns(["t", "k"], [ps.tail_pass(4)])
 
 
 def test_the_thresholds_of_a_curve_stand_beside_its_draw_size():
