@@ -93,7 +93,6 @@ SHORT_NAMES = {
 }
 VAGUE_DOCSTRINGS = {
     "accessors",
-    "counting",
 }
 
 

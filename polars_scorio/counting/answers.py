@@ -63,12 +63,12 @@ def by_answer(
         listed(BALLOTS, pl.struct(VOTES, RIGHT).filter(given)),
         least(TWOFOLD, pl.col(TWOFOLD).min()),
     ]
-    questions = answers.with_columns(_twofold(trials)).group_by(*keys)
+    questions = answers.with_columns(_twofold_words(trials)).group_by(*keys)
     return questions.agg(*over_parts(numbers), *over_trials(own)), [*numbers, *own]
 
 
-def _twofold(trials: Trials) -> pl.Expr:
-    """What is said of an answer that is right and wrong, null where it is one of them."""
+def _twofold_words(trials: Trials) -> pl.Expr:
+    """The finding on an answer that is both right and wrong; null for all other answers."""
     dtype = pl.String() if trials.answer is None else trials.answer.dtype
     quote = "'" if is_label(dtype) else ""
     # Bytes need not be text.

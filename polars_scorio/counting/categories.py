@@ -81,7 +81,7 @@ def classes(
     """
     column, given = trials.category, trials.roles.successes
     success = None if given is None else as_categories(given, column, "success")
-    known = _agreed(weighted, column)
+    known = _agreed_categories(weighted, column)
     if rewards and not (weighted or binary):
         return Classes(None, (), rewards)
     levels = trials.roles.levels
@@ -116,7 +116,9 @@ def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Cate
             raise ValueError(f"{keyword}={value!r} is none of the known categories {list(known)}")
 
 
-def _agreed(weighted: Sequence[tuple[Category, ...]], column: Part) -> tuple[Category, ...] | None:
+def _agreed_categories(
+    weighted: Sequence[tuple[Category, ...]], column: Part
+) -> tuple[Category, ...] | None:
     """The categories that all `w` name; None without any."""
     named = {as_categories(categories, column, "w") for categories in weighted}
     if len(named) > 1:

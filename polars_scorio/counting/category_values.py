@@ -46,7 +46,7 @@ def held(value: str | float, dtype: pl.DataType) -> str | float | None:
     whole = int(value) == value
     if dtype.is_float():
         return _held_by_floats(value, dtype, whole=whole)
-    return int(value) if whole and _fits(int(value), dtype) else None
+    return int(value) if whole and _fits_dtype(int(value), dtype) else None
 
 
 def literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
@@ -68,7 +68,7 @@ def _held_by_floats(value: float, dtype: pl.DataType, *, whole: bool) -> float |
     return None if whole and Fraction(near) != Fraction(value) else near
 
 
-def _fits(value: int, dtype: pl.DataType) -> bool:
+def _fits_dtype(value: int, dtype: pl.DataType) -> bool:
     name = str(dtype)
     bits = int("".join(filter(str.isdigit, name)))
     least = 0 if name.startswith("U") else -(1 << (bits - 1))
@@ -76,7 +76,7 @@ def _fits(value: int, dtype: pl.DataType) -> bool:
 
 
 def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """What tells answers apart: the value itself, of lists and structs their text in JSON."""
+    """The value by which answers are compared: of lists and structs their text in JSON."""
     if dtype.is_float():
         return answer.fill_nan(None)
     if not dtype.is_nested():

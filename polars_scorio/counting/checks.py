@@ -1,4 +1,4 @@
-"""What a question must not be: found by aggregations, raised from their one result.
+"""How a rule is applied to questions: marked by an aggregation, raised from its one result.
 
 A callback in an expression sees one morsel at a time, so what it would count or see first changes
 from run to run. Therefore the aggregation marks the bad questions, and one look at its whole result
@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_scorio.counting.trials import Trials
 
-# What an aggregation over the trials of a question finds.
+# Numbers that an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
 # The answers of a question that have votes, and one that is both right and wrong.
 BALLOTS, TWOFOLD = ":ballots", ":twofold"
@@ -111,14 +111,16 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
     place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
-    more = "".join(f" Besides, {_have(rows.height)} {other.what}." for other, rows in besides)
+    more = "".join(
+        f" Besides, {_questions_have(rows.height)} {other.what}." for other, rows in besides
+    )
     raise ValueError(
-        f"{trials.owner}{_have(same.height)} {rule.what}, the first at {where}{first[FOUND]}. "
-        f"{rule.way_out}{more} See coverage() for what there is."
+        f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first at "
+        f"{where}{first[FOUND]}. {rule.way_out}{more} See coverage() for what there is."
     )
 
 
-def _have(questions: int) -> str:
+def _questions_have(questions: int) -> str:
     """How many questions have something: 1 question has, 2 questions have."""
     return f"{questions:,} question{'s have' if questions != 1 else ' has'}"
 

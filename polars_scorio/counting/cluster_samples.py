@@ -63,10 +63,10 @@ def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
     number = groups.height
     raise ValueError(
         f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
-        f"{_name(trials)!r}, the first{_at(first, trials)}: {first[CLUSTER]!r}, with "
-        f"{first[_SIZE]:,} questions. One cluster says nothing of others: name a column that tells "
-        "several apart, leave cluster= out, or ask about these very questions with "
-        'target="benchmark".'
+        f"{_cluster_name(trials)!r}, the first{_sample_place(first, trials)}: "
+        f"{first[CLUSTER]!r}, with {first[_SIZE]:,} questions. One cluster says nothing "
+        "of others: name a column that tells several apart, leave cluster= out, or ask about these "
+        'very questions with target="benchmark".'
     )
 
 
@@ -78,19 +78,20 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
     worst, number = first.row(0, named=True), groups.height
     warnings.warn(
         f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
-        f"questions, most{_at(worst, trials)}: {worst[CLUSTER]!r} in {_name(trials)!r} has "
-        f"{worst[_SHARE]:.0%} of {worst[_SIZE]:,}. The mean then hangs on what that one cluster "
-        f"happened to be: {worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals "
-        "about the population are as wide; they hold only if that cluster is like the others.",
+        f"questions, most{_sample_place(worst, trials)}: {worst[CLUSTER]!r} in "
+        f"{_cluster_name(trials)!r} has {worst[_SHARE]:.0%} of {worst[_SIZE]:,}. "
+        "The mean then hangs on what that one cluster happened to be: "
+        f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals about "
+        "the population are as wide; they hold only if that cluster is like the others.",
         ClusterWarning,
         stacklevel=2,
     )
 
 
-def _name(trials: Trials) -> str:
+def _cluster_name(trials: Trials) -> str:
     return "" if trials.cluster is None else trials.cluster.name
 
 
-def _at(group: dict[str, object], trials: Trials) -> str:
+def _sample_place(group: dict[str, object], trials: Trials) -> str:
     place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
     return f" at {place}" if place else ""

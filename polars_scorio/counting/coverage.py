@@ -30,12 +30,12 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
     check_choice("per", per, Per)
     trials = bind(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
-    questions = _questions(trials, *(outcomes(trials) if per == "model" else ()))
+    questions = _question_summaries(trials, *(outcomes(trials) if per == "model" else ()))
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":
         own = ("trials", "expected", "nulls", "duplicates", *clusters)
         refuse_repeats([*trials.keys, question, *own])
-        return _gaps(questions, trials)
+        return _question_gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
     refuse_repeats([*trials.keys, *shared, *numbers, STOPPING, "categories"])
@@ -76,8 +76,8 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
     )
 
 
-def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
-    """What is known of each question: trials, missing outcomes, repeated ids, clusters; more."""
+def _question_summaries(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
+    """One row per question: trials, missing outcomes, repeated ids, clusters, and `more`."""
     one = pl.len() if trials.count is None else pl.col(COUNT).sum()
     null = pl.col(CATEGORY).is_null()
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
@@ -98,7 +98,7 @@ def _questions(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
     )
 
 
-def _gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """The questions of which something is missing or there twice, absent ones too."""
     strata, question = [*trials.strata], trials.question.name
     most = pl.col("trials").max().over(*trials.groups)

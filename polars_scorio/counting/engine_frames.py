@@ -1,4 +1,4 @@
-"""What is asked of the engine of a frame, through narwhals: its schema and two aggregations.
+"""Questions to the engine of a frame, through narwhals: its schema and two aggregations.
 
 Rows are only ever counted. Distinct ids inside a group_by would be cheaper, but for Dask narwhals
 (2.29) adds up the distinct ids of each partition, and an id that is in two of them is lost.
@@ -75,7 +75,9 @@ def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
             f"Dask, Ibis, pandas, pyarrow, ...), got {type(frame).__name__}"
         )
     present = set(known.collect_schema().names())
-    return EngineLog(known, {name: _plain(known, name) for name in columns if name in present})
+    return EngineLog(
+        known, {name: _plain_dtype(known, name) for name in columns if name in present}
+    )
 
 
 def outcome(log: EngineLog, category: str, threshold: float | None) -> nw.Expr:
@@ -117,7 +119,7 @@ def distinct_ids(log: EngineLog, keys: Sequence[str], trial: str) -> pl.DataFram
     return collected(ids.group_by(*keys).agg(nw.len().alias(IDS)))
 
 
-def _plain(frame: EngineFrame, name: str) -> DType:
+def _plain_dtype(frame: EngineFrame, name: str) -> DType:
     """The dtype of a column, or that of what is in it where the engine does not tell."""
     dtype = frame.collect_schema()[name]
     if dtype == nw.Unknown:  # UUIDs, times of day: words are what all engines make of them
@@ -136,7 +138,7 @@ def _is_dictionary(dtype: DType) -> bool:
 
 
 def collected(frame: EngineFrame) -> pl.DataFrame:
-    """What the engine computes, here."""
+    """The frame that an engine computes, as one of Polars."""
     eager = frame.collect("polars") if isinstance(frame, nw.LazyFrame) else frame
     result: pl.DataFrame = eager.to_polars()
     return result

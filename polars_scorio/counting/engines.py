@@ -129,30 +129,32 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     found = engine_frames.categories(log, [*keys, *cluster], outcome, trial)
     if roles.threshold is not None:
         found = found.with_columns(engine_frames.reached())
-    questions = _questions(found, trials)
+    questions = _engine_tallies(found, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
-        identities = _identities(found, ids, trials)
+        identities = _engine_identities(found, ids, trials)
         questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
     return counts_frame(questions, trials, identity_rules(trials))
 
 
-def _questions(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+def _engine_tallies(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The tallies of the questions, from the counts that an engine found."""
-    frame = _typed(found, trials).rename({CATEGORY: trials.category.name})
+    frame = _with_log_dtypes(found, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
     return tallies(bind(frame, replace(trials.roles, trial=None, count=count, threshold=None)))
 
 
-def _identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+def _engine_identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """How many distinct trial ids a question has, and how many are null."""
     keys = [*trials.keys, trials.question.name]
-    frame = pl.concat([_typed(found, trials), _typed(ids, trials)], how="diagonal")
+    frame = pl.concat(
+        [_with_log_dtypes(found, trials), _with_log_dtypes(ids, trials)], how="diagonal"
+    )
     return frame.group_by(keys).agg(pl.col(IDS, NO_ID).sum())
 
 
-def _typed(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
-    """What an engine found, in the dtypes that the log has in Polars."""
+def _with_log_dtypes(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+    """The counts of an engine, in the dtypes that the log has in Polars."""
     parts = [part for part in (*trials.by, trials.model, trials.question, trials.cluster) if part]
     dtypes = {part.name: part.dtype for part in parts} | {CATEGORY: trials.category.dtype}
     counts = dict.fromkeys((COUNT, IDS, NO_ID), pl.Int64())

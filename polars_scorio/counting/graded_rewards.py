@@ -110,7 +110,7 @@ def _float_operands(frame: pl.LazyFrame, outcome: pl.Expr) -> list[pl.Expr]:
     """The floats, computed ones too, that a Boolean expression compares."""
     floats: list[pl.Expr] = []
     for operand in outcome.meta.pop():
-        dtype = _dtype(frame, operand)
+        dtype = _operand_dtype(frame, operand)
         if dtype is not None and dtype.is_float():
             floats.append(operand)
         elif dtype == pl.Boolean:
@@ -118,7 +118,7 @@ def _float_operands(frame: pl.LazyFrame, outcome: pl.Expr) -> list[pl.Expr]:
     return floats
 
 
-def _dtype(frame: pl.LazyFrame, operand: pl.Expr) -> pl.DataType | None:
+def _operand_dtype(frame: pl.LazyFrame, operand: pl.Expr) -> pl.DataType | None:
     """The dtype of a part of an expression; None for constants and parts that are no column."""
     if not operand.meta.root_names():
         return None

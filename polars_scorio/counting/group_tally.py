@@ -38,8 +38,8 @@ class GroupTally:
     def aggregations(self, outcome: pl.Expr) -> list[pl.Expr]:
         """A category, for its dtype; missing and stray trials; the trials of each class."""
         name = outcome.meta.output_name(raise_if_undetermined=False) or "category"
-        size = self._classes(name, self._likely_dtype()).size
-        code = outcome.map_batches(self._codes, return_dtype=pl.Int32(), is_elementwise=True)
+        size = self._group_classes(name, self._likely_dtype()).size
+        code = outcome.map_batches(self._class_codes, return_dtype=pl.Int32(), is_elementwise=True)
         wanted = [_MISSING, _STRAY, *range(size)]
         return [outcome.first(), *((code == j).sum().alias(f":{j}") for j in wanted)]
 
@@ -61,21 +61,23 @@ class GroupTally:
                 "counts them as that."
             )
         if stray.any():
-            raise ValueError(_stray_message(name, self._classes(name, self._likely_dtype()).known))
+            raise ValueError(
+                _stray_message(name, self._group_classes(name, self._likely_dtype()).known)
+            )
         return np.column_stack(members)
 
-    def _codes(self, column: pl.Series) -> pl.Series:
+    def _class_codes(self, column: pl.Series) -> pl.Series:
         """The class of each trial; `_MISSING` or `_STRAY` if it has none."""
         key = (column.name, column.dtype)
         if key not in self._codings:  # Polars calls several times, with a part of the trials each
-            self._codings[key] = self._coding(*key)
+            self._codings[key] = self._class_coding(*key)
         outcome, code = self._codings[key]
         return column.to_frame().select(outcome).select(code).to_series()
 
-    def _coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
+    def _class_coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
         """The outcome of a trial, and the class of an outcome, in a column of a dtype."""
         trials = bind(pl.LazyFrame(schema={name: dtype}), self._roles_of(name))
-        counted = self._classes(name, dtype)
+        counted = self._group_classes(name, dtype)
         members = class_members(trials, counted)
         stray = stray_category(trials, counted, members)
         code = class_of_trial(members).fill_null(_MISSING)
@@ -83,7 +85,7 @@ class GroupTally:
             code = pl.when(stray.is_not_null()).then(_STRAY).otherwise(code)
         return trials.outcome, code.cast(pl.Int32)
 
-    def _classes(self, name: str, dtype: pl.DataType) -> Classes:
+    def _group_classes(self, name: str, dtype: pl.DataType) -> Classes:
         """The classes that a report on a column of this name and dtype would count."""
         column = pl.LazyFrame(schema={name: dtype})
         weighted = [] if self.weighted is None else [self.weighted]
@@ -112,7 +114,7 @@ class GroupTally:
 
 
 def _stray_message(name: str, known: tuple[Category, ...] | None) -> str:
-    """What is wrong with a category that is in none of the classes, and what to do."""
+    """The message on a category that is in none of the classes."""
     if known is None:
         return (
             f"a category that is not a whole number in {name!r}: say from where on a reward is a "

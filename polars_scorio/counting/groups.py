@@ -85,7 +85,7 @@ def groups(
     """
     broken = [*rules(trials, classes), *doubts(trials)]
     watched = watch(trials, classes, class_columns(classes)[-1])
-    earlier = None if prior is None else _earlier(trials, classes, prior)
+    earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     lists = list_columns(classes, sequences=sequences)
     names = [trials.question.name] if per_question or lists else []
@@ -135,7 +135,7 @@ class _OnePass:
         rows = counted(trials, self.classes, self.watched, sequences=sequences)
         rows = marked(rows, trials.question.name, self.broken)
         if prior is not None and self.earlier is not None:
-            rows = _joined(rows, self.earlier, _shared_keys(trials, prior), self.classes)
+            rows = _with_prior(rows, self.earlier, _shared_keys(trials, prior), self.classes)
         return rows if self.questions == "any" else with_partial(rows, trials)
 
     def grouped(self, rows: pl.LazyFrame, kept: list[str]) -> pl.LazyFrame:
@@ -196,7 +196,7 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
     return [*(key for key in trials.keys if key in prior.keys), trials.question.name]
 
 
-def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
+def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     """The counts of the questions that have prior trials."""
     broken = [*rules(prior, classes)[:-1], *doubts(prior)]  # a question may have no prior trial
     table = marked(counted(prior, classes), prior.question.name, broken)
@@ -205,7 +205,7 @@ def _earlier(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     return checked(table, refuse_bad(prior, broken)).select(*_shared_keys(trials, prior), *renamed)
 
 
-def _joined(
+def _with_prior(
     questions: pl.LazyFrame, earlier: pl.LazyFrame, on: list[str], classes: Classes
 ) -> pl.LazyFrame:
     """Add the prior counts of every question, zero where it has none."""

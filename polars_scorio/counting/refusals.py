@@ -1,4 +1,4 @@
-"""What is refused in the rows of a log: each rule with its condition, its message, its way out."""
+"""Rules that refuse rows of a log: each with its condition, its message and its way out."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     `second_look.doubts`, or to `identity_rules` where distinct ids are counted already.
     """
     return [
-        *_keys(trials),
-        *_multiplicities(trials),
-        *_misread(trials),
-        *_clusters(trials),
-        *_sizes(trials),
-        *([] if classes is None else _categories(trials, classes)),
-        *([] if classes is None else _answers(trials, classes)),
+        *_key_rules(trials),
+        *_multiplicity_rules(trials),
+        *_misread_rules(trials),
+        *_cluster_rules(trials),
+        *_size_rules(trials),
+        *([] if classes is None else _category_rules(trials, classes)),
+        *([] if classes is None else _answer_rules(trials, classes)),
     ]
 
 
@@ -52,9 +52,9 @@ def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
     if sum(groups[total].to_list()) > MOST:
         first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
         raise ValueError(
-            f"the log has more trials than {MOST:,}, the most of them{_at(first, trials)}: "
-            f"{first[total]:,}. That is all that 64 bits hold. Is {_counts(trials)} a column of "
-            "counts?"
+            f"the log has more trials than {MOST:,}, the most of them"
+            f"{_group_place(first, trials)}: {first[total]:,}. That is all that 64 bits hold. Is "
+            f"{_count_column(trials)} a column of counts?"
         )
 
 
@@ -71,22 +71,22 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         number = groups.height
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
-            f'question, the first{_at(first, trials)}: unscored="drop" leaves nothing of it. '
-            "Filter it out. See coverage() for what there is."
+            f"question, the first{_group_place(first, trials)}: "
+            'unscored="drop" leaves nothing of it. Filter it out. See coverage() for what there is.'
         )
 
 
-def _at(group: dict[str, object], trials: Trials) -> str:
-    """Where a group is, after a blank and a word; nothing where there is only one."""
+def _group_place(group: dict[str, object], trials: Trials) -> str:
+    """The words " at key=value, ..." for a group; empty if there is only one group."""
     place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
     return f" at {place}" if place else ""
 
 
-def _counts(trials: Trials) -> str:
+def _count_column(trials: Trials) -> str:
     return repr(trials.count.name) if trials.count else "that of the prior trials"
 
 
-def _keys(trials: Trials) -> list[Rule]:
+def _key_rules(trials: Trials) -> list[Rule]:
     parts = [part for part in (*trials.by, trials.model, trials.question) if part]
     floats = [part.name for part in parts if part.dtype.is_float()]
     keys = [part.name for part in parts]
@@ -100,13 +100,13 @@ def _keys(trials: Trials) -> list[Rule]:
     ]
 
 
-def _multiplicities(trials: Trials) -> list[Rule]:
+def _multiplicity_rules(trials: Trials) -> list[Rule]:
     if trials.count is None:
         return []
     return [
         Rule(
             pl.col(BAD) > 0,
-            _text(": ", _number(BAD, "row")),
+            _joined_text(": ", _counted_words(BAD, "row")),
             f"null or negative counts in {trials.count.name!r}",
             "A count says for how many trials its row stands: 0, 1, 2, ...",
         ),
@@ -119,13 +119,13 @@ def _multiplicities(trials: Trials) -> list[Rule]:
     ]
 
 
-def _misread(trials: Trials) -> list[Rule]:
+def _misread_rules(trials: Trials) -> list[Rule]:
     if trials.misread is None:
         return []
     return [
         Rule(
             pl.col(MISREAD) > 0,
-            _text(": ", _number(MISREAD, "trial")),
+            _joined_text(": ", _counted_words(MISREAD, "trial")),
             f"a NaN that the category expression {trials.category.name!r} takes for a success",
             "Polars orders NaN above all numbers. Pass the column itself and threshold=, as in "
             'category="reward", threshold=0.5: then NaN is a missing category. Or say in the '
@@ -134,7 +134,7 @@ def _misread(trials: Trials) -> list[Rule]:
     ]
 
 
-def _clusters(trials: Trials) -> list[Rule]:
+def _cluster_rules(trials: Trials) -> list[Rule]:
     if trials.cluster is None:
         return []
     name, dtype = trials.cluster.name, trials.cluster.dtype
@@ -149,7 +149,9 @@ def _clusters(trials: Trials) -> list[Rule]:
         ),
         Rule(
             pl.col(ANOTHER).is_not_null(),
-            _text(f": {quote}", pl.col(CLUSTER), f"{quote} and {quote}", pl.col(ANOTHER), quote),
+            _joined_text(
+                f": {quote}", pl.col(CLUSTER), f"{quote} and {quote}", pl.col(ANOTHER), quote
+            ),
             f"more than one cluster in {name!r}",
             "A question belongs to one cluster. Does by= lack a key, or is the same name used for "
             "two questions?",
@@ -158,21 +160,23 @@ def _clusters(trials: Trials) -> list[Rule]:
 
 
 def identity_rules(trials: Trials) -> list[Rule]:
-    """What is checked of `IDS` and `NO_ID`."""
+    """The rules on `IDS` and `NO_ID`: null and repeated trial ids."""
     if trials.trial is None or not trials.identified:
         return []
     trial = trials.trial.name
     return [
         Rule(
             pl.col(NO_ID) > 0,
-            _text(": ", _number(NO_ID, "trial")),
+            _joined_text(": ", _counted_words(NO_ID, "trial")),
             f"a null trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
             foremost=True,
         ),
         Rule(
             pl.col(IDS) < pl.col(ROWS),
-            _text(": ", _number(ROWS, "trial"), ", ", _number(IDS, "distinct id")),
+            _joined_text(
+                ": ", _counted_words(ROWS, "trial"), ", ", _counted_words(IDS, "distinct id")
+            ),
             f"the same trial twice (a repeated id in {trial!r})",
             "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
             "where that column is no trial id, or validate=False to skip this check.",
@@ -181,13 +185,13 @@ def identity_rules(trials: Trials) -> list[Rule]:
     ]
 
 
-def _sizes(trials: Trials) -> list[Rule]:
+def _size_rules(trials: Trials) -> list[Rule]:
     rules = []
     if trials.roles.n is not None:
         rules.append(
             Rule(
                 pl.col(ROWS) != trials.roles.n,
-                _text(": ", _number(ROWS, "trial")),
+                _joined_text(": ", _counted_words(ROWS, "trial")),
                 f"a number of trials other than n={trials.roles.n}",
                 "Look for files that were read twice and for lost trials, or leave n= out.",
             )
@@ -196,7 +200,7 @@ def _sizes(trials: Trials) -> list[Rule]:
         rules.append(
             Rule(
                 pl.col(MISSING) > 0,
-                _text(": ", _number(MISSING, "trial")),
+                _joined_text(": ", _counted_words(MISSING, "trial")),
                 f"a missing category (null or NaN in {trials.category.name!r})",
                 'missing="drop" leaves such trials out and counts them in the column dropped; a '
                 "category, as in missing=0, counts them as that.",
@@ -205,42 +209,44 @@ def _sizes(trials: Trials) -> list[Rule]:
     return rules
 
 
-def _categories(trials: Trials, classes: Classes) -> list[Rule]:
+def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
     empty = Rule(
         unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
-        _text(": ", _number(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"),
+        _joined_text(
+            ": ", _counted_words(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"
+        ),
         "no trial with a category",
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
     )
     if classes.known is None and not trials.category.dtype.is_float():
         return [empty]
-    what, way_out = _stray(trials, classes)
+    what, way_out = _stray_words(trials, classes)
     quote = "'" if is_label(trials.category.dtype) else ""
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
-        _text(f": {quote}", pl.col(OUTSIDE), quote),
+        _joined_text(f": {quote}", pl.col(OUTSIDE), quote),
         f"{what} in {trials.category.name!r}",
         way_out,
     )
     return [outside, empty]
 
 
-def _answers(trials: Trials, classes: Classes) -> list[Rule]:
-    """Those of votes, if something is to be voted on."""
+def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
+    """The rules on answers, if a metric votes on them."""
     if trials.answer is None or not classes.answers:
         return []
     name = trials.answer.name
     twofold = Rule(
         pl.col(TWOFOLD).is_not_null(),
-        _text(": ", pl.col(TWOFOLD)),
+        _joined_text(": ", pl.col(TWOFOLD)),
         f"an answer with two verdicts in {name!r}",
         "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
         "about, in one spelling, and make null what cannot be read.",
     )
     silent = Rule(
         (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
-        _text(": ", _number(ROWS, "trial")),
+        _joined_text(": ", _counted_words(ROWS, "trial")),
         f"no answer at all (null in {name!r})",
         "Trials without an answer abstain. Filter such questions out, or say with missing= what "
         'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
@@ -249,8 +255,8 @@ def _answers(trials: Trials, classes: Classes) -> list[Rule]:
     return [twofold, *([silent] if trials.roles.missing == "error" else [])]
 
 
-def _stray(trials: Trials, classes: Classes) -> tuple[str, str]:
-    """What a category is that belongs to no class, and what to do about it."""
+def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
+    """The words for a category that belongs to no class, and for the way out."""
     graded = (
         "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
         "threshold, as in threshold=0.5: from there on a reward is a success."
@@ -276,13 +282,13 @@ def unscored() -> pl.Expr:
     return pl.col(ROWS) - pl.col(MISSING) < 1
 
 
-def _number(column: str, what: str) -> pl.Expr:
+def _counted_words(column: str, what: str) -> pl.Expr:
     """How many there are of what: 1 trial, 2 trials."""
     plural = pl.when(pl.col(column) == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
-    return _text(pl.col(column), " ", plural)
+    return _joined_text(pl.col(column), " ", plural)
 
 
-def _text(*parts: str | pl.Expr) -> pl.Expr:
+def _joined_text(*parts: str | pl.Expr) -> pl.Expr:
     """Parts one after the other, null where one of them is; `pl.format` panics on nulls in 1.35."""
     exprs = [pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts]
     return pl.concat_str(exprs)

@@ -27,7 +27,7 @@ from polars_scorio.counting.graded_rewards import (
 Column = str | pl.Expr
 Category = str | int | float | bool
 
-# What questions without any outcome mean.
+# The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
 
 

@@ -28,7 +28,7 @@ def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
     tallied : bool
         Whether the rows are those of `tallies`: categories, with `COUNT` and `LATEST`.
     """
-    success = _success(trials)
+    success = _success_condition(trials)
     if success is None:
         nothing = {TRIALS: pl.Int64(), _C: pl.Int64(), _LAST: pl.Boolean()}
         return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()]
@@ -49,22 +49,24 @@ def followed() -> pl.Expr:
 
     A list, empty where they are all the same, that `named` makes the word of.
     """
-    differ = pl.col(TRIALS).filter(_scored()).n_unique() > 1
-    states = pl.struct(OUTCOMES).alias(_STATE).filter(_scored()).value_counts(name=_OFTEN)
+    differ = pl.col(TRIALS).filter(_is_scored()).n_unique() > 1
+    states = pl.struct(OUTCOMES).alias(_STATE).filter(_is_scored()).value_counts(name=_OFTEN)
     return states.head(pl.when(differ).then(pl.len()).otherwise(0)).alias(STOPPING)
 
 
 def named() -> pl.Expr:
     """The word for it: "outcomes", "difficulty", or nothing."""
-    return pl.col(STOPPING).map_batches(_words, return_dtype=pl.String(), is_elementwise=True)
+    return pl.col(STOPPING).map_batches(
+        _stopping_words, return_dtype=pl.String(), is_elementwise=True
+    )
 
 
-def _scored() -> pl.Expr:
+def _is_scored() -> pl.Expr:
     """Whether a question has trials, and as many successes as it can have."""
     return ((pl.col(TRIALS) > 0) & pl.col(_C).is_between(0, pl.col(TRIALS))).fill_null(value=False)
 
 
-def _success(trials: Trials) -> pl.Expr | None:
+def _success_condition(trials: Trials) -> pl.Expr | None:
     """Whether a trial succeeded: what `success` says, else 1; None where no category is that."""
     named, dtype = trials.roles.successes, trials.category.dtype
     if named is None:
@@ -80,13 +82,13 @@ def in_order(trials: Trials) -> bool:
     return dtype.is_numeric() or dtype.is_temporal()
 
 
-def _words(groups: pl.Series) -> pl.Series:
+def _stopping_words(groups: pl.Series) -> pl.Series:
     """Polars calls it with a part of the groups."""
-    return pl.Series([_word(states) for states in groups], dtype=pl.String)
+    return pl.Series([_group_word(states) for states in groups], dtype=pl.String)
 
 
-def _word(states: pl.Series | None) -> str | None:
-    """What one group shows."""
+def _group_word(states: pl.Series | None) -> str | None:
+    """The word for the states of one group; None if they show nothing."""
     if states is None or states.is_empty():
         return None
     flat = states.struct.unnest().unnest(_STATE).sort(OUTCOMES)

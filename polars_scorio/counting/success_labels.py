@@ -21,7 +21,7 @@ from polars_scorio.counting.trials import CATEGORY, Trials
 _ROWS = 256  # so many of a batch of rows are sampled
 _NAMED = 8  # so many labels are named
 
-# What a category may be by convention, without being declared; as words.
+# Categories that may be absent without being declared, by convention; as words.
 _CONVENTION = frozenset({"0", "1", "0.0", "1.0"})
 
 
@@ -31,7 +31,7 @@ class SuccessWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """What the aggregations note of the labels, level by level: rows, questions, groups.
+    """Notes on the labels of a log, taken by the aggregations of rows, questions and groups.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Watch:
         ]
         names = {*self.names}
         self.names.clear()  # those of a next collection are its own
-        _warn(absent, names, trials)
+        _warn_of_labels(absent, names, trials)
 
 
 UNWATCHED = Watch((), ())
@@ -118,10 +118,10 @@ def warn_of_absent_labels(cells: pl.DataFrame, trials: Trials) -> None:
         for label, value in named
         if value is None or not frame.select((pl.first() == value).any()).item()
     ]
-    _warn(absent, {*labels.cast(pl.String)}, trials)
+    _warn_of_labels(absent, {*labels.cast(pl.String)}, trials)
 
 
-def _warn(absent: Sequence[Category], names: set[str], trials: Trials) -> None:
+def _warn_of_labels(absent: Sequence[Category], names: set[str], trials: Trials) -> None:
     """Warn of absent labels, beside names of labels that there are."""
     seen = sorted(names)
     words = isinstance(next(iter(absent), None), str)
@@ -140,7 +140,7 @@ def _warn(absent: Sequence[Category], names: set[str], trials: Trials) -> None:
 
 
 def watch(trials: Trials, classes: Classes, success: str) -> Watch:
-    """What is to be noted of a log; nothing where its categories are declared.
+    """The notes to take of a log; none if its categories are declared.
 
     Parameters
     ----------

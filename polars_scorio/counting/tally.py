@@ -116,7 +116,7 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rul
 
 
 def _cell_keys(trials: Trials) -> list[str]:
-    """What tells the questions of a frame of counts apart, under the names that they have there."""
+    """The keys of a question in a frame of counts, under the names that they have there."""
     cluster = [] if trials.cluster is None else [trials.cluster.name]
     return [*trials.keys, trials.question.name, *cluster]
 
@@ -146,7 +146,8 @@ def counted(
     members = class_members(trials, classes)
     stray = stray_category(trials, classes, members)
     counts = {
-        name: _weighed(trials, member) for name, member in zip(others, members[1:], strict=True)
+        name: _weighed_by_count(trials, member)
+        for name, member in zip(others, members[1:], strict=True)
     }
     answered = classes.answers and trials.answer is not None
     found = trials.rows(ordered=sequences, answers=answered)
@@ -156,21 +157,23 @@ def counted(
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([class_of_trial(members).alias(SEQUENCE)] if sequences else []),
         *id_hash(trials),
-        *watched.rows([_weighed(trials, _is(trials, label)) for label in watched.labels]),
+        *watched.rows(
+            [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
+        ),
     )
     numbers = [
         _row_number(trials),
-        summed(MISSING, _missing(trials)),
+        summed(MISSING, _missing_count(trials)),
         *(summed(name, pl.col(name).sum()) for name in (*others, *watched.questions())),
         *([] if stray is None else [least(OUTSIDE, pl.col(OUTSIDE).min())]),
         *id_numbers(trials),
         *_fault_numbers(trials),
-        *([listed(REWARDS, _rewards(trials))] if classes.rewards else []),
+        *([listed(REWARDS, _reward_list(trials))] if classes.rewards else []),
         *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     if answered:
-        right = _successful(classes, first, others)
+        right = _success_count(classes, first, others)
         questions, numbers = by_answer(rows, keys, numbers, right, trials)
     else:
         questions = rows.group_by(*keys).agg(over_trials(numbers))
@@ -183,7 +186,7 @@ def counted(
     )
 
 
-def _successful(classes: Classes, first: str, others: list[str]) -> pl.Expr:
+def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:
     """How many trials succeeded, of which the first class is what the others leave."""
     columns = [first, *others]
     rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
@@ -197,11 +200,11 @@ def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> 
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if classes.known is not None:
         word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
-        return pl.when(~_known(trials, classes.known, members)).then(word)
+        return pl.when(~_is_known(trials, classes.known, members)).then(word)
     if classes.rewards:
         return pl.when(category.is_infinite()).then(category)
     if dtype.is_float():
-        # Who names a fraction as a success knows that the column holds fractions.
+        # A success that is a fraction says that the column holds fractions.
         if not all(float(value).is_integer() for value in classes.success or ()):
             return pl.lit(None, dtype)
         whole = category.is_finite() & (category == category.floor())
@@ -212,13 +215,13 @@ def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> 
 def class_members(trials: Trials, classes: Classes) -> list[pl.Expr]:
     """For each class, whether a category belongs to it."""
     if classes.known is not None:
-        return [_is(trials, value) for value in classes.known]
-    successes = [_is(trials, value) for value in classes.success or ()]
+        return [_has_category(trials, value) for value in classes.known]
+    successes = [_has_category(trials, value) for value in classes.success or ()]
     success = pl.any_horizontal(pl.lit(False), *successes)  # noqa: FBT003
     return [~success, success]
 
 
-def _known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr]) -> pl.Expr:
+def _is_known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr]) -> pl.Expr:
     """Whether a category is one of those that are known; null where the outcome is missing."""
     dtype = trials.category.dtype
     if dtype.is_integer() and all(type(held(value, dtype)) is int for value in known):
@@ -228,7 +231,7 @@ def _known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr]) 
     return pl.any_horizontal(members)
 
 
-def _is(trials: Trials, value: Category) -> pl.Expr:
+def _has_category(trials: Trials, value: Category) -> pl.Expr:
     """Whether a trial has a category; null where its outcome is missing."""
     own = literal(value, trials.category.dtype)
     never = pl.when(pl.col(CATEGORY).is_not_null()).then(pl.lit(False))  # noqa: FBT003
@@ -247,19 +250,19 @@ def _row_number(trials: Trials) -> Number:
     return summed(ROWS, pl.len() if trials.count is None else pl.col(COUNT).sum())
 
 
-def _missing(trials: Trials) -> pl.Expr:
+def _missing_count(trials: Trials) -> pl.Expr:
     """How many trials of a question have no outcome."""
     if trials.count is None:  # cheaper than the sum of a column of its own
         return pl.col(CATEGORY).null_count()
-    return _weighed(trials, pl.col(CATEGORY).is_null()).sum()
+    return _weighed_by_count(trials, pl.col(CATEGORY).is_null()).sum()
 
 
-def _weighed(trials: Trials, condition: pl.Expr) -> pl.Expr:
+def _weighed_by_count(trials: Trials, condition: pl.Expr) -> pl.Expr:
     """For how many trials that meet a condition a row stands."""
     return condition if trials.count is None else pl.when(condition).then(pl.col(COUNT))
 
 
-def _rewards(trials: Trials) -> pl.Expr:
+def _reward_list(trials: Trials) -> pl.Expr:
     """The categories of a question themselves, one for each trial that has one."""
     if trials.count is None:
         return pl.col(CATEGORY).drop_nulls()

@@ -55,11 +55,11 @@ def from_successes(
     """
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {frame!r}")
-    plan = _counts(frame.lazy(), n, successes)
+    plan = _outcome_counts(frame.lazy(), n, successes)
     return plan if isinstance(frame, pl.LazyFrame) else plan.collect(engine="streaming")
 
 
-def _counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame:
+def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame:
     schema = frame.collect_schema()
     for role, name in {"n": n, "successes": successes}.items():
         if name not in schema:
@@ -76,7 +76,7 @@ def _counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame:
     total, good = pl.col(n), pl.col(successes)
     bad = pl.any_horizontal(
         total.is_null() | good.is_null(), (good < 0) | (good > total),
-        *(~_whole(pl.col(name)) for name in (n, successes) if schema[name].is_float()),
+        *(~_is_whole(pl.col(name)) for name in (n, successes) if schema[name].is_float()),
     ).fill_null(value=True)  # fmt: skip
 
     def check(rows: pl.DataFrame) -> pl.DataFrame:
@@ -98,5 +98,5 @@ def _counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame:
     return whole.select(*others, codes, counts).explode("category", "count", **AS_ROWS)
 
 
-def _whole(number: pl.Expr) -> pl.Expr:
+def _is_whole(number: pl.Expr) -> pl.Expr:
     return number.is_finite() & (number == number.floor())

@@ -139,7 +139,7 @@ class Trials:
         return self.frame.select(*keys, *outcome)
 
 
-def _graded(part: Part, roles: Roles, owner: str) -> Part:
+def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
     """The category as it is counted: a level, whether a threshold is reached, or the column."""
     if roles.levels is not None:
         refuse_ungraded("levels", part.name, part.dtype, owner)
@@ -180,7 +180,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     columns = _Columns(frame, frame.collect_schema(), owner)
     columns.refuse_absent(roles)
     category = columns.part("category", roles.category)
-    graded = _graded(category, roles, owner)
+    graded = _graded_part(category, roles, owner)
     boolean = graded.dtype == pl.Boolean and roles.threshold is None
     model = roles.model
     # Prior trials may lack the model: then they serve every one.
@@ -226,7 +226,7 @@ class _Columns:
 
     def has_any_of(self, column: Column) -> bool:
         """Whether the log has something of which the column is made."""
-        return any(name in self.schema for name in _roots(column))
+        return any(name in self.schema for name in _root_names(column))
 
     def _output(self, role: str, column: pl.Expr) -> tuple[str, pl.DataType]:
         outputs = self.frame.select(column).collect_schema()
@@ -252,7 +252,7 @@ class _Columns:
             (name, role)
             for role, column in [*(("by", part) for part in roles.strata), *named]
             if column is not None
-            for name in _roots(column)
+            for name in _root_names(column)
             if name not in self.schema
         ]
         if not absent:
@@ -269,7 +269,7 @@ class _Columns:
         return _COUNTED if role == "trial" and "count" in self.schema else _WAYS_OUT[role]
 
 
-def _roots(column: Column) -> list[str]:
+def _root_names(column: Column) -> list[str]:
     return [column] if isinstance(column, str) else column.meta.root_names()
 
 
@@ -327,7 +327,7 @@ def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tup
             f"{keyword}: {value!r} cannot be a category of {column.name!r}, which is {column.dtype}"
         )
         if isinstance(value, str) != labels or not isinstance(value, Category):
-            raise TypeError(f"{where}. Its categories are {_kind(column.dtype, keyword)}.")
+            raise TypeError(f"{where}. Its categories are {_category_kind(column.dtype, keyword)}.")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
         if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
@@ -337,8 +337,8 @@ def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tup
     return tuple(sorted(distinct))
 
 
-def _kind(dtype: pl.DataType, keyword: str) -> str:
-    """What the categories of a dtype are: the labels themselves if it declares them."""
+def _category_kind(dtype: pl.DataType, keyword: str) -> str:
+    """The words for the categories of a dtype: the labels themselves if it declares them."""
     if isinstance(dtype, pl.Enum):
         return f"the labels {dtype.categories.to_list()}"
     if not is_label(dtype):

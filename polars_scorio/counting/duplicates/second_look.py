@@ -54,7 +54,7 @@ def doubts(trials: Trials) -> list[Rule]:
 
 
 def id_numbers(trials: Trials) -> list[Number]:
-    """What a tally keeps of trial ids: the sum of their hashes, or all hashes and the nulls."""
+    """The numbers that a tally keeps of trial ids: a sum of hashes, or all hashes and the nulls."""
     if summable(trials) or not trials.identified:
         return hash_sum(trials)
     hashes = pl.col(DIGEST).implode(**_IN_ANY_ORDER)
@@ -117,13 +117,13 @@ def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
     ]
     rows = trials.rows().filter(*near).with_columns(*id_hash(trials))
     totals = [pl.len().cast(pl.Int64).alias(ROWS), *over_trials(hash_sum(trials))]
-    found = rows.group_by(keys).agg(*totals, *_identities()).collect(engine="streaming")
+    found = rows.group_by(keys).agg(*totals, *_exact_identities()).collect(engine="streaming")
     second = found.join(first, on=keys, how="semi", nulls_equal=True)
     _refuse_changed(first, second, trials)
     return second
 
 
-def _identities() -> list[pl.Expr]:
+def _exact_identities() -> list[pl.Expr]:
     """How many distinct trial ids a question has, and how many are null."""
     distinct = pl.col(TRIAL).implode(**_IN_ANY_ORDER).list.n_unique()
     return [distinct.alias(IDS), pl.col(TRIAL).null_count().alias(NO_ID)]
