@@ -74,6 +74,7 @@ def test_logs_reproduces_the_published_leaderboard(tmp_path):
     assert estimates == pytest.approx([0.420, 0.273, 0.220, 0.200], abs=5e-4)  # to three decimals
 
 
+@pytest.mark.slow
 def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):
     printed = run("biased_coins.py", tmp_path / "curves.png")
     tau = {}
@@ -179,6 +180,7 @@ def test_incremental_says_which_log_it_cannot_read(incremental, tmp_path):
     assert log.exists()
 
 
+@pytest.mark.slow
 def test_incremental_survives_two_writers_that_are_killed():
     command = [sys.executable, EXAMPLES.parent / "tests" / "benchmarks" / "kills.py", "--kills=2"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
@@ -210,6 +212,7 @@ def test_readme_pictures_are_small():
     assert max(sizes.values()) < 60_000
 
 
+@pytest.mark.slow
 def test_readme_pictures_can_be_made_anew(tmp_path):
     pytest.importorskip("PIL")
     assert run("readme_pictures.py", tmp_path).count(" kB") == len(DRAWN)

@@ -23,6 +23,7 @@ def outputs(text: str) -> list[dict[str, str]]:
     return [{kind: "".join(data) for kind, data in output["data"].items()} for output in shown]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_shows_what_is_stored(tmp_path):
     command = [sys.executable, "-m", "tests.notebook", tmp_path / "tour.ipynb"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
