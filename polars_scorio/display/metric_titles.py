@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polars_scorio.arguments import InferenceKind
+from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.choice import inference_kind
@@ -64,7 +65,8 @@ def inference_words(
 ) -> str:
     """Inference and target of the intervals of some metrics, in words.
 
-    Posterior means are never calibrated, votes always are.
+    Posterior means are never calibrated, votes always are. About a population, neither are blends
+    of the whole benchmark.
 
     >>> from polars_scorio.metrics.weighted import avg, bayes
     >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
@@ -77,7 +79,8 @@ def inference_words(
     """
     inference: InferenceKind = options.get("inference") or "published"  # type: ignore[assignment]  # checked by the report
     other = "pooled" if inference == "calibrated" else inference
-    kinds = [inference_kind(metric, inference) for metric in metrics]
+    target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # likewise
+    kinds = [inference_kind(metric, inference, target) for metric in metrics]
     first = inference if inference in kinds or not kinds else kinds[0]
     words = [_INFERENCES[first]]
     rest = [metric for metric, kind in zip(metrics, kinds, strict=True) if kind != first]

@@ -73,3 +73,11 @@ def test_means_of_powers_and_posterior_means_are_not_calibrated():
     assert interval_words(0.9, both) == (
         "calibrated 90 % intervals (Geom@k: fitted population), questions as a sample"
     )
+
+
+def test_blends_of_the_benchmark_are_calibrated_about_these_questions_alone():
+    blend, words = ps.geom_ds_at_k(2), "calibrated (Geom-DS@k: fitted population)"
+    options = {"inference": "calibrated"}
+    assert inference_words(options, [ps.avg(), blend]) == "calibrated"
+    found = inference_words({**options, "target": "population"}, [ps.avg(), blend])
+    assert found == f"{words}, questions as a sample"
