@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.choice import InferenceChoice
+from polars_scorio.reporting.inference.pooled import PooledInference
+from polars_scorio.reporting.inference.published import PublishedInference
 from tests.made_logs import drawn, law, long, outcomes, ragged
 
 CALIBRATED = {"inference": "calibrated"}
@@ -118,6 +122,38 @@ def test_target_and_confidence_are_chosen_likewise(duel, options):
 def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, message):
     with pytest.raises(ValueError, match=message):
         r1.scorio(**options)
+
+
+# --- the inference of a metric
+
+
+@pytest.mark.parametrize(
+    ("metric", "view", "kinds"),
+    [
+        (ps.avg(), "success", ("published", "pooled", "calibrated", "calibrated")),
+        (ps.bayes(), "success", ("published", "pooled", "pooled", "pooled")),
+        (ps.geom_ds_at_k(2), "success", ("published", "pooled", "calibrated", "pooled")),
+        (ps.vote_at_k(2), "answers", ("calibrated",) * 4),
+        (ps.max_at_k(2), "rewards", ("published",) * 4),
+    ],
+    ids=str,
+)
+def test_a_metric_gets_the_inference_that_it_allows(metric, view, kinds):
+    asked = [
+        *(InferenceChoice("published"), InferenceChoice("pooled")),
+        *(InferenceChoice("calibrated"), InferenceChoice("calibrated", target="population")),
+    ]
+    made = [type(choice.inference_of(metric, view)).__name__ for choice in asked]
+    assert made == [f"{kind.title()}Inference" for kind in kinds]
+
+
+def test_all_inferences_have_the_same_methods():
+    methods = [
+        {name for name in dir(made) if not name.startswith("_")} - {"target", "confidence"}
+        for made in (PublishedInference, PooledInference, CalibratedInference)
+    ]
+    shared = {"numbers", "model_scores", "mean_interval", "ranking_numbers"}
+    assert methods == [shared | {"posterior"}, shared | {"posterior"}, shared]
 
 
 # --- what people read
