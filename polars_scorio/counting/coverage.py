@@ -11,7 +11,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.duplicates.second_look import repeated_trials
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import STOPPING, followed, named, outcomes
+from polars_scorio.counting.stopping import STOPPING, outcomes, stopping_states, stopping_word
 from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
@@ -43,7 +43,7 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         *trials.keys,
         pl.col(shared).cast(pl.UInt32),
         pl.col(numbers).cast(pl.Int64),
-        named(),
+        stopping_word(),
         "categories",
     )
 
@@ -68,7 +68,7 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
-            followed(),
+            stopping_states(),
             pl.col(_SEEN).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))

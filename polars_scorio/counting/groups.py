@@ -28,7 +28,7 @@ from polars_scorio.counting.common_questions import (
     with_partial,
 )
 from polars_scorio.counting.duplicates.by_sum import DIGEST, summable
-from polars_scorio.counting.duplicates.second_look import doubts
+from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import refuse_beyond, refuse_unscored, rules
 from polars_scorio.counting.success_labels import Watch, watch
@@ -83,7 +83,7 @@ def groups(
         prior counts, how many missing outcomes were `DROPPED`, and its `REWARDS` or `BALLOTS` (if
         `classes` asks for them) or its `SEQUENCE` of classes.
     """
-    broken = [*rules(trials, classes), *doubts(trials)]
+    broken = [*rules(trials, classes), *trial_id_rules(trials)]
     watched = watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
@@ -198,7 +198,10 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
 
 def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     """The counts of the questions that have prior trials."""
-    broken = [*rules(prior, classes)[:-1], *doubts(prior)]  # a question may have no prior trial
+    broken = [
+        *rules(prior, classes)[:-1],
+        *trial_id_rules(prior),
+    ]  # a question may have no prior trial
     table = marked(counted(prior, classes), prior.question.name, broken)
     names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
     renamed = [pl.col(c).alias(d) for c, d in names]

@@ -28,7 +28,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
     The first rule that a question violates is the one that is reported. Trial ids are left to
-    `second_look.doubts`, or to `identity_rules` where distinct ids are counted already.
+    `second_look.trial_id_rules`, or to `identity_rules` where distinct ids are counted already.
     """
     return [
         *_key_rules(trials),

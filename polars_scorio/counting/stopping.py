@@ -44,17 +44,17 @@ def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
     return [n.alias(TRIALS), c.alias(_C), last.alias(_LAST)]
 
 
-def followed() -> pl.Expr:
+def stopping_states() -> pl.Expr:
     """Of each group, from the `outcomes` of its questions: what the numbers of trials followed.
 
-    A list, empty where they are all the same, that `named` makes the word of.
+    A list, empty where they are all the same, that `stopping_word` makes the word of.
     """
     differ = pl.col(TRIALS).filter(_is_scored()).n_unique() > 1
     states = pl.struct(OUTCOMES).alias(_STATE).filter(_is_scored()).value_counts(name=_OFTEN)
     return states.head(pl.when(differ).then(pl.len()).otherwise(0)).alias(STOPPING)
 
 
-def named() -> pl.Expr:
+def stopping_word() -> pl.Expr:
     """The word for it: "outcomes", "difficulty", or nothing."""
     return pl.col(STOPPING).map_batches(
         _stopping_words, return_dtype=pl.String(), is_elementwise=True

@@ -48,7 +48,7 @@ class Watch:
     names: set[str] = field(default_factory=set)
 
     @property
-    def _own(self) -> tuple[str, ...]:
+    def _own_hits(self) -> tuple[str, ...]:
         """The hits that are no count column: a single success is one already."""
         return self.hits if len(self.hits) > 1 else ()
 
@@ -67,12 +67,12 @@ class Watch:
 
     def rows(self, weighed: list[pl.Expr]) -> list[pl.Expr]:
         """Columns of the trials, of which `weighed` says for how many a row has each label."""
-        hits = zip(weighed, self.hits, strict=True) if self._own else ()
+        hits = zip(weighed, self.hits, strict=True) if self._own_hits else ()
         return [hit.alias(name) for hit, name in hits]
 
     def questions(self) -> tuple[str, ...]:
         """Columns of the trials that are summed over a question."""
-        return self._own
+        return self._own_hits
 
     def groups(self) -> list[pl.Expr]:
         """Aggregations of the questions of a group."""

@@ -25,7 +25,11 @@ from polars_scorio.counting.checks import (
 )
 from polars_scorio.counting.cluster_membership import cluster_keys, in_one_cluster
 from polars_scorio.counting.duplicates.by_sum import DIGEST, id_hash
-from polars_scorio.counting.duplicates.second_look import distinct_counted, doubts, id_numbers
+from polars_scorio.counting.duplicates.second_look import (
+    distinct_counted,
+    id_numbers,
+    trial_id_rules,
+)
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import rules
 from polars_scorio.counting.roles import Category
@@ -62,7 +66,7 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
 def counts(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    return counts_frame(tallies(trials), trials, doubts(trials))
+    return counts_frame(tallies(trials), trials, trial_id_rules(trials))
 
 
 def refuse_count_names(trials: Trials) -> None:

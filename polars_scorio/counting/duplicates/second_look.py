@@ -46,7 +46,7 @@ _IN_ANY_ORDER = {
 }
 
 
-def doubts(trials: Trials) -> list[Rule]:
+def trial_id_rules(trials: Trials) -> list[Rule]:
     """The rules, to be the last ones, on the trial ids of tallied questions."""
     if not summable(trials):
         return identity_rules(trials)

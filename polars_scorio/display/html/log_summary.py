@@ -12,7 +12,13 @@ from polars_scorio.counting.duplicates.second_look import with_identities
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import identity_rules, rules
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import STOPPING, TRIALS, followed, named, outcomes
+from polars_scorio.counting.stopping import (
+    STOPPING,
+    TRIALS,
+    outcomes,
+    stopping_states,
+    stopping_word,
+)
 from polars_scorio.counting.tally import STATES, tallies
 from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
 from polars_scorio.display.html.labels import key_labels
@@ -116,9 +122,9 @@ class Look:
         """Coverage of each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
-        found = self.each.group_by(keys).agg(_known_sum("duplicates"), followed())
+        found = self.each.group_by(keys).agg(_known_sum("duplicates"), stopping_states())
         own = rows.drop("duplicates", STOPPING).join(found, on=keys, how="left")
-        return own.with_columns(named()).select(rows.columns).sort(keys)
+        return own.with_columns(stopping_word()).select(rows.columns).sort(keys)
 
 
 def _repeated_trials(trials: Trials) -> pl.Expr:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.counting.duplicates.second_look import doubts
+from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind
 from tests.counting.duplicates.test_by_sum import ENGINES, INTEGERS, complaint, log
@@ -48,7 +48,7 @@ def test_integers_of_every_width_are_told_by_their_sum(dtype):
 
 def test_no_other_ids_have_the_sum():
     trials = bind(log([[0]], pl.Int64), Roles())
-    (doubt,) = doubts(trials)
+    (doubt,) = trial_id_rules(trials)
     some = itertools.chain.from_iterable(
         itertools.combinations_with_replacement(range(-2, 8), n) for n in range(1, 7)
     )
