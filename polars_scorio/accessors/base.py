@@ -186,15 +186,18 @@ class Accessor(Generic[FrameT]):
             (questions that other models of the stratum have), trials (with an outcome), n_min and
             n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
             duplicates (trials whose id was there before; null where ids are not checked), stopping,
-            categories (a list of those that occur).
+            p_pattern, p_order, p_difficulty, categories (a list of those that occur).
 
             Stopping says what the numbers of trials with an outcome followed, where they differ:
-            "outcomes" (all short questions have the same number of successes, or of failures; or
-            the last trial of a question, by its id, differs from the others), "difficulty" (they
-            go with the success rate), or null. Trials that stopped on outcomes bias every average:
-            report the first trials that all questions have, a `forecast`, or ``ps.bayes()`` with
-            ``inference="pooled"``. Where n follows difficulty, keep to the estimates. Null does not
-            prove that n was fixed, and success must be known: `success`, or 1.
+            "outcomes" (all short questions have the same number of successes, or of failures:
+            p_pattern below .005; or the last trials of questions, by their ids, succeed too often
+            or too rarely: p_order below .001), "difficulty" (the numbers go with the success rate:
+            p_difficulty below .002), or null. The p-values are 1 if all numbers are equal; p_order
+            is null if ids do not tell the order of trials. Trials that stopped on outcomes bias
+            every average: report the first trials that all questions have, a `forecast`, or
+            ``ps.bayes()`` with ``inference="pooled"``. Where n follows difficulty, keep to the
+            estimates. Null does not prove that n was fixed, and success must be known: `success`,
+            or 1.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null

@@ -11,7 +11,12 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.duplicates.second_look import repeated_trials
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import STOPPING, outcomes, stopping_states, stopping_word
+from polars_scorio.counting.stopping import (
+    STOPPING_COLUMNS,
+    outcomes,
+    stopping_states,
+    with_stopping,
+)
 from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
@@ -38,12 +43,12 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         return _question_gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
-    refuse_repeats([*trials.keys, *shared, *numbers, STOPPING, "categories"])
-    return _of_models(questions, trials, clusters).select(
+    refuse_repeats([*trials.keys, *shared, *numbers, *STOPPING_COLUMNS, "categories"])
+    return with_stopping(_of_models(questions, trials, clusters)).select(
         *trials.keys,
         pl.col(shared).cast(pl.UInt32),
         pl.col(numbers).cast(pl.Int64),
-        stopping_word(),
+        *STOPPING_COLUMNS,
         "categories",
     )
 

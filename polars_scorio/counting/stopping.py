@@ -1,19 +1,23 @@
-"""Did trials stop on their outcomes? What a look at a log needs to know of its questions."""
+"""Did trials stop on their outcomes? The columns of coverage, from the outcomes of questions."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.counting.category_values import is_label, literal
+from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL, Trials
-from polars_scorio.kernels.calibrated.stopping_test import stopping
+from polars_scorio.kernels.stopping_tests import stopping_evidence
 
-STOPPING = "stopping"
+STOPPING_COLUMNS = ("stopping", "p_pattern", "p_order", "p_difficulty")
 OUTCOMES = (TRIALS, _C, _LAST) = (":n", ":c", ":last")
 LATEST = ":latest"  # the largest trial id of those that a row stands for
 
-_STATE, _OFTEN = ":state", ":often"
+_STATES, _STATE, _OFTEN = ":states", ":state", ":often"
+_EVIDENCE = pl.Struct(dict.fromkeys(STOPPING_COLUMNS, pl.Float64()) | {"stopping": pl.String()})
 
 
 def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
@@ -45,20 +49,24 @@ def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
 
 
 def stopping_states() -> pl.Expr:
-    """Of each group, from the `outcomes` of its questions: what the numbers of trials followed.
+    """List of the distinct `outcomes` of a group's questions, with how many questions share each.
 
-    A list, empty where they are all the same, that `stopping_word` makes the word of.
+    One state stands for all if each question has as many trials. Without any trial the list is
+    empty. Last outcomes are null if some question does not tell its own.
     """
     differ = pl.col(TRIALS).filter(_is_scored()).n_unique() > 1
-    states = pl.struct(OUTCOMES).alias(_STATE).filter(_is_scored()).value_counts(name=_OFTEN)
-    return states.head(pl.when(differ).then(pl.len()).otherwise(0)).alias(STOPPING)
+    ordered = pl.col(_LAST).filter(_is_scored()).is_not_null().all()
+    states = pl.struct(TRIALS, _C, pl.when(ordered).then(_LAST)).alias(_STATE)
+    often = states.filter(_is_scored()).value_counts(name=_OFTEN)
+    return often.head(pl.when(differ).then(pl.len()).otherwise(1)).alias(_STATES)
 
 
-def stopping_word() -> pl.Expr:
-    """The word for it: "outcomes", "difficulty", or nothing."""
-    return pl.col(STOPPING).map_batches(
-        _stopping_words, return_dtype=pl.String(), is_elementwise=True
+def with_stopping(groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Groups with `STOPPING_COLUMNS` in place of their `stopping_states`."""
+    evidence = pl.col(_STATES).map_batches(
+        _evidence_of_groups, return_dtype=_EVIDENCE, is_elementwise=True
     )
+    return groups.with_columns(evidence).unnest(_STATES)
 
 
 def _is_scored() -> pl.Expr:
@@ -82,21 +90,25 @@ def in_order(trials: Trials) -> bool:
     return dtype.is_numeric() or dtype.is_temporal()
 
 
-def _stopping_words(groups: pl.Series) -> pl.Series:
-    """Polars calls it with a part of the groups."""
-    return pl.Series([_group_word(states) for states in groups], dtype=pl.String)
+def _evidence_of_groups(groups: pl.Series) -> pl.Series:
+    """Word and p-values of each group, from its states; Polars passes a part of the groups."""
+    flat = groups.explode(**AS_ROWS).struct.unnest().unnest(_STATE).select(*OUTCOMES, _OFTEN)
+    ends = groups.list.len().fill_null(0).clip(1).cum_sum()  # an empty list is one row of nulls
+    rows = [
+        dict(zip(STOPPING_COLUMNS, _evidence(flat[start:end]), strict=True))
+        for start, end in pairwise([0, *ends])
+    ]
+    return pl.Series(rows, dtype=_EVIDENCE)
 
 
-def _group_word(states: pl.Series | None) -> str | None:
-    """The word for the states of one group; None if they show nothing."""
-    if states is None or states.is_empty():
-        return None
-    flat = states.struct.unnest().unnest(_STATE).sort(OUTCOMES)
-    n, c, often = (flat[name].to_numpy().astype(np.int64) for name in (TRIALS, _C, _OFTEN))
-    known = flat[_LAST].is_not_null().to_numpy() & (n > 1)
-    if not known.any():
-        return stopping(n, c, often)
-    last = flat[_LAST].fill_null(value=False).to_numpy().astype(np.float64)
-    others = (c - last) / np.maximum(n - 1, 1)
-    before, latest = (np.repeat(each[known], often[known]) for each in (others, last))
-    return stopping(n, c, often, (latest, before))
+def _evidence(states: pl.DataFrame) -> tuple[str | None, float | None, float | None, float | None]:
+    """Word and p-values of one group; nulls if it has no trials."""
+    if states[TRIALS].null_count():
+        return None, None, None, None
+    states = states.sort(OUTCOMES)
+    n, c, often = (states[name].to_numpy().astype(np.int64) for name in (TRIALS, _C, _OFTEN))
+    last = None
+    if states[_LAST].null_count() == 0:
+        last = np.where(states[_LAST].to_numpy(), often, 0)
+    evidence = stopping_evidence(n, c, often, last)
+    return evidence.followed, evidence.pattern, evidence.order, evidence.difficulty

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 
 # Levels at which each test rejects, in the order in which they are asked.
 PATTERN_LEVEL, ORDER_LEVEL, DIFFICULTY_LEVEL = 0.005, 0.001, 0.002
@@ -74,7 +74,7 @@ def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     """P-value of the pattern that all short questions share their successes, or their failures.
 
     A question is short if it has fewer trials than some other. Fisher's exact test, with the counts
-    of longer questions thinned to as many trials; patterns that are as unlikely are added up.
+    of longer questions thinned to as many trials; it adds up all patterns that are as unlikely.
 
     Parameters
     ----------
@@ -89,44 +89,45 @@ def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     1.0
     """
     short = n < n.max()
-    kinds = [(c, False)]
-    if n[short].min() < n[short].max():
-        kinds.append((n - c, True))
-    chances = [
-        [
-            _pattern_chance(n, c, questions, common, failures=failures)
-            for common in range(int(n[short].min()) + 1)
-        ]
-        for _, failures in kinds
-    ]
-    observed = [
-        each[int(number[short][0])]
-        for (number, _), each in zip(kinds, chances, strict=True)
-        if (number[short] == number[short][0]).all() and number[short][0] < len(each)
-    ]
-    if not observed:
+    kinds = {False: c, True: n - c} if np.unique(n[short]).size > 1 else {False: c}
+    shared = {
+        failures: number[short][0]
+        for failures, number in kinds.items()
+        if np.unique(number[short]).size == 1
+    }
+    if not shared:
         return 1.0
-    every = np.concatenate(chances)
-    return min(1.0, float(every[every <= max(observed) * _TIES].sum()))
+    chances = {each: _pattern_chances(n, c, questions, failures=each) for each in kinds}
+    observed = max(chances[failures][common] for failures, common in shared.items())
+    every = np.concatenate(list(chances.values()))
+    return min(1.0, float(every[every <= observed * _TIES].sum()))
 
 
-def _pattern_chance(n: Ints, c: Ints, questions: Ints, common: int, *, failures: bool) -> float:
-    """Chance that all short questions have `common` successes (or failures) under the null."""
-    chance = 0.0
-    for g in np.unique(n[n < n.max()]):
+def _pattern_chances(n: Ints, c: Ints, questions: Ints, *, failures: bool) -> Floats:
+    """Chances that all short questions have 0, 1, 2, ... successes (or failures) under the null."""
+    levels = np.unique(n[n < n.max()])
+    common = np.arange(levels[0] + 1)
+    logs = np.zeros(common.size)
+    for g in levels:
         same, longer = questions[n == g].sum(), n > g
         wanted = g - common if failures else common
-        agree = scipy.stats.hypergeom.pmf(wanted, n[longer], c[longer], g) @ questions[longer]
-        chance += _log_choose(agree + same, same) - _log_choose(
-            questions[longer].sum() + same, same
-        )
-    return float(np.exp(chance))
+        agree = questions[longer] @ _draw_chances(n[longer], c[longer], g, wanted)
+        every = questions[longer].sum()
+        logs += _log_choose(agree + same, same) - _log_choose(every + same, same)
+    return np.asarray(np.exp(logs))
 
 
-def _log_choose(total: float, part: float) -> float:
-    """Log of a binomial coefficient, of numbers that need not be whole."""
+def _draw_chances(n: Ints, c: Ints, size: int, wanted: Ints) -> Floats:
+    """Chances that a draw of some of the n trials has `wanted` successes, shape (S, W)."""
+    n, c = n[:, None], c[:, None]
+    ways = _log_choose(c, wanted) + _log_choose(n - c, size - wanted)
+    return np.asarray(np.exp(ways - _log_choose(n, np.full(1, size))))
+
+
+def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
+    """Log of a binomial coefficient, also of numbers that are not whole; -inf if it is 0."""
     gammaln = scipy.special.gammaln
-    return float(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
+    return np.asarray(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
 
 
 def order_p_value(n: Ints, c: Ints, questions: Ints, last_successes: Ints) -> float:

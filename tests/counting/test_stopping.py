@@ -31,6 +31,11 @@ def stopping(log, **roles):
     return log.scorio(**roles).coverage()["stopping"].to_list()
 
 
+def evidence(log, **roles):
+    columns = ("stopping", "p_pattern", "p_order", "p_difficulty")
+    return log.scorio(**roles).coverage().select(columns).row(0)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(2)
@@ -58,11 +63,32 @@ def test_more_trials_of_easy_questions_are_difficulty(rng):
 
 
 @pytest.mark.parametrize("rates", [RATES, np.ones(50), np.zeros(50), np.full(1, 0.5)])
-def test_a_number_that_was_fixed_never_follows_anything(rng, rates, monkeypatch):
-    monkeypatch.setattr(
-        "polars_scorio.counting.stopping.stopping", lambda *_: pytest.fail("nothing to look at")
+def test_a_number_that_was_fixed_never_follows_anything(rng, rates):
+    log = log_of(lambda rate: rng.random(6) < rate, rates)
+    assert evidence(log) == (None, 1.0, 1.0, 1.0)
+    assert evidence(log, trial=None) == (None, 1.0, None, 1.0)
+
+
+def test_p_values_come_from_trials_successes_and_last_outcomes():
+    # Four questions right at the first trial, six at the second. Half of the six would be right
+    # (or wrong) at their first: twice C(3 + 4, 4) / C(6 + 4, 4). Six last trials: twice 1/2^6.
+    outcomes = [[1]] * 4 + [[0, 1]] * 6
+    log = log_of(lambda question: outcomes[question], range(10))
+    _, by_pattern, by_order, by_difficulty = evidence(log)
+    assert (by_pattern, by_order) == pytest.approx((1 / 3, 1 / 32), rel=1e-12)
+    assert 0.01 < by_difficulty < 0.1
+
+
+def test_the_order_is_unknown_if_one_question_has_no_ids(rng):
+    log = log_of(retried(rng)).with_columns(
+        trial=pl.when(pl.col("question") > 0).then("trial"),
     )
-    assert stopping(log_of(lambda rate: rng.random(6) < rate, rates)) == [None]
+    assert log.scorio(validate=False).coverage()["p_order"].to_list() == [None]
+
+
+def test_a_log_without_successes_to_count_has_no_p_values():
+    log = log_of(lambda _: [0, 1], range(3)).with_columns(pl.col("category").cast(pl.String))
+    assert evidence(log) == (None, None, None, None)
 
 
 def test_numbers_by_chance_are_rarely_taken_for_more(rng):
@@ -71,8 +97,8 @@ def test_numbers_by_chance_are_rarely_taken_for_more(rng):
         for i in range(300)
     )
     found = pl.Series(stopping(pl.concat(logs)))
-    # Two tests at 3 sigma find .27 % each; patterns of five questions are rarer still.
-    assert found.is_not_null().mean() <= 0.03
+    # The levels of the three tests add up to .8 %, and discrete counts stay below them.
+    assert found.is_not_null().mean() <= 0.01
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.99, 1.0])
@@ -81,7 +107,7 @@ def test_hopeless_and_perfect_models_have_no_pattern(rng, rate):
         log_of(lambda rate: rng.random(rng.integers(4, 7)) < rate, np.full(40, rate), f"m{i}")
         for i in range(40)
     )
-    assert pl.Series(stopping(pl.concat(logs))).is_not_null().mean() <= 0.05
+    assert pl.Series(stopping(pl.concat(logs))).is_not_null().mean() == 0
 
 
 def test_lost_failures_are_a_pattern_too(rng):

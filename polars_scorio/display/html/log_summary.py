@@ -13,11 +13,11 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import identity_rules, rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import (
-    STOPPING,
+    STOPPING_COLUMNS,
     TRIALS,
     outcomes,
     stopping_states,
-    stopping_word,
+    with_stopping,
 )
 from polars_scorio.counting.tally import STATES, tallies
 from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
@@ -123,8 +123,8 @@ class Look:
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         found = self.each.group_by(keys).agg(_known_sum("duplicates"), stopping_states())
-        own = rows.drop("duplicates", STOPPING).join(found, on=keys, how="left")
-        return own.with_columns(stopping_word()).select(rows.columns).sort(keys)
+        own = rows.drop("duplicates", *STOPPING_COLUMNS).join(found, on=keys, how="left")
+        return with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
 
 
 def _repeated_trials(trials: Trials) -> pl.Expr:

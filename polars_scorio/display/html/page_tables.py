@@ -179,4 +179,6 @@ def _cell_text(value: object) -> str:
         return visible_text(", ".join(map(str, value[:_SHOWN])) + more)
     if value is None:
         return MISSING
+    if isinstance(value, float):
+        return f"{value:.2g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
