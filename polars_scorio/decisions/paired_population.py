@@ -228,13 +228,13 @@ class PairedQuestions:
     def _paired_models(self, block: Block, unit: float, span: float) -> Paired:
         """Models on the same questions."""
         stratum, models = self.rows[STRATUM].to_numpy(), block.rows.shape[1]
-        own = np.isin(stratum, block.strata)
-        values = self.rows["estimate"].to_numpy()[own].reshape(-1, models)
-        sizes = np.unique(stratum[own], return_counts=True)[1] // models
+        of_block = np.isin(stratum, block.strata)
+        values = self.rows["estimate"].to_numpy()[of_block].reshape(-1, models)
+        sizes = np.unique(stratum[of_block], return_counts=True)[1] // models
         cluster = (
             None
             if self.trials.cluster is None
-            else _value_places(self.rows[CLUSTER])[own][::models]
+            else _value_places(self.rows[CLUSTER])[of_block][::models]
         )
         return paired(values / unit, np.cumsum(sizes) - sizes, span, cluster)
 

@@ -26,7 +26,7 @@ from polars_scorio.reporting.request import Request
 # A metric, or the function that makes it of draw sizes.
 Drawn: TypeAlias = "Metric | Callable[[DrawSizes], Metric]"
 
-AHEAD = (100, 1_000, 10_000)
+DEFAULT_SIZES = (100, 1_000, 10_000)
 COLUMNS: dict[str, pl.DataType] = {
     "metric": pl.String(),
     "k": pl.Int64(),
@@ -49,9 +49,9 @@ def forecast(
     trials, drawn = bind(frame, roles), drawn_by(metric, k)
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
-    ahead = _Ahead(request, forecast_successes(request))
+    forecasts = _GroupForecasts(request, forecast_successes(request))
     dtype = pl.List(pl.Struct(COLUMNS))
-    rows = pl.col(QUESTIONS).map_batches(ahead, return_dtype=dtype, is_elementwise=True)
+    rows = pl.col(QUESTIONS).map_batches(forecasts, return_dtype=dtype, is_elementwise=True)
     groups = request.groups().select(*trials.groups, rows.alias(RESULTS))
     return tidy_rows(groups).select(*trials.keys, *COLUMNS)
 
@@ -71,7 +71,7 @@ def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
                 f"as in metric=ps.{metric.function}"
             )
         return metric
-    made = metric(AHEAD if k is None else k) if callable(metric) else metric
+    made = metric(DEFAULT_SIZES if k is None else k) if callable(metric) else metric
     if not isinstance(made, Metric):
         raise TypeError(
             f"metric must be one such as ps.pass_at_k, or ps.pass_hat_k([100]), got {metric!r}"
@@ -109,7 +109,7 @@ def forecast_successes(request: Request) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Ahead:
+class _GroupForecasts:
     """The function from the questions of each group to its rows of the forecast."""
 
     request: Request
@@ -122,8 +122,8 @@ class _Ahead:
         shared = [self._of_group(group) for group in fitted.groups]
         columns = [self._of_draws(fitted, k) for k in self._drawn_metric.k if k is not None]
         rows = [
-            [{**facts, **numbers} for numbers in own]
-            for facts, own in zip(shared, zip(*columns, strict=True), strict=True)
+            [{**facts, **numbers} for numbers in of_draws]
+            for facts, of_draws in zip(shared, zip(*columns, strict=True), strict=True)
         ]
         return pl.Series(rows, dtype=pl.List(pl.Struct(COLUMNS)), strict=False)
 

@@ -39,20 +39,20 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
     for metric in metrics:
         low, high = metric.bounds or (-np.inf, np.inf)
         if low > metric.support[0] or high < metric.support[1]:  # they clip the interval
-            own = pl.col("metric") == metric.name
-            estimate = pl.when(own).then(estimate.clip(low, high)).otherwise(estimate)
+            of_metric = pl.col("metric") == metric.name
+            estimate = pl.when(of_metric).then(estimate.clip(low, high)).otherwise(estimate)
     lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())
     outside = (estimate < lo - near) | (estimate > hi + near)
     beyond = pl.col("estimate").is_null() & pl.col("mu").is_not_null()
 
     def check(grouped: pl.DataFrame) -> pl.DataFrame:
         rows = tidy_rows(grouped)
-        found = rows.select(outside=outside.sum(), beyond=beyond.sum()).row(0, named=True)
+        counts = rows.select(outside=outside.sum(), beyond=beyond.sum()).row(0, named=True)
         said = [
             f"{number:,} {'has' if number == 1 else 'have'} {what}"
             for number, what in (
-                (found["outside"], "an estimate outside its own interval"),
-                (found["beyond"], "a k beyond the trials of some question"),
+                (counts["outside"], "an estimate outside its own interval"),
+                (counts["beyond"], "a k beyond the trials of some question"),
             )
             if number
         ]

@@ -85,7 +85,7 @@ class QuestionCells:
 
     @classmethod
     def of_states(cls, states: States, classes: Classes) -> QuestionCells:
-        """Cells of questions of which nothing but counts is known."""
+        """Cells of questions with their counts alone: no answers, rewards or clusters."""
         none = np.zeros(states.groups, dtype=np.int64)
         return cls(classes, pl.DataFrame(), none[:0], states, states, none, none, None)
 

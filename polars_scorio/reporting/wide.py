@@ -37,11 +37,11 @@ def wide_columns(
     """
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
-        others = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
+        beside = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
         for k in metric.k:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
-            for number in (metric.headline, *others):
+            for number in (metric.headline, *beside):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 value = pl.col(number)
                 if number == "estimate" and inference == "calibrated":

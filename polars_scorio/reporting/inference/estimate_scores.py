@@ -79,10 +79,10 @@ class EstimateScores(IndependentScores):
         """Differences of pairs of columns; of a model with a range, the range of the difference."""
         diff, sigma = self.mu[:, a] - self.mu[:, b], np.hypot(self.sigma[:, a], self.sigma[:, b])
         one, other = (Range(self.mu[:, x], self.lo[:, x], self.hi[:, x]) for x in (a, b))
-        ahead, beyond = forecast_difference(one, other), np.isnan(sigma)
+        ranges, beyond = forecast_difference(one, other), np.isnan(sigma)
         lo, hi = (
             np.clip(np.where(beyond, range_, end), -self.limit, self.limit)
-            for range_, end in zip(ahead[1:], self.pair_ends(a, b, c), strict=True)
+            for range_, end in zip(ranges[1:], self.pair_ends(a, b, c), strict=True)
         )
         z = np.where(beyond, np.nan, standardized(diff, sigma))
         return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
@@ -109,19 +109,19 @@ class PricedScores(EstimateScores):
 
     def pair_ends(self, a: Ints, b: Ints, c: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals; both sides reach as far as at the confidence of the critical value."""
-        own = np.arange(len(self.mu))[:, None] * self.mu.shape[1]
-        sides = [(own + side).ravel() for side in (a, b)]
+        first_model = np.arange(len(self.mu))[:, None] * self.mu.shape[1]
+        sides = [(first_model + side).ravel() for side in (a, b)]
         first, second = (self.price.at(side) for side in sides)
-        found = difference_within(first, second, *self._pair_reaches(sides, c))
-        return found.lo.reshape(c.shape), found.hi.reshape(c.shape)
+        ends = difference_within(first, second, *self._pair_reaches(sides, c))
+        return ends.lo.reshape(c.shape), ends.hi.reshape(c.shape)
 
     def _pair_reaches(self, sides: list[Ints], c: Floats) -> list[Reach]:
         """Reaches of both sides of each pair, computed once for each model and critical value."""
         levels, level = np.unique(c.ravel(), return_inverse=True)
         wanted = np.concatenate(sides) * levels.size + np.tile(level.ravel(), 2)
-        own, place = np.unique(wanted, return_inverse=True)
+        distinct, place = np.unique(wanted, return_inverse=True)
         confidence = 2 * scipy.special.ndtr(levels) - 1
-        far = reach(self.price.at(own // levels.size), confidence[own % levels.size])
+        far = reach(self.price.at(distinct // levels.size), confidence[distinct % levels.size])
         halves = np.split(place.ravel(), 2)
         return [Reach(*(values[half] for values in far)) for half in halves]
 
