@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.calibrated.variance_price import GainsOf
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import expected_credit
 from polars_scorio.kernels.posteriors import QuestionPosteriors

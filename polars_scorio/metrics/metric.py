@@ -12,7 +12,8 @@ import polars as pl
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.metrics.metric_arguments import (
     Arguments,
     Bounds,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed
 from polars_scorio.kernels.calibrated.max_price import best_prices
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.draws.credit import any_success
 from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
 from polars_scorio.kernels.posteriors import QuestionPosteriors

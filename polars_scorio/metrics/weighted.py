@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polars_scorio.kernels.calibrated.average_price import average_price
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, fixed
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import QuestionPosteriors, SeparatePosteriors

@@ -10,8 +10,9 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import batches
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.variance_price import Price, fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, prices
 from polars_scorio.kernels.draws.chance_tables import overlap_chances
 from polars_scorio.kernels.draws.credit import all_success
 from polars_scorio.kernels.states import States

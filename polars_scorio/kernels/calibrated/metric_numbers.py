@@ -10,10 +10,11 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.population_mean import population_price
-from polars_scorio.kernels.calibrated.variance_price import GainsOf, Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, prices
 
 
 class Numbers(NamedTuple):
@@ -88,7 +89,7 @@ def credit_numbers(
     --------
     Two questions with two trials each; three trials are a forecast.
 
-    >>> from polars_scorio.kernels.calibrated.variance_price import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
     >>> from polars_scorio.kernels.states import States
     >>> counts, one = np.array([[1, 1], [0, 2]]), np.array([1, 1])
     >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))

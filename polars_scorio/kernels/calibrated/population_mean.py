@@ -7,13 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf
+from polars_scorio.kernels.calibrated.fit_moments import rate_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
-from polars_scorio.kernels.calibrated.variance_price import (
-    CreditSum,
-    GainsOf,
-    Price,
-    rate_moments,
-)
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.posterior_intervals import small_sample_factor
 from polars_scorio.kernels.states import States
 
@@ -56,7 +53,8 @@ def population_price(
     >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
     >>> from polars_scorio.kernels.states import States
     >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-    >>> from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.variance_price import prices
     >>> fitted, gains = Calibrated.fit(states), fixed(np.array([1.0]))
     >>> price = population_price(fitted, gains, *prices(fitted, [gains]), 0.95)
     >>> price.sigma.round(3)  # sqrt(1/2 * 1/2 / 10)

@@ -19,9 +19,10 @@ from polars.dataframe.group_by import GroupBy
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.credit_sums import estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
-from polars_scorio.kernels.calibrated.variance_price import Price, estimates
+from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.kernels.states import States

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.population_mean import population_price
-from polars_scorio.kernels.calibrated.variance_price import Price, fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, prices
 from polars_scorio.kernels.clusters import clustered_variance
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import CASES, HARD, states_of

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
-from polars_scorio.kernels.calibrated.variance_price import fixed
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import CASES, states_of

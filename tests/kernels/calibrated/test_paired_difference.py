@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.paired_difference import difference
-from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import HARD, RAGGED, states_of
 

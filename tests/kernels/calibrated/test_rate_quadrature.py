@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import beta, binom
 
 import polars_scorio as ps
-from polars_scorio.kernels.calibrated import variance_price
+from polars_scorio.kernels.calibrated import fit_moments
 from polars_scorio.kernels.calibrated.blend_price import blend_price
+from polars_scorio.kernels.calibrated.credit_sums import drawn_credit, fixed
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.rate_quadrature import (
@@ -18,7 +19,7 @@ from polars_scorio.kernels.calibrated.rate_quadrature import (
     posterior_sums,
     rate_grid,
 )
-from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import states_of
 
@@ -47,7 +48,7 @@ CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
 @pytest.fixture
 def summed(monkeypatch):
     """Sums in place of polynomials, whatever the degree."""
-    return lambda: monkeypatch.setattr(variance_price, "_MOST_DEGREE", 1)
+    return lambda: monkeypatch.setattr(fit_moments, "_MOST_DEGREE", 1)
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
@@ -88,7 +89,7 @@ def test_the_grid_integrates_any_beta_distribution(c, shape):
 def test_windows_replace_all_successes(smooth):
     n, p = 3000, np.array([0.0, 1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6, 1.0])
     every = np.arange(n + 1)
-    estimates = variance_price.drawn_credit(0 * every + n, every, credit.any_success(200))
+    estimates = drawn_credit(0 * every + n, every, credit.any_success(200))
     moments = estimate_moments(
         n, p, 1 - p, lambda c: np.stack(estimates)[None][..., c], smooth=smooth
     )

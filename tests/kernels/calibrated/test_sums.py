@@ -9,10 +9,11 @@ from scipy.special import gammaln
 from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
-from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.pooling.population_fit import fit_categories
 from polars_scorio.kernels.states import States

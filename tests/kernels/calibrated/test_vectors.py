@@ -8,12 +8,13 @@ import pytest
 
 from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.paired_difference import difference
-from polars_scorio.kernels.calibrated.variance_price import fixed, prices
+from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
 from tests.kernels.calibrated.cases import states_of

@@ -1,0 +1,113 @@
+"""Metrics that credit successes, as sums of credits, with their unbiased estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.error_polynomials import (
+    credit_of,
+    variance_credit,
+    variance_degree,
+)
+from polars_scorio.kernels.draws.expected_credit import expected_credit
+from polars_scorio.kernels.states import States
+
+# The gains of a draw from a question with n trials (see `kernels.draws.credit`), at most 1 in sum.
+GainsOf = Callable[[int], Floats]
+# For questions with n trials: a credit, its complement, the variance of its estimate.
+Polynomials = tuple[Floats, Floats, Floats]
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreditSum:
+    """A weighted sum of metrics, of which the variance is asked for: usually one credit.
+
+    Attributes
+    ----------
+    terms : sequence of tuple
+        Weight of each credit, and its gains by n.
+    known : dict
+        The polynomials that were worked out so far, by n: groups share them.
+    """
+
+    terms: Sequence[tuple[float, GainsOf]]
+    known: dict[int, Polynomials] = field(default_factory=dict)
+
+    def degree(self, n: int) -> int:
+        """Degree of `polynomials`."""
+        return max(variance_degree(n, gains(n).size) for _, gains in self.terms)
+
+    def polynomials(self, n: int) -> Polynomials:
+        """Credit, complement, and variance of the estimate, from n trials of a question."""
+        if n not in self.known:
+            parts = [(weight, gains(n)) for weight, gains in self.terms]
+            credit = np.asarray(sum(weight * credit_of(gains) for weight, gains in parts))
+            rest = np.asarray(sum(weight * complement(gains) for weight, gains in parts))
+            self.known[n] = credit, rest, variance_credit(n, credit)
+        return self.known[n]
+
+    def estimates(self, n: int, c: Ints) -> Floats:
+        """The unbiased estimate for c successes in n trials, and its complement, shape (2, C)."""
+        trials = np.full_like(c, n)
+        parts = [
+            weight * np.stack(drawn_credit(trials, c, gains(n))) for weight, gains in self.terms
+        ]
+        return np.asarray(sum(parts))
+
+
+def fixed(gains: Floats) -> GainsOf:
+    """Gains of a draw that is the same for each question.
+
+    Examples
+    --------
+    >>> fixed(np.array([1.0, 0.0]))(7)
+    array([1., 0.])
+    """
+    return lambda n: gains  # noqa: ARG005 - it is the same for each n
+
+
+def estimate(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
+    """The unbiased estimate of each group, and its complement."""
+    up, down = estimates(states, gains)
+    return states.mean(up), states.mean(down)
+
+
+def estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
+    """The unbiased estimate of a question in each state, and its complement."""
+    n, c = states.counts.sum(axis=1), states.counts[:, 1]
+    up, down = np.empty((2, n.size))
+    for size in np.unique(n).tolist():
+        rows = n == size
+        up[rows], down[rows] = drawn_credit(n[rows], c[rows], gains(size))
+    return up, down
+
+
+def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
+    """The unbiased estimate of questions from which the same draw is made, and its complement."""
+    missed = _unearned_credit(gains) + expected_credit(n, n - c, gains[::-1])
+    return expected_credit(n, c, gains), missed
+
+
+def complement(gains: Floats) -> Floats:
+    """One less the credit of 0..k successes.
+
+    Examples
+    --------
+    >>> complement(np.array([0.5, 0.25]))
+    array([1.  , 0.5 , 0.25])
+    """
+    # Summed from the other end, so that a small rest keeps its digits.
+    rest: Floats = _unearned_credit(gains) + credit_of(gains[::-1])[::-1]
+    return rest
+
+
+def _unearned_credit(gains: Floats) -> float:
+    """One less the sum of the gains, or 0 if only rounding is left."""
+    left = 1 - float(gains.sum())
+    return left if left > _ROUNDING else 0.0
