@@ -15,8 +15,9 @@ from polars_scorio.decisions.strata_arrays import STRATUM, Block
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
-from polars_scorio.kernels.simultaneous.probability_best import p_best_paired, shrinkage_paired
+from polars_scorio.kernels.simultaneous.probability_best import p_best_paired
 from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse
+from polars_scorio.kernels.simultaneous.signal_share import signal_share_paired
 from polars_scorio.kernels.simultaneous.step_down import (
     Critical,
     Decided,
@@ -152,7 +153,8 @@ class SampledScores:
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""
         models = self.models
-        return p_best_paired(replace(models, mean=shrinkage_paired(models)[:, None] * models.mean))
+        shrinkage = np.sqrt(signal_share_paired(models))
+        return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns, by critical values."""

@@ -17,13 +17,9 @@ from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import paired
-from polars_scorio.kernels.simultaneous.probability_best import (
-    p_best,
-    p_best_paired,
-    shrinkage,
-    shrinkage_paired,
-)
+from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
 from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse, rank_ranges
+from polars_scorio.kernels.simultaneous.signal_share import signal_share, signal_share_paired
 from polars_scorio.kernels.simultaneous.step_down import (
     all_pairs_critical,
     decided_by_score,
@@ -80,7 +76,7 @@ def benchmark_logs(truth, questions, n, rng):
         all_pairs_critical(np.full(len(mean), mean.shape[1]), CONFIDENCE),
         baseline_of_each(sigma, CONFIDENCE),
         p_best(mean, sigma),
-        p_best(shrinkage(mean, sigma)[:, None] * mean, sigma),
+        p_best(np.sqrt(signal_share(mean, sigma))[:, None] * mean, sigma),
     )
 
 
@@ -103,7 +99,7 @@ def population_logs(truth, questions, n, rng):
         paired_critical(both, *pairs, CONFIDENCE),
         max_t_of_each(both, CONFIDENCE),
         p_best_paired(both),
-        p_best_paired(replace(both, mean=shrinkage_paired(both)[:, None] * both.mean)),
+        p_best_paired(replace(both, mean=np.sqrt(signal_share_paired(both))[:, None] * both.mean)),
     )
 
 

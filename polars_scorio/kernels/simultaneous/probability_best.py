@@ -11,7 +11,7 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import batches, slices
 from polars_scorio.kernels.simultaneous.fixed_draws import EVEN, normal_draws
-from polars_scorio.kernels.simultaneous.paired_means import Paired, of_pairs
+from polars_scorio.kernels.simultaneous.paired_means import Paired
 
 _REACH = 7.0  # standard deviations: what lies beyond has a chance of 1e-12
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -154,75 +154,6 @@ def _mean_of_alike(share: Floats, alike: Ints) -> Floats:
     np.add.at(total, (row, alike), share)
     np.add.at(number, (row, alike), 1.0)
     return np.asarray(total[row, alike] / number[row, alike])
-
-
-def shrinkage(mu: Floats, sigma: Floats) -> Floats:
-    """Share of the gaps between independent models that is left without their noise [1]_.
-
-    The first of many models owes a part of its lead to luck: gaps in posteriors are smaller than
-    those that are seen.
-
-    Parameters
-    ----------
-    mu, sigma : ndarray of float, shape (S, L)
-        As for `p_best`.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``sqrt(B)``, ``B = max(0, 1 - (L - 3) / Q)``, with Q the squares of the distances from the
-        weighted mean, in units of sigma: models that are normal around a mean of their own have
-        posteriors of B times the distances and of B times the variances, so that only
-        ``sqrt(B)`` times the gaps matter. 1 for up to three models, and if a model has no sigma.
-
-    References
-    ----------
-    .. [1] B. Efron, C. Morris (1973), Journal of the American Statistical Association 68, 117-130:
-       James and Stein's estimator, towards the mean.
-
-    Examples
-    --------
-    >>> shrinkage(np.array([[0.0, 1.0, 2.0, 3.0]]), np.ones((1, 4))).round(3)  # Q = 5
-    array([0.894])
-    """
-    here = np.isfinite(mu) & np.isfinite(sigma)
-    known = ~(here & (sigma <= 0)).any(axis=1)
-    weight = np.divide(1, sigma**2, out=np.zeros_like(mu), where=here & (sigma > 0))
-    own = np.where(here, mu, 0.0)
-    total = weight.sum(axis=1)
-    centre = np.divide((weight * own).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
-    spread = (weight * (own - centre[:, None]) ** 2).sum(axis=1)
-    return np.where(known, _remaining_share(spread, here), 1.0)
-
-
-def shrinkage_paired(models: Paired) -> Floats:
-    """Share of the gaps that is left without their noise, for models on the same questions.
-
-    Q is ``2 / L`` times the sum of the squared z of all pairs: for independent models of one sigma
-    the same number, and ``L - 1`` on average for equal ones whatever their correlations.
-
-    Examples
-    --------
-    >>> models = Paired.of_moments(np.arange(4.0)[None], np.eye(4)[None], np.array([9.0]))
-    >>> shrinkage_paired(models).round(3)
-    array([0.894])
-    """
-    here = np.isfinite(models.mean)
-    mean = np.where(here, models.mean, 0.0)
-    square = (mean[:, :, None] - mean[:, None, :]) ** 2
-    variance = of_pairs(models.covariance)
-    with np.errstate(divide="ignore"):
-        z = np.divide(square, variance, out=np.zeros_like(square), where=square > 0)
-    both = here[:, :, None] & here[:, None, :]
-    spread = z.sum(axis=(1, 2), where=both) / np.maximum(here.sum(axis=1), 1)
-    return _remaining_share(spread, here)
-
-
-def _remaining_share(spread: Floats, here: Mask) -> Floats:
-    """Remaining share of the gaps, from the squares of the distances from the mean."""
-    noise = np.maximum(here.sum(axis=1) - 3.0, 0.0)
-    part = np.divide(noise, spread, out=np.sign(noise), where=spread > 0)
-    return np.asarray(np.sqrt(np.maximum(1 - part, 0.0)))
 
 
 def _share_of_draws(models: Paired, draws: Floats) -> Floats:

@@ -10,7 +10,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.probability_best import p_best, shrinkage
+from polars_scorio.kernels.simultaneous.probability_best import p_best
+from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.kernels.simultaneous.step_down import (
     Critical,
     Decided,
@@ -157,4 +158,5 @@ class IndependentScores(ABC):
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""
         ranked = self.ranked
-        return p_best(shrinkage(ranked, self.sigma)[:, None] * ranked, self.sigma)
+        share = signal_share(ranked, self.sigma)
+        return p_best(np.sqrt(share)[:, None] * ranked, self.sigma)

@@ -1,7 +1,5 @@
 """The chance to be the best, against quadrature, closed forms and simulation."""
 
-import dataclasses
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -9,12 +7,7 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_t
 
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
-from polars_scorio.kernels.simultaneous.probability_best import (
-    p_best,
-    p_best_paired,
-    shrinkage,
-    shrinkage_paired,
-)
+from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
 
 
 def by_quadrature(mu, sigma):
@@ -144,52 +137,3 @@ def test_odd_paired_strata_have_defined_chances():
     np.testing.assert_array_equal(p_best_paired(paired(values[:, :1], np.array([0]), 1.0)), [[1.0]])
     assert np.isnan(p_best_paired(paired(values[:1], np.array([0]), 1.0))).all()
     np.testing.assert_array_equal(p_best_paired(paired(values[:1, :1], np.array([0]), 1.0)), 1)
-
-
-def leads(truth, paired_too):
-    """What is said of the first of each row, and how often it is the best; ties share."""
-    random = np.random.default_rng(4)
-    logs, models = truth.shape
-    mu, sigma = truth + 0.0127 * random.normal(size=truth.shape), np.full(truth.shape, 0.0127)
-    first = mu.argmax(axis=1)[:, None]
-    best = truth == truth.max(axis=1, keepdims=True)
-    said = [p_best(shrinkage(mu, sigma)[:, None] * mu, sigma)]
-    if paired_too:
-        known = Paired.of_moments(
-            mu, np.full((logs, 1, 1), 0.0127**2) * np.eye(models), np.full(logs, np.inf)
-        )
-        shrunk = dataclasses.replace(known, mean=shrinkage_paired(known)[:, None] * mu)
-        said.append(p_best_paired(shrunk))
-    return [
-        np.take_along_axis(each, first, axis=1).mean()
-        for each in (best / best.sum(axis=1, keepdims=True), *said)
-    ]
-
-
-@pytest.mark.slow
-def test_the_first_of_many_equal_models_owes_its_lead_to_luck():
-    so, *said = leads(np.full((300, 20), 0.5), paired_too=True)
-    assert so == pytest.approx(0.05)  # an exact share: far below the default, 1e-6
-    # Without shrinkage .34 is said.
-    assert max(said) < 0.16
-
-
-def test_the_first_is_the_best_as_often_as_it_is_said():
-    truth = np.random.default_rng(6).normal(0.5, 0.03, (1500, 20))
-    so, said = leads(truth, paired_too=False)
-    assert said == pytest.approx(so, abs=0.035)  # three standard errors of 1,500 logs
-
-
-@pytest.mark.parametrize(
-    ("mu", "sigma", "left"),
-    [
-        pytest.param([0.1, 0.2, 0.9], [0.1, 0.1, 0.1], 1, id="three models"),
-        pytest.param([0.5] * 5, [0.1] * 5, 0, id="all the same"),
-        pytest.param([0.5] * 5, [0.1] * 4 + [0.0], 1, id="one without sigma"),
-        pytest.param([0.1, 0.2, 0.9, np.nan], [0.1, 0.1, 0.1, np.nan], 1, id="a null"),
-        pytest.param([0.1, 0.2, 0.3, 9.0], [0.1] * 4, 1, id="one far ahead"),
-    ],
-)
-def test_odd_strata_are_shrunk_by_a_defined_part(mu, sigma, left):
-    # One far ahead: 1 / 5,900 is missing.
-    assert shrinkage(np.array([mu]), np.array([sigma]))[0] == pytest.approx(left, abs=1e-3)
