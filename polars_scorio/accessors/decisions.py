@@ -53,7 +53,8 @@ class DecisionMethods(Accessor[FrameT]):
             by..., metric, k  the stratum and what was compared
             model_a, model_b  the models; with a baseline it is `model_b`
             diff              mu of model_a minus mu of model_b
-            sigma             root of the sum of both squared sigmas
+            sigma             root of the sum of both squared sigmas; calibrated, of the price that
+                              the pair has
             z                 diff in units of sigma; 0 where there is no difference
             prob              one-sided probability that the order is right: Phi(abs(z))
             lo, hi            interval of diff at `confidence`, two-sided; of all pairs at once if
@@ -63,9 +64,14 @@ class DecisionMethods(Accessor[FrameT]):
 
             How diff is distributed follows from `inference`: published, it is normal and clipped
             to the bounds; pooled, it has a Beta distribution on the range of the metric;
-            calibrated, both sides add their priced noise, and near a bound what is left of their
-            own interval [3]_. For k beyond the trials of a side, diff is that of two predictions,
-            lo and hi are the worst ends of two ranges, and there is no verdict.
+            calibrated, it has one of two prices. The price of the trials: both sides add their
+            priced noise, and near a bound what is left of their own interval [3]_. The price of the
+            pairs: the variance of the differences of single questions, with Student's distribution,
+            as with ``target="population"`` but without clusters. Trials are independent given the
+            question, so either is right; a pair has the second if the first is not clearly shorter
+            (.85), as with one trial of each question. For k beyond the trials of a side, diff is
+            that of two predictions, lo and hi are the worst ends of two ranges, and there is no
+            verdict.
 
             With ``target="population"``: diff is the mean of the differences d of the questions,
             sigma its standard error, ``sigma^2 = s_d^2 / M + (M s_d^2 + 2 R^2) / ((E + 1) M (M +
@@ -103,7 +109,7 @@ class DecisionMethods(Accessor[FrameT]):
         At once: the critical value c takes the place of z (of Student's t). For all pairs it is
         that of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, on a
         population that of the largest t of the estimated covariance, by draws that never change.
-        Calibrated sides reach as far as at the confidence 2 Phi(c) - 1. Verdicts are made step by
+        Which price a calibrated pair has does not depend on c. Verdicts are made step by
         step [5]_: once some pairs are told apart, the others need a smaller c. So that lo, hi
         always agree with `better`, a pair that a later step tells apart has the interval at the c
         of that step; all others have that of the first. In simulations of 2 to 50 models all of

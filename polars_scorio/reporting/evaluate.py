@@ -13,8 +13,10 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row, RowNumbers
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
 from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.question_values import value_columns
 from polars_scorio.reporting.question_cells import GROUP, QuestionCells
 from polars_scorio.reporting.report_columns import ReportColumns
 from polars_scorio.reporting.request import Request
@@ -41,7 +43,7 @@ class Evaluation:
         """The keys of all groups with their rows; of all groups at once, which share states."""
         cells = self.request.cells(groups[QUESTIONS], per_question=bool(self.columns.question))
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
-        rows = self._cell_rows(facts, self._row_numbers(cells))
+        rows = self._cell_rows(facts, self._row_columns(cells))
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
         return groups.drop(QUESTIONS).with_columns(lists.to_series(1).alias(RESULTS))
 
@@ -56,13 +58,28 @@ class Evaluation:
         order = [(metric.name, k) for metric, _ in self.request.metrics for k in metric.k]
         return {row: known[row] for row in order}
 
-    def _cell_rows(self, facts: pl.DataFrame, numbers: RowNumbers) -> pl.DataFrame:
+    def _row_columns(self, cells: QuestionCells) -> dict[Row, pl.DataFrame]:
+        """The columns of each row, with those that comparisons need if they are wanted."""
+        columns = {row: numbers.columns() for row, numbers in self._row_numbers(cells).items()}
+        if VALUES in self.columns.hidden:
+            choice, question = self.request.choice, self.request.trials.question.name
+            paired = [
+                (metric, view)
+                for metric, view in self.request.metrics
+                if metric.per_question
+                and isinstance(choice.inference_of(metric, view), CalibratedInference)
+            ]
+            for row, values in value_columns(paired, cells, question).items():
+                columns[row] = columns[row].with_columns(values.alias(VALUES))
+        return columns
+
+    def _cell_rows(self, facts: pl.DataFrame, numbers: dict[Row, pl.DataFrame]) -> pl.DataFrame:
         """All rows of each cell, cell after cell."""
         cell, row = np.divmod(np.arange(len(facts) * len(numbers)), len(numbers))
         labels = pl.DataFrame([*zip(*numbers, strict=True)], ["metric", "k"])
         # Row after row, to be taken cell after cell; null for a number that an inference lacks.
         all_columns = pl.DataFrame(schema=self.columns.computed)
-        known = [all_columns, *(each.columns() for each in numbers.values())]
+        known = [all_columns, *numbers.values()]
         by_row = pl.concat(known, how="diagonal").select(all_columns.columns)
         of_cells = [*facts[cell], *labels[row], *by_row[row * len(facts) + cell]]
         return pl.DataFrame(of_cells).cast(self.columns.schema)  # type: ignore[arg-type]  # a dict is a mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -103,6 +103,13 @@ class QuestionCells:
     def group_of_cell(self) -> Ints:
         """The group of each cell."""
         return self.group if self.per_question else np.arange(self.states.groups)
+
+    def by_question(self) -> QuestionCells:
+        """The same questions, each a cell of its own, without prior trials."""
+        counts = count_matrix(self.flat, class_columns(self.classes))
+        every = np.arange(len(self.flat))
+        states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
+        return replace(self, states=states)
 
     def seen_as(self, view: View, states: States | None = None) -> States:
         """The states of the cells, or others of the same classes, as a metric looks at them."""

@@ -89,7 +89,7 @@ def grouped_rows(
     refuse_repeats(columns.shown)
     if overall == "macro":
         columns = columns.with_intervals()
-    groups = request.groups(per_question=per_question, questions=questions)
+    groups = request.groups(per_question=columns.names_questions, questions=questions)
     sampled = CLUSTER in columns.hidden or request.choice.target == "population"
     if trials.cluster is not None and sampled:
         groups = checked(groups, check_sample(trials, class_columns(request.classes)))

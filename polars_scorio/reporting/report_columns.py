@@ -10,7 +10,11 @@ from polars_scorio.arguments import Per
 from polars_scorio.counting.cluster_membership import cluster_dtype
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.metrics.summary import NUMBERS
-from polars_scorio.reporting.inference.cell_numbers import INTERVAL_DTYPES, PRICE, PRICE_DTYPE
+from polars_scorio.reporting.inference.cell_numbers import (
+    COMPARISON_DTYPES,
+    INTERVAL_DTYPES,
+    VALUES,
+)
 from polars_scorio.reporting.question_cells import CLUSTERS, UNSCORED
 
 
@@ -72,8 +76,13 @@ class ReportColumns:
         return replace(self, hidden=self.hidden | INTERVAL_DTYPES)
 
     def with_price(self) -> ReportColumns:
-        """The columns with the price of an estimate, for comparisons of calibrated numbers."""
-        return replace(self, hidden=self.hidden | {PRICE: PRICE_DTYPE})
+        """The columns with those that comparisons of calibrated numbers need."""
+        return replace(self, hidden=self.hidden | COMPARISON_DTYPES)
+
+    @property
+    def names_questions(self) -> bool:
+        """Whether the questions of a group need their names."""
+        return bool(self.question) or VALUES in self.hidden
 
     def with_cluster(self, trials: Trials) -> ReportColumns:
         """The columns with the cluster of a question, if the log has clusters."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy
 
@@ -12,15 +10,6 @@ from polars_scorio.kernels.calibrated.variance_price import Price
 
 _END = 1e-12  # from a bound: as good as on it
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
-
-
-class Reach(NamedTuple):
-    """An interval and how far comparisons reach from its centre, each of shape (G,)."""
-
-    lo: Floats
-    hi: Floats
-    down: Floats
-    up: Floats
 
 
 def interval(
@@ -53,34 +42,16 @@ def interval(
     >>> lo.round(4), hi.round(4)
     (array([0.3983]), array([0.6017]))
     """
-    lo, hi, _, _ = reach(price, confidence, cap)
-    return lo, hi
-
-
-def reach(price: Price, confidence: Floats | float, cap: Floats | Ints | None = None) -> Reach:
-    """The interval, and how far it reaches for a comparison.
-
-    Away from the bounds a comparison takes the priced noise, at a bound the end of the interval.
-
-    Parameters
-    ----------
-    price, confidence, cap
-        As for `interval`.
-    """
-    noise = -scipy.special.ndtri((1 - confidence) / 2) * np.sqrt(price.variance * price.factor)
+    tail = (1 - confidence) / 2
     if not price.bounded:
-        noise = price.width * noise
-        return Reach(price.mu - noise, price.mu + noise, noise, noise)
-    distance = _bound_distance(price)
-    lo, hi = _interval_ends(price, _effective_questions(price, distance, cap), confidence)
-    own = distance * noise
-    down = own + (1 - distance) * (price.estimate - lo)
-    up = own + (1 - distance) * (hi - price.estimate)
-    low, width = price.low, price.width
-    return Reach(low + width * lo, low + width * hi, width * down, width * up)
+        noise = price.width * -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
+        return price.mu - noise, price.mu + noise
+    questions = _capped_questions(effective_questions(price), bound_distance(price), cap)
+    lo, hi = unit_interval(price, questions, tail)
+    return price.low + price.width * lo, price.low + price.width * hi
 
 
-def _bound_distance(price: Price) -> Floats:
+def bound_distance(price: Price) -> Floats:
     """How far the estimate lies from the nearer bound, from 0 (on it) to 1, against its noise."""
     square = np.minimum(price.estimate, price.rest) ** 2
     both = square + price.variance
@@ -88,24 +59,29 @@ def _bound_distance(price: Price) -> Floats:
     return distance
 
 
-def _effective_questions(price: Price, distance: Floats, cap: Floats | Ints | None) -> Floats:
+def effective_questions(price: Price) -> Floats:
     """Bernoulli questions with the variance of the estimate; infinite where it has none."""
+    distance = bound_distance(price)
     own = distance * price.estimate * price.rest
     model = (1 - distance) * price.mean * price.mean_rest
     noise = price.variance * (1 + (price.factor - 1) * distance)
-    questions = np.divide(own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0)
-    if cap is not None:
-        above = np.where(np.isfinite(questions), np.maximum(questions - cap, 0.0), 0.0)
-        questions = questions - (1 - distance) * above
+    questions: Floats = np.divide(
+        own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
+    )
     return questions
 
 
-def _interval_ends(
-    price: Price, questions: Floats, confidence: Floats | float
-) -> tuple[Floats, Floats]:
-    """Both ends on the unit scale."""
+def _capped_questions(questions: Floats, distance: Floats, cap: Floats | Ints | None) -> Floats:
+    """At most `cap` effective questions where the estimate is near a bound."""
+    if cap is None:
+        return questions
+    above = np.where(np.isfinite(questions), np.maximum(questions - cap, 0.0), 0.0)
+    return np.asarray(questions - (1 - distance) * above)
+
+
+def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tuple[Floats, Floats]:
+    """Both ends on the unit scale, from effective questions and the chance beyond either end."""
     known, finite = ~np.isnan(questions), np.isfinite(questions)
-    tail = (1 - confidence) / 2
     some = np.where(finite, questions, 1.0)
     x, y = price.estimate * some, price.rest * some
     lo = np.where(price.estimate > _END, _beta_quantile(x, y + 1, tail, upper=False), 0.0)

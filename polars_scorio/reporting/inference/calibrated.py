@@ -36,13 +36,12 @@ from polars_scorio.reporting.inference.cell_numbers import (
     clipped_numbers,
     read_price,
 )
-from polars_scorio.reporting.inference.estimate_scores import (
-    EstimateScores,
-    PricedScores,
-    StretchedScores,
-)
+from polars_scorio.reporting.inference.estimate_scores import EstimateScores
+from polars_scorio.reporting.inference.priced_scores import PricedScores
+from polars_scorio.reporting.inference.question_values import read_question_values
 from polars_scorio.reporting.inference.sampled_numbers import sampled_numbers
 from polars_scorio.reporting.inference.stratum_means import root_of_squares, unless_lacking
+from polars_scorio.reporting.inference.stretched_scores import StretchedScores
 from polars_scorio.reporting.inference.vote_numbers import vote_numbers
 from polars_scorio.reporting.question_cells import QuestionCells
 
@@ -99,14 +98,17 @@ class CalibratedInference:
     def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
         """The models of strata, from rows of a report.
 
-        Differences reach as far as the price of both estimates; or, if the rows have no price
-        because they are means over strata, as far as their intervals.
+        Differences have the price of the trials or that of the paired questions; or, if the rows
+        have no price because they are means over strata, they reach as far as their intervals.
         """
-        mu, sigma, lo, hi = (rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi"))
+        numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
         limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
         if PRICE in rows.columns:
             price = read_price(rows, metric).at(places.ravel())
-            return PricedScores(mu, sigma, limit, lo, hi, price)
+            questions = read_question_values(rows, places, price.low, price.width)
+            single = (rows["trials"] == rows["questions"]).to_numpy()[places]
+            return PricedScores.floored(numbers, limit, price, questions, single)
+        mu, sigma, lo, hi = numbers
         z = float(scipy.special.ndtri((1 + self.confidence) / 2))
         return StretchedScores(mu, sigma, limit, lo, hi, z)
 

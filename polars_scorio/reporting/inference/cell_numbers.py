@@ -20,10 +20,15 @@ from polars_scorio.metrics.summary import NUMBERS
 CENTER, REACH = ":center", ":reach"
 # The variance estimate that comparisons of calibrated numbers need.
 PRICE = ":price"
+# The estimates of the questions, in an order that all models share, for the same purpose.
+VALUES = ":values"
 _PRICE_PARTS = [field.name for field in fields(Price)][:6]
 # Columns that rows of a report have inside a plan, for means over strata and for comparisons.
 INTERVAL_DTYPES: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
-PRICE_DTYPE = pl.Struct(dict.fromkeys(_PRICE_PARTS, pl.Float64()))
+COMPARISON_DTYPES: dict[str, pl.DataType] = {
+    PRICE: pl.Struct(dict.fromkeys(_PRICE_PARTS, pl.Float64())),
+    VALUES: pl.List(pl.Float64()),
+}
 
 
 class CellNumbers(NamedTuple):

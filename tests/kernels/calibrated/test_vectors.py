@@ -13,7 +13,6 @@ from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
-from polars_scorio.kernels.calibrated.paired_difference import difference
 from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
@@ -79,14 +78,6 @@ def test_forecasts_blends_and_the_best_of_k(group):
         states = States.tally(counts, 0 * counts, 0 * questions, questions, 1)
         (price,) = best_prices(states, np.array(group["w"], dtype=float), [case["k"]])
         check(price_numbers(price, case["confidence"]), case)
-
-
-@pytest.mark.parametrize("case", VECTORS.get("differences", []))
-def test_differences(case):
-    sides = [prices(Calibrated.fit(binary(case[side])), [fixed(gains(case))])[0] for side in "ab"]
-    found = difference(*sides, case["confidence"])
-    known = [case[x] for x in ("mu", "sigma", "lo", "hi")]
-    np.testing.assert_allclose(np.ravel(found), known, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize("case", VECTORS.get("misfit", []))

@@ -1,43 +1,45 @@
-"""Models by their unbiased estimates: how far differences reach."""
+"""Models by their unbiased estimates: what all their differences share."""
 
-from math import hypot, inf
+from math import inf
 
 import numpy as np
-import pytest
 
-from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.reporting.inference.estimate_scores import PricedScores, StretchedScores
+from polars_scorio.reporting.inference.stretched_scores import StretchedScores
 
-MU, SIGMA = np.array([[0.8, 0.5]]), np.array([[0.04, 0.03]])
-LO, HI = np.array([[0.7, 0.45]]), np.array([[0.85, 0.56]])
-PAIR = np.array([0]), np.array([1])
+MU, SIGMA = np.array([[0.9, 0.5, 0.1]]), np.full((1, 3), 0.05)
 Z = 1.959963984540054
+A, B = np.triu_indices(3, 1)
 
 
-def test_means_over_strata_reach_as_far_as_their_intervals():
-    scores = StretchedScores(MU, SIGMA, inf, LO, HI, Z)
-    pair = scores.pair_differences(*PAIR, np.array([[Z]]))
-    assert pair.sigma.item() == pytest.approx(0.05)
-    assert pair.lo.item() == pytest.approx(0.3 - hypot(0.1, 0.06))
-    assert pair.hi.item() == pytest.approx(0.3 + hypot(0.05, 0.05))
-    wider = scores.pair_differences(*PAIR, np.array([[2 * Z]]))
-    assert wider.hi.item() == pytest.approx(0.3 + 2 * hypot(0.05, 0.05))
+def scores(limit=inf):
+    return StretchedScores(MU, SIGMA, limit, MU - Z * SIGMA, MU + Z * SIGMA, Z)
 
 
-def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
-    scores = StretchedScores(MU, np.array([[np.nan, 0.03]]), inf, LO, HI, Z)
-    pair = scores.pair_differences(*PAIR, np.array([[Z]]))
-    # The ends of both ranges: 0.7 - 0.56 and 0.85 - 0.45.
-    assert (pair.lo.item(), pair.hi.item()) == pytest.approx((0.14, 0.4))
-    assert np.isnan(pair.z.item())
-    assert not pair.without_zero().item()
+def test_a_pair_is_decided_if_its_interval_leaves_out_zero():
+    # Differences of .4, .8 and .4, each with a sigma of .0707.
+    decided = scores().decided_pairs(A, B)
+    assert decided(np.array([Z]), np.array([0])).tolist() == [[True, True, True]]
+    assert decided(np.array([6.0]), np.array([0])).tolist() == [[False, True, False]]
+    better, worse = scores().counts_at(np.array([[6.0]]), np.array([0]))
+    assert (better.tolist(), worse.tolist()) == ([[0, 0, 1]], [[1, 0, 0]])
 
 
-def test_a_pair_is_decided_where_the_reaches_leave_out_zero():
-    price = Price(MU[0], 1 - MU[0], MU[0], 1 - MU[0], SIGMA[0] ** 2, np.ones(2))
-    scores = PricedScores(MU, SIGMA, inf, LO, HI, price)
-    decided = scores.decided_pairs(*PAIR)
-    for c in (1.0, 3.0, 5.0):
-        down, up = scores.reach_at(np.array([c]), np.array([0]))
-        apart = hypot(down[0, 0], up[0, 1]) < 0.3
-        assert decided(np.array([c]), np.array([0])).tolist() == [[apart]]
+def test_bounds_without_width_leave_no_difference():
+    decided = scores(limit=0.0).decided_pairs(A, B)
+    assert not decided(np.array([0.1]), np.array([0])).any()
+
+
+def test_a_model_with_a_range_is_not_ranked_and_not_compared():
+    ranged = StretchedScores(MU, np.array([[np.nan, 0.1, 0.1]]), inf, MU - 0.2, MU + 0.2, Z)
+    assert np.isnan(ranged.ranked).tolist() == [[True, False, False]]
+    found = ranged.pair_differences(A, B, np.full((1, 3), Z))
+    assert np.isnan(found.z).tolist() == [[True, True, False]]
+    # The worst ends of both ranges.
+    assert np.allclose(found.lo[0, 0], 0.4 - 0.4)
+    assert np.isnan(ranged.z_of_neighbours(np.array([[0, 1, 2]]))).tolist() == [[True, False]]
+
+
+def test_all_pairs_of_a_model_hold_at_the_largest_value_of_the_stratum():
+    (c,) = scores().row_critical(0.95)
+    assert c.size == 1
+    assert Z < c[0] < 3

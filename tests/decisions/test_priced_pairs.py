@@ -1,0 +1,147 @@
+"""Comparisons of calibrated estimates on the same questions: the laws of their intervals."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_scorio as ps
+from tests.decisions.counted import counted
+
+CALIBRATED = {"inference": "calibrated"}
+
+
+def single_trials(both, first, second, neither):
+    """One trial a question of two models, from the table of McNemar's test."""
+    a = [1] * both + [1] * first + [0] * second + [0] * neither
+    b = [1] * both + [0] * first + [1] * second + [0] * neither
+    return counted(np.array([[a, b]]), 1)
+
+
+@st.composite
+def logs(draw):
+    """Successes of three models at the same questions, with as many trials each."""
+    questions, n = draw(st.integers(2, 10)), draw(st.sampled_from([1, 2, 4]))
+    rows = st.lists(st.integers(0, n), min_size=questions, max_size=questions)
+    return np.array([[draw(rows) for _ in range(3)]]), n
+
+
+def only(rows, **models):
+    """The single row of a pair."""
+    return rows.filter(**models).row(0, named=True)
+
+
+# --- one trial of each question
+
+
+@pytest.mark.parametrize(("confidence", "lo", "hi"), [(0.95, 0.040, 0.168), (0.99, 0.019, 0.188)])
+def test_a_table_of_discordant_questions_is_decided(confidence, lo, hi):
+    # Like EvalPlus: 100 both, 23 only the first, 6 only the second, 35 neither. McNemar: p = .003.
+    rows = single_trials(100, 23, 6, 35).compare(ps.avg(), confidence=confidence, **CALIBRATED)
+    row = rows.row(0, named=True)
+    assert (row["lo"], row["hi"]) == pytest.approx((lo, hi), abs=5e-4)
+    assert row["better"] == row["model_a"]
+
+
+def test_without_a_discordant_question_the_unseen_ones_remain():
+    row = single_trials(18, 0, 0, 12).compare(ps.avg(), **CALIBRATED).row(0, named=True)
+    # Student's t with 29 degrees of freedom, times the root of 2 / (30 * 31).
+    half = 2.045229642132703 * (2 / (30 * 31)) ** 0.5
+    assert (row["diff"], row["z"], row["better"]) == (0, 0, None)
+    assert (row["lo"], row["hi"]) == pytest.approx((-half, half), rel=1e-9)
+
+
+def test_two_saturated_models_with_one_trial_each():
+    row = single_trials(30, 0, 0, 0).compare(ps.avg(), **CALIBRATED).row(0, named=True)
+    assert (row["lo"], row["hi"]) == pytest.approx((-0.0948, 0.0948), abs=5e-5)
+
+
+def test_a_single_question_has_the_price_of_its_trials():
+    rows = counted(np.array([[[3], [1]]]), 4).compare(ps.avg(), **CALIBRATED)
+    assert rows.select("diff", "sigma", "lo", "hi").null_count().row(0) == (0, 0, 0, 0)
+
+
+# --- laws
+
+
+@given(logs())
+def test_a_pair_depends_on_nothing_but_its_two_models(log):
+    c, n = log
+    three = counted(c, n).compare(ps.avg(), **CALIBRATED)
+    two = counted(c[:, :2], n).compare(ps.avg(), **CALIBRATED)
+    assert only(three, model_a=0, model_b=1) == pytest.approx(only(two), nan_ok=True)
+
+
+@given(logs())
+def test_swapping_two_models_mirrors_their_interval(log):
+    c, n = log
+    straight = only(counted(c, n).compare(ps.avg(), **CALIBRATED), model_a=0, model_b=1)
+    swapped = counted(c[:, [1, 0, 2]], n).compare(ps.avg(), **CALIBRATED)
+    turned = only(swapped, model_a=0, model_b=1)
+    # The same sums in another order: rounding.
+    assert (turned["lo"], turned["hi"]) == pytest.approx(
+        (-straight["hi"], -straight["lo"]), abs=1e-12
+    )
+    assert turned["sigma"] == pytest.approx(straight["sigma"], rel=1e-12)
+
+
+@given(logs())
+def test_simultaneous_intervals_contain_single_ones(log):
+    c, n = log
+    single = counted(c, n).compare(ps.avg(), **CALIBRATED)
+    every = counted(c, n).compare(ps.avg(), simultaneous=True, **CALIBRATED)
+    assert (every["lo"] <= single["lo"] + 1e-12).all()
+    assert (every["hi"] >= single["hi"] - 1e-12).all()
+    assert every["sigma"].equals(single["sigma"])
+
+
+@given(logs())
+def test_more_confidence_gives_longer_intervals(log):
+    c, n = log
+    levels = [
+        counted(c, n).compare(ps.avg(), confidence=level, **CALIBRATED)
+        for level in (0.5, 0.95, 0.999)
+    ]
+    for narrow, wide in pairwise(levels):
+        assert (wide["lo"] <= narrow["lo"] + 1e-12).all()
+        assert (wide["hi"] >= narrow["hi"] - 1e-12).all()
+
+
+@given(logs())
+def test_identical_models_differ_by_nothing(log):
+    c, n = log
+    row = only(counted(c[:, [0, 0]], n).compare(ps.avg(), **CALIBRATED))
+    assert (row["diff"], row["z"], row["better"]) == (0, 0, None)
+    assert row["lo"] == -row["hi"]
+
+
+@given(logs())
+def test_ranks_follow_the_verdicts(log):
+    c, n = log
+    pairs = counted(c, n).compare(ps.avg(), simultaneous=True, **CALIBRATED)
+    ranks = counted(c, n).rank(ps.avg(), **CALIBRATED)
+    for row in ranks.iter_rows(named=True):
+        mine = (pl.col("model_a") == row["model"]) | (pl.col("model_b") == row["model"])
+        lost = pairs.filter(mine & (pl.col("better") != row["model"])).height
+        won = pairs.filter(better=row["model"]).height
+        assert (row["rank_lo"], row["rank_hi"]) == (1 + lost, 3 - won)
+
+
+@pytest.mark.parametrize(
+    "metric", [ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(2), ps.maj_at_k(2), ps.max_at_k(2)]
+)
+def test_neither_row_order_nor_names_of_questions_matter(metric):
+    random = np.random.default_rng(6)
+    log = counted(random.binomial(3, random.random((1, 3, 8))), 3)
+    rows = log.compare(metric, **CALIBRATED)
+    names = pl.col("question").replace_strict(dict(enumerate("hbdacgfe")))
+    frame = log.frame.with_columns(names).sample(fraction=1, shuffle=True, seed=1)
+    other = frame.scorio(by="stratum", count="count").compare(metric, **CALIBRATED)
+    numbers = ["diff", "sigma", "z", "prob", "lo", "hi"]
+    # The questions are added in another order.
+    np.testing.assert_allclose(
+        rows.select(numbers).to_numpy(), other.select(numbers).to_numpy(), atol=1e-12
+    )
