@@ -69,7 +69,6 @@ UNTESTED = {
     "kernels/calibrated/group_fits",
     "kernels/calibrated/holdout",
     "kernels/calibrated/max_price",
-    "kernels/calibrated/population_mean",
     "kernels/calibrated/variance_price",
     "kernels/posteriors",
     "metrics/parameter_help",

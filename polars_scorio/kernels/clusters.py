@@ -96,13 +96,33 @@ class Clustered:
         >>> clusters.variance(states, states.state.astype(float))
         array([0.25])
         """
-        own, states = self.owner[self.states.group], len(groups.counts)
-        pairs = groups.group * states + groups.state
-        place = np.searchsorted(pairs, own * states + self.states.state)
+        own, rows = self.owner[self.states.group], self._member_values(groups, values)
         found, number = clustered_variance(
-            values[place], self.states.group, own, self.size.size, self.states.questions
+            rows, self.states.group, own, self.size.size, self.states.questions
         )
         return np.where(number < self.size, found, 0.0)
+
+    def means(self, groups: States, values: Floats) -> Floats:
+        """Mean over the questions of each cluster, shape (C,); parameters as for `variance`.
+
+        Examples
+        --------
+        >>> counts, every = np.array([[1, 0], [0, 1], [0, 1]]), np.ones(3, dtype=np.int64)
+        >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
+        >>> cluster = np.array([0, 0, 1])
+        >>> clusters = Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1)
+        >>> clusters.means(states, states.counts[states.state, 1].astype(float))
+        array([0.5, 1. ])
+        """
+        weighted = self.states.questions * self._member_values(groups, values)
+        sums = np.bincount(self.states.group, weighted, self.owner.size)
+        return np.asarray(sums / self.states.size)
+
+    def _member_values(self, groups: States, values: Floats) -> Floats:
+        """The value of each pair of a cluster and a state, from those of a group and a state."""
+        own, states = self.owner[self.states.group], len(groups.counts)
+        pairs = groups.group * states + groups.state
+        return values[np.searchsorted(pairs, own * states + self.states.state)]
 
 
 def clustered_variance(

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.variance_price import Price
 
 _END = 1e-12  # from a bound: as good as on it
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
 
 
-def interval(
-    price: Price, confidence: Floats | float, cap: Floats | Ints | None = None
-) -> tuple[Floats, Floats]:
+def interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
     """The interval of each group, on the scale of the metric.
 
     Parameters
@@ -23,9 +21,6 @@ def interval(
         Estimate and noise.
     confidence : float or ndarray of float, shape (G,)
         Of the interval, inside (0, 1).
-    cap : ndarray of float, shape (G,), optional
-        Questions (or clusters) of each group: for a population, there are effectively no more,
-        where the estimate is near a bound.
 
     Returns
     -------
@@ -46,8 +41,7 @@ def interval(
     if not price.bounded:
         noise = price.width * -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
         return price.mu - noise, price.mu + noise
-    questions = _capped_questions(effective_questions(price), bound_distance(price), cap)
-    lo, hi = unit_interval(price, questions, tail)
+    lo, hi = unit_interval(price, effective_questions(price), tail)
     return price.low + price.width * lo, price.low + price.width * hi
 
 
@@ -69,14 +63,6 @@ def effective_questions(price: Price) -> Floats:
         own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
     )
     return questions
-
-
-def _capped_questions(questions: Floats, distance: Floats, cap: Floats | Ints | None) -> Floats:
-    """At most `cap` effective questions where the estimate is near a bound."""
-    if cap is None:
-        return questions
-    above = np.where(np.isfinite(questions), np.maximum(questions - cap, 0.0), 0.0)
-    return np.asarray(questions - (1 - distance) * above)
 
 
 def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tuple[Floats, Floats]:

@@ -8,13 +8,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, estimates
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.population_mean import population_price
+from polars_scorio.kernels.calibrated.population_mean import (
+    QuestionSample,
+    population_variance,
+)
 from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.clusters import Clustered
 
 
 class Numbers(NamedTuple):
@@ -32,8 +36,8 @@ class Numbers(NamedTuple):
         The interval; there, the range of a forecast.
     forecast : ndarray of bool
         Where that is.
-    price : Price
-        What they are made of, for comparisons.
+    price : Price or None
+        What they are made of, for comparisons; None about a population.
     """
 
     estimate: Floats
@@ -42,7 +46,7 @@ class Numbers(NamedTuple):
     lo: Floats
     hi: Floats
     forecast: Mask
-    price: Price
+    price: Price | None = None
 
     def scaled(self, low: float, high: float) -> Numbers:
         """Rescale to a metric that is `low` for a credit of 0 and `high` for a credit of 1."""
@@ -50,15 +54,8 @@ class Numbers(NamedTuple):
         estimate, mu, lo, hi = (
             low + width * number for number in (self.estimate, self.mu, self.lo, self.hi)
         )
-        price = replace(self.price, low=low, width=width)
+        price = self.price and replace(self.price, low=low, width=width)
         return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
-
-
-class Clusters(NamedTuple):
-    """Result of `clusters.clustered_variance` for the estimates of one metric."""
-
-    variance: Floats
-    number: Ints | Floats
 
 
 def credit_numbers(
@@ -66,7 +63,7 @@ def credit_numbers(
     draws: Sequence[GainsOf],
     confidence: float,
     target: Literal["benchmark", "population"] = "benchmark",
-    clusters: Sequence[Clusters] | None = None,
+    clusters: Clustered | None = None,
 ) -> list[Numbers]:
     """The numbers of metrics that are a credit.
 
@@ -78,8 +75,8 @@ def credit_numbers(
         Of the intervals, inside (0, 1).
     target : "benchmark" or "population"
         The mean over these questions, or over the population they come from.
-    clusters : sequence of Clusters, optional
-        For the population, one for each metric, where questions come in clusters.
+    clusters : Clustered, optional
+        The same questions in their clusters, which are a sample of the population then.
 
     Returns
     -------
@@ -99,24 +96,23 @@ def credit_numbers(
     [0.75] [0.75] [0.205] [False]
     [nan] [0.932] [nan] [ True]
     """
-    found = []
-    for row, (gains, price) in enumerate(zip(draws, prices(fitted, draws), strict=True)):
-        seen, cap = price, None
-        if target == "population":
-            of = None if clusters is None else clusters[row]
-            seen, cap = _sampled_numbers_of(fitted, gains, price, confidence, of)
-        numbers = price_numbers(seen, confidence, cap)
-        beyond = np.isnan(price.estimate)
-        found.append(_with_forecast(fitted, gains, confidence, beyond, numbers))
-    return found
+    if target == "benchmark":
+        found = [price_numbers(price, confidence) for price in prices(fitted, draws)]
+    else:
+        sample = QuestionSample(fitted.states, clusters)
+        found = [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
+    return [
+        _with_forecast(fitted, gains, confidence, numbers)
+        for gains, numbers in zip(draws, found, strict=True)
+    ]
 
 
-def price_numbers(price: Price, confidence: float, cap: Floats | Ints | None = None) -> Numbers:
+def price_numbers(price: Price, confidence: float) -> Numbers:
     """The numbers of a price: of a blend, of Max@k, of an average.
 
     Parameters
     ----------
-    price, confidence, cap
+    price, confidence
         As for `interval`.
 
     Examples
@@ -125,27 +121,48 @@ def price_numbers(price: Price, confidence: float, cap: Floats | Ints | None = N
     >>> price_numbers(Price(half, half, half, half, 0 * half, half + 0.5), 0.95).lo
     array([0.5])
     """
-    lo, hi = interval(price, confidence, cap)
-    beyond = np.isnan(price.estimate)
-    return Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(beyond), price)
+    lo, hi = interval(price, confidence)
+    certain = np.zeros_like(price.estimate, dtype=np.bool_)
+    return Numbers(price.mu, price.mu, price.sigma, lo, hi, certain, price)
 
 
-def _sampled_numbers_of(
-    fitted: Calibrated, gains: GainsOf, price: Price, confidence: float, of: Clusters | None
-) -> tuple[Price, Ints | Floats]:
-    if of is None:
-        return population_price(fitted, gains, price, confidence), fitted.size
-    variance, number = of
-    own = population_price(
-        fitted, gains, price, confidence, cluster_variance=variance, clusters=number
-    )
-    return own, number
+def sample_numbers(
+    values: Floats, sigma: Floats, sample: QuestionSample, confidence: float
+) -> Numbers:
+    """The numbers of the mean over a population of questions.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (S,)
+        The estimate of a question in each state, inside [0, 1].
+    sigma : ndarray of float, shape (G,)
+        Standard deviation of the mean, as of `QuestionSample.sigma`.
+    sample : QuestionSample
+        The questions, or their clusters.
+    confidence : float
+        Of the intervals.
+    """
+    mean, (lo, hi) = sample.states.mean(values), sample.units(values).bounds(confidence)
+    # If all units are alike, the mean may differ from an end by a rounding.
+    lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
+    return Numbers(mean, mean, sigma, lo, hi, np.zeros_like(mean, dtype=np.bool_))
+
+
+def _population_numbers(
+    fitted: Calibrated, gains: GainsOf, sample: QuestionSample, confidence: float
+) -> Numbers:
+    """The numbers of a credit over a population, without forecasts."""
+    values, _ = estimates(fitted.states, gains)
+    known = ~np.isnan(fitted.states.mean(values))
+    sigma = sample.sigma(values, population_variance(fitted, gains, known))
+    return sample_numbers(values, sigma, sample, confidence)
 
 
 def _with_forecast(
-    fitted: Calibrated, gains: GainsOf, confidence: float, beyond: Mask, numbers: Numbers
+    fitted: Calibrated, gains: GainsOf, confidence: float, numbers: Numbers
 ) -> Numbers:
     """The numbers, with a forecast where k is beyond the trials."""
+    beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers
     ahead = forecast(fitted, gains(1), confidence, beyond)

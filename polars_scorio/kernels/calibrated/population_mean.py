@@ -1,30 +1,133 @@
-"""The mean over the population that the questions are a sample of."""
+"""The mean over a population of which the questions, or their clusters, are a sample."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf
 from polars_scorio.kernels.calibrated.fit_moments import rate_moments
+from polars_scorio.kernels.calibrated.gaffke_bound import Bounds, Sample, gaffke_bounds
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
-from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.posterior_intervals import small_sample_factor
+from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import States
 
 
-def population_price(
-    fitted: Calibrated,
-    gains: GainsOf,
-    benchmark: Price,
-    confidence: float,
-    *,
-    cluster_variance: Floats | None = None,
-    clusters: Ints | Floats | None = None,
-) -> Price:
-    """The price of a metric where the questions are a sample.
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitSample:
+    """Independent units of some groups: questions, or clusters of them.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (P,)
+        The unbiased estimate of a unit, inside [0, 1]; NaN if it has none.
+    weight : ndarray of float, shape (P,)
+        Weight of a unit in the mean of its group, on any scale.
+    number : ndarray of int, shape (P,)
+        Units that have this value and this weight.
+    group : ndarray of int, shape (P,)
+        Their group.
+    groups : int
+        Number of groups, G; each has a unit.
+    """
+
+    values: Floats
+    weight: Floats
+    number: Ints
+    group: Ints
+    groups: int
+
+    def bounds(self, confidence: float) -> Bounds:
+        """Interval of the mean of each population, without a model of it: see `gaffke_bound`.
+
+        NaN for a group with a single unit, which says nothing about others, and for a group with
+        units that have no estimate.
+
+        Examples
+        --------
+        Four questions, one of which fails in half of its trials.
+
+        >>> values, number = np.array([0.5, 1.0]), np.array([1, 3])
+        >>> one = np.zeros(2, dtype=int)
+        >>> sample = UnitSample(values, np.ones(2), number, one, 1)
+        >>> np.array(sample.bounds(0.95)).round(4).ravel()
+        array([0.3344, 0.9968])
+        """
+        mass = self.number * self.weight
+        total, square, units = (
+            np.bincount(self.group, each, self.groups)
+            for each in (mass, mass * self.weight, self.number)
+        )
+        known = ~np.isnan(np.bincount(self.group, self.values, self.groups)) & (units > 1)
+        values = np.where(known[self.group], self.values, 0.0)
+        # Equally heavy units count as their number, others as Kish's effective number.
+        effective = mass * (total / square)[self.group]
+        sample = Sample.merged(values, effective, self.group, self.groups)
+        lo, hi = gaffke_bounds(sample, (1 - confidence) / 2)
+        return Bounds(np.where(known, lo, np.nan), np.where(known, hi, np.nan))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionSample:
+    """The questions of some groups as a sample, of single questions or of clusters.
+
+    Attributes
+    ----------
+    states : States
+        The questions.
+    clusters : Clustered or None
+        The same questions in their clusters, if they have some.
+    """
+
+    states: States
+    clusters: Clustered | None = None
+
+    def units(self, values: Floats) -> UnitSample:
+        """The independent units, from the estimate of a question in each state, shape (S,)."""
+        states = self.states
+        each = values[states.state]
+        if self.clusters is None:
+            return UnitSample(
+                each, np.ones(each.size), states.questions, states.group, states.groups
+            )
+        clusters = self.clusters
+        means, size = clusters.means(states, each), clusters.states.size
+        one = np.ones_like(size)
+        return UnitSample(means, size.astype(float), one, clusters.owner, states.groups)
+
+    def sigma(self, values: Floats, independent: Floats) -> Floats:
+        """Standard deviation of the mean of the questions of each group.
+
+        Parameters
+        ----------
+        values : ndarray of float, shape (S,)
+            The estimate of a question in each state.
+        independent : ndarray of float, shape (G,)
+            Variance of the mean if all questions are independent; clusters may have a larger one.
+
+        Returns
+        -------
+        ndarray of float, shape (G,)
+            NaN for a single question, or a single cluster.
+        """
+        variance, number = independent, self.states.size
+        if self.clusters is not None:
+            of_clusters = self.clusters.variance(self.states, values[self.states.state])
+            variance, number = np.maximum(variance, of_clusters), self.clusters.number
+        return np.where(number > 1, np.sqrt(variance), np.nan)
+
+    def variance_between(self, values: Floats) -> Floats:
+        """Variance of the mean, from the spread of the estimates of independent questions."""
+        states, size = self.states, self.states.size
+        distance = values[states.state] - states.mean(values)[states.group]
+        square = np.bincount(states.group, states.questions * distance**2, states.groups)
+        return np.asarray(square / (size * np.maximum(size - 1, 1)))
+
+
+def population_variance(fitted: Calibrated, gains: GainsOf, wanted: Mask) -> Floats:
+    """Variance of the mean estimate of each group, if its free fit is the population.
 
     Parameters
     ----------
@@ -32,111 +135,33 @@ def population_price(
         The groups and their fits.
     gains : callable
         As for `prices`.
-    benchmark : Price
-        What `prices` says of it.
-    confidence : float
-        Of the interval: the factor is that of Student's quantile.
-    cluster_variance : ndarray of float, shape (G,), optional
-        Where questions come in clusters: the variance of the estimate by them, on the scale of the
-        metric (see `clustered_variance`).
-    clusters : ndarray of int, shape (G,), optional
-        Then the number of clusters of each group (see `effective_number`).
+    wanted : ndarray of bool, shape (G,)
+        The groups whose questions all have an estimate; NaN for the others.
 
     Returns
     -------
-    Price
-        Its interval takes the number of questions (of clusters) as `cap`. NaN but for the estimate
-        where that is 1: one question says nothing about the others.
+    ndarray of float, shape (G,)
 
     Examples
     --------
     >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
-    >>> from polars_scorio.kernels.states import States
-    >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
     >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
-    >>> from polars_scorio.kernels.calibrated.variance_price import prices
-    >>> fitted, gains = Calibrated.fit(states), fixed(np.array([1.0]))
-    >>> price = population_price(fitted, gains, *prices(fitted, [gains]), 0.95)
-    >>> price.sigma.round(3)  # sqrt(1/2 * 1/2 / 10)
-    array([0.158])
+    >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
+    >>> one_trial, every_group = fixed(np.array([1.0])), np.array([True])
+    >>> population_variance(Calibrated.fit(states), one_trial, every_group).round(3)  # 1/4 / 10
+    array([0.025])
     """
-    parts = np.full((3, fitted.states.groups), np.nan)
-    for column, group in enumerate(fitted.groups):
-        if benchmark.estimate[column] >= 0:
-            parts[:, column] = _population_moments(group, gains)
-    mean, rest, variance = parts
-    price = replace(benchmark, mean=mean, mean_rest=rest)
-    size = fitted.size
-    return _sample_price(price, variance / size, size, confidence, cluster_variance, clusters)
+    found = np.full(len(fitted.groups), np.nan)
+    for column in np.flatnonzero(wanted).tolist():
+        group = fitted.groups[column]
+        found[column] = _question_variance(group, gains) / group.size
+    return found
 
 
-def sampled_price(
-    benchmark: Price,
-    states: States,
-    values: Floats,
-    confidence: float,
-    *,
-    cluster_variance: Floats | None = None,
-    clusters: Ints | Floats | None = None,
-) -> Price:
-    """The price of a mean over questions that are a sample, of a metric that is no credit.
+def _question_variance(group: Group, gains: GainsOf) -> float:
+    """Variance of the estimate of a question of the population: its noise, and between rates.
 
-    Parameters
-    ----------
-    benchmark : Price
-        The price where these are all the questions there are.
-    states : States
-        The questions.
-    values : ndarray of float, shape (S,)
-        The unbiased estimate of a question in each state, on the scale of the metric.
-    confidence, cluster_variance, clusters
-        As for `population_price`.
-
-    Returns
-    -------
-    Price
-        The variance is that of the estimates between the questions, and never below the noise of
-        these: questions that all say the same are no proof that others do. As for
-        `population_price`, the interval takes the number of questions (of clusters) as `cap`.
-
-    Examples
-    --------
-    >>> counts, every = np.array([[0, 0, 2], [2, 0, 0]]), np.array([5, 5])
-    >>> group, half = np.zeros(2, dtype=int), np.array([0.5])
-    >>> states = States.tally(counts, 0 * counts, group, every, 1)
-    >>> price = Price(half, half, half, half, 0 * half, half)
-    >>> sampled_price(price, states, np.array([0.0, 1.0]), 0.95).sigma.round(3)  # 1/2 over root 9
-    array([0.167])
-    """
-    size, group = states.size, states.group
-    distance = (values[states.state] - states.mean(values)[group]) / (benchmark.width or 1.0)
-    square = np.bincount(group, states.questions * distance**2, states.groups)
-    between = square / (size * np.maximum(size - 1, 1))
-    variance = np.maximum(between, benchmark.variance)
-    return _sample_price(benchmark, variance, size, confidence, cluster_variance, clusters)
-
-
-def _sample_price(
-    benchmark: Price,
-    variance: Floats,
-    questions: Ints,
-    confidence: float,
-    cluster_variance: Floats | None,
-    clusters: Ints | Floats | None,
-) -> Price:
-    """A price with the variance of a sample of questions, or of clusters."""
-    size = questions if clusters is None else clusters
-    if cluster_variance is not None and benchmark.width:
-        variance = np.maximum(variance, cluster_variance / benchmark.width**2)
-    variance = np.where(size > 1, variance, np.nan)
-    return replace(benchmark, variance=variance, factor=small_sample_factor(size, confidence) ** 2)
-
-
-def _population_moments(group: Group, gains: GainsOf) -> tuple[float, float, float]:
-    """Mean of the estimate of a question, of its complement, and variance, under the free fit.
-
-    The fit itself is the population here, not what it says of the questions seen. The variance is
-    the mean noise of an estimate and the variance of the metric between rates.
+    The population is the free fit itself, not the posterior of the questions seen.
     """
     metrics, weight = [CreditSum([(1.0, gains)])], group.free.weight
     share = np.array([level.questions.sum() / group.size for level in group.levels])
@@ -144,5 +169,4 @@ def _population_moments(group: Group, gains: GainsOf) -> tuple[float, float, flo
     mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
     # From the nearer bound: nothing large cancels.
     near, centre = (at_rates[..., 0], mean) if mean < rest else (at_rates[..., 1], rest)
-    between = share @ (near - centre) ** 2 @ weight
-    return float(mean), float(rest), float(noise + between)
+    return float(noise + share @ (near - centre) ** 2 @ weight)

@@ -19,9 +19,9 @@ from polars.dataframe.group_by import GroupBy
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
@@ -164,7 +164,8 @@ class CalibratedInference:
         every = np.arange(len(states.counts))
         each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
         values = metric.summary(SeparatePosteriors(each), k).estimate
-        sampled = sampled_numbers(price, states, values, clusters, self.confidence)
+        sample = QuestionSample(states, clusters)
+        sampled = sampled_numbers(price, sample, values, self.confidence)
         return clipped_numbers(sampled, metric)
 
     def _credited_numbers(
@@ -173,13 +174,7 @@ class CalibratedInference:
         """The numbers of metrics that credit the same successes: one pass for all of them."""
         rows = [(metric, k) for metric in metrics for k in metric.k]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-        of_draws = None
-        if clusters is not None:
-            states = fitted.states
-            values = (estimates(states, draw)[0][states.state] for draw in draws)
-            number = clusters.effective
-            of_draws = [Clusters(clusters.variance(states, each), number) for each in values]
-        credited = credit_numbers(fitted, draws, self.confidence, self.target, of_draws)
+        credited = credit_numbers(fitted, draws, self.confidence, self.target, clusters)
         return {
             (metric.name, k): clipped_numbers(numbers.scaled(*metric.support), metric)
             for (metric, k), numbers in zip(rows, credited, strict=True)

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers
-from polars_scorio.kernels.calibrated.population_mean import sampled_price
+from polars_scorio.kernels.calibrated.metric_numbers import Numbers, sample_numbers
+from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.states import States
 
 
 def sampled_numbers(
-    price: Price, states: States, values: Floats, clusters: Clustered | None, confidence: float
+    price: Price, sample: QuestionSample, values: Floats, confidence: float
 ) -> Numbers:
-    """The numbers of a price, widened by the spread of the questions or of their clusters.
+    """The numbers of a metric that is no credit, about the population of the questions.
+
+    The variance is that of the estimates between the questions, or between their clusters, and
+    never below the noise of the trials: questions that all say the same are no proof that others
+    do.
 
     Parameters
     ----------
     price : Price
         The noise of the trials.
-    states : States
-        The questions of each group.
+    sample : QuestionSample
+        The questions of each group, or their clusters.
     values : ndarray of float, shape (S,)
-        The estimate of a question in each state.
-    clusters : Clustered or None
-        The same questions in their clusters, if they have some.
+        The estimate of a question in each state, on the scale of the metric.
     confidence : float
         Of the intervals.
     """
-    if clusters is None:
-        sampled = sampled_price(price, states, values, confidence)
-        return price_numbers(sampled, confidence, states.size)
-    variance, number = clusters.variance(states, values[states.state]), clusters.effective
-    sampled = sampled_price(
-        price, states, values, confidence, cluster_variance=variance, clusters=number
-    )
-    return price_numbers(sampled, confidence, number)
+    unit = (values - price.low) / (price.width or 1.0)
+    independent = np.maximum(sample.variance_between(unit), price.variance)
+    sigma = sample.sigma(unit, independent)
+    return sample_numbers(unit, sigma, sample, confidence).scaled(price.low, price.width)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers
+from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.calibrated.vote_price import Votes
-from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row, clipped_numbers
@@ -20,27 +19,16 @@ def vote_numbers(
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of answers, for each draw size and cell."""
     votes, clusters = cells.votes(clustered=target == "population")
+    sample = QuestionSample(votes.states, clusters)
 
     def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
         if target == "benchmark":
             return price_numbers(price, confidence)
-        return _population_numbers(metric, k, price, votes, clusters, confidence)
+        values = metric.summary(votes.alone, k).estimate
+        return sampled_numbers(price, sample, values, confidence)
 
     return {
         (metric.name, k): clipped_numbers(numbers_of(metric, k, price), metric)
         for metric in metrics
         for k, price in zip(metric.k, metric.prices(votes), strict=True)
     }
-
-
-def _population_numbers(
-    metric: Metric,
-    k: int | None,
-    price: Price,
-    votes: Votes,
-    clusters: Clustered | None,
-    confidence: float,
-) -> Numbers:
-    """The numbers of a price, with the spread of the votes of single questions or clusters."""
-    values = metric.summary(votes.alone, k).estimate
-    return sampled_numbers(price, votes.states, values, clusters, confidence)

@@ -8,12 +8,16 @@ from math import comb, log, pi, sin, sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from scipy.optimize import brentq
 from scipy.special import gammaln
-from scipy.stats import beta, binom, hypergeom, norm, t
+from scipy.stats import beta, binom, hypergeom
 
 # A dense grid instead of one that is fitted to the data: no zoom, no Laplace.
 _RHO, _WIDTH = (leggauss(160)[0] + 1) / 2, leggauss(160)[1] / 2
 _LOGIT = np.linspace(-40, 40, 641)
+# Imhof's integral by the logarithm of its variable, in which the integrand is smooth.
+_STEP = 0.02
+_LOG_X = np.arange(-40, 60, _STEP)
 
 
 def betaln(a, b):
@@ -118,8 +122,8 @@ def price(group, credits_of):
     return m, s2, factor
 
 
-def population(group, credits_of, confidence):
-    """m, s2 and F of rule 6."""
+def population_variance(group, credits_of):
+    """Variance of the estimate of a question, under the free fit, over the questions: rule 6."""
     _, p, weight = fits(tuple(group))
     size = sum(h for _, _, h in group)
     m = square = 0.0
@@ -128,12 +132,36 @@ def population(group, credits_of, confidence):
             chance = h / size * (weight @ binom.pmf(c, n, p))
             m += chance * u
             square += chance * u * u
-    factor = (t.ppf((1 + confidence) / 2, size - 1) / norm.ppf((1 + confidence) / 2)) ** 2
-    return m, (square - m * m) / size, factor
+    return (square - m * m) / size
+
+
+def gaffke(values, units, tail):
+    """Lower bound of a mean: a quantile of the mean under random weights, by Imhof's formula."""
+    values, units = np.array([*values, 0.0]), np.array([*units, 1.0])
+    if values.max() == 0:
+        return 0.0
+
+    def chance(mean):
+        away = np.outer(values - mean, np.exp(_LOG_X))
+        angle = units @ np.arctan(away)
+        return 0.5 - (np.sin(angle) * np.exp(-units @ np.log1p(away**2) / 2)).sum() * _STEP / pi
+
+    return brentq(lambda mean: chance(mean) - tail, 1e-9, values.max() - 1e-9, xtol=1e-12)
+
+
+def population(group, credits_of, confidence):
+    """mu, sigma, lo, hi about a population: rule 6'."""
+    values = np.clip([estimates(n, credits_of(n))[c] for n, c, _ in group], 0, 1)
+    units, tail = np.array([h for _, _, h in group]), (1 - confidence) / 2
+    lo, low = gaffke(values, units, tail), gaffke(1 - values, units, tail)
+    sigma = sqrt(population_variance(group, credits_of))
+    return units @ values / units.sum(), sigma, lo, 1 - low
 
 
 def numbers(group, credits_of, confidence, target="benchmark"):
-    """mu, sigma, lo, hi: rules 4 and 5."""
+    """mu, sigma, lo, hi: rules 4 and 5, or 6'."""
+    if target == "population":
+        return population(group, credits_of, confidence)
     size = sum(h for _, _, h in group)
     u = sum(h * estimates(n, credits_of(n))[c] for n, c, h in group) / size
     if u > 0.5:
@@ -143,19 +171,12 @@ def numbers(group, credits_of, confidence, target="benchmark"):
         def other(n):
             return [1 - value for value in credits_of(n)][::-1]
 
-        mu, sigma, lo, hi = numbers(mirrored, other, confidence, target)
+        mu, sigma, lo, hi = numbers(mirrored, other, confidence)
         return 1 - mu, sigma, 1 - hi, 1 - lo
-    cap = None
-    if target == "population":
-        m, s2, factor = population(group, credits_of, confidence)
-        cap = size
-    else:
-        m, s2, factor = price(group, credits_of)
+    m, s2, factor = price(group, credits_of)
     near = u**2 / s2
     far = near / (near + 1)
     n = (far * u * (1 - u) + (1 - far) * m * (1 - m)) / (s2 * (1 + (factor - 1) * far))
-    if cap is not None and n > cap:
-        n = far * n + (1 - far) * cap
     x, y, tail = u * n, (1 - u) * n, (1 - confidence) / 2
     lo = beta.ppf(tail, x, y + 1) if u > 1e-12 else 0.0
     return u, sqrt(s2), lo, beta.ppf(1 - tail, x + 1, y)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
 from polars_scorio.kernels.calibrated.credit_sums import fixed
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import Clusters, credit_numbers, price_numbers
-from polars_scorio.kernels.calibrated.population_mean import population_price
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
-from polars_scorio.kernels.clusters import clustered_variance
+from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import CASES, HARD, states_of
 
@@ -123,28 +123,26 @@ def test_without_noise_the_interval_is_the_estimate():
     assert price_numbers(Price(half, half, half, half, 0 * half, half), 0.95).hi == half
 
 
-def test_clusters_widen_the_population_and_end_with_single_questions():
-    group = [(4, 0, 10), (4, 4, 10)]
-    fitted, gains = Calibrated.fit(states_of(group)), fixed(np.ones(1))
-    (price,) = prices(fitted, [gains])
-    values, every = np.repeat([0.0, 1.0], 10), np.zeros(20, dtype=int)
-    pairs = Clusters(*clustered_variance(values, np.arange(20) // 2, every, 1))
-    assert pairs.number == [10]
+def test_clusters_widen_the_population_and_change_nothing_with_single_questions():
+    group, gains = [(4, 0, 10), (4, 4, 10)], fixed(np.ones(1))
+    fitted = Calibrated.fit(states_of(group))
+    counts = np.repeat([[4, 0], [0, 4]], 10, axis=0)
+    one = np.ones(20, dtype=int)
+
+    def numbers(cluster):
+        clusters = Clustered.tally(counts, 0 * counts, 0 * one, cluster, one, 1)
+        return credit_numbers(fitted, [gains], 0.95, "population", clusters)[0]
+
+    # Ten clusters of two questions that agree, five of which succeed.
+    pairs, alone = numbers(np.arange(20) // 2), numbers(np.arange(20))
     # By hand: rounding, far below the default of approx, 1e-6.
-    assert pairs.variance == pytest.approx(10 / 9 * 10 * 1.0 / 400)
-    (found,) = credit_numbers(fitted, [gains], 0.95, "population", [pairs])
-    # A root: one rounding, far below the default of approx.
-    assert found.sigma == pytest.approx(np.sqrt(pairs.variance))
-    plain = population_price(fitted, gains, price, 0.95)
-    alone = clustered_variance(values, np.arange(20), every, 1)
-    # By hand: rounding, far below the default of approx.
-    assert alone[0] == pytest.approx(20 / 19 * 0.25 / 20)
-    same = population_price(
-        fitted, gains, price, 0.95, cluster_variance=0 * alone[0], clusters=alone[1]
-    )
-    assert same.sigma == plain.sigma
-    assert same.factor == plain.factor
-    assert np.isnan(clustered_variance(values, 0 * every, every, 1)[0])
+    assert pairs.sigma == pytest.approx(np.sqrt(10 / 9 * 10 * 1.0 / 400))
+    assert pairs.lo == pytest.approx(stats.beta.ppf(0.025, 5, 6), rel=1e-10)
+    (plain,) = credit_numbers(fitted, [gains], 0.95, "population")
+    assert [*alone.sigma, *alone.lo, *alone.hi] == [*plain.sigma, *plain.lo, *plain.hi]
+    assert plain.lo == pytest.approx(stats.beta.ppf(0.025, 10, 11), rel=1e-10)
+    together = numbers(0 * one)
+    assert np.isnan([together.sigma, together.lo, together.hi]).all()
 
 
 @pytest.mark.parametrize("further", [1, 3, 40])

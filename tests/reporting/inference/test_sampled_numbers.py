@@ -5,6 +5,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.metric_numbers import price_numbers
+from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import States
 from polars_scorio.reporting.inference.sampled_numbers import sampled_numbers
@@ -27,15 +28,19 @@ def clustered(cluster: list[int]) -> Clustered:
 def test_the_spread_of_the_questions_widens_the_interval(states):
     price, values = average_price(states, W), states.counts @ W / 4
     benchmark = price_numbers(price, 0.95)
-    population = sampled_numbers(price, states, values, None, 0.95)
+    population = sampled_numbers(price, QuestionSample(states), values, 0.95)
     assert population.estimate == pytest.approx(benchmark.estimate)
     assert (population.hi - population.lo).item() > 1.5 * (benchmark.hi - benchmark.lo).item()
 
 
 def test_clusters_of_one_question_change_nothing_and_others_do(states):
     price, values = average_price(states, W), states.counts @ W / 4
-    plain = sampled_numbers(price, states, values, None, 0.95)
-    single = sampled_numbers(price, states, values, clustered([0, 1, 2, 3, 4, 5]), 0.95)
-    pairs = sampled_numbers(price, states, values, clustered([0, 1, 1, 0, 2, 2]), 0.95)
+    plain = sampled_numbers(price, QuestionSample(states), values, 0.95)
+    single = sampled_numbers(
+        price, QuestionSample(states, clustered([0, 1, 2, 3, 4, 5])), values, 0.95
+    )
+    pairs = sampled_numbers(
+        price, QuestionSample(states, clustered([0, 1, 1, 0, 2, 2])), values, 0.95
+    )
     np.testing.assert_allclose([single.lo, single.hi], [plain.lo, plain.hi], rtol=1e-9)
     assert pairs.sigma.item() > 1.2 * plain.sigma.item()

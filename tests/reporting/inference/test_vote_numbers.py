@@ -30,9 +30,10 @@ def test_one_vote_is_the_average_and_has_its_estimate(votes):
     assert one["estimate"].to_list() == pytest.approx(average["estimate"].to_list(), abs=1e-12)
 
 
-def test_a_population_widens_the_interval_of_votes(votes):
+def test_a_population_adds_to_the_noise_of_votes(votes):
     options = {"inference": "calibrated"}
     benchmark = votes.report(ps.vote_at_k(1), **options)
     population = votes.report(ps.vote_at_k(1), target="population", **options)
-    wider = (population["hi"] - population["lo"]) - (benchmark["hi"] - benchmark["lo"])
-    assert (wider > 0).all()
+    assert (population["sigma"] >= benchmark["sigma"]).all()
+    assert (population["lo"] < population["mu"]).all()
+    assert (population["mu"] < population["hi"]).all()
