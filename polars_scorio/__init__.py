@@ -41,6 +41,7 @@ from polars_scorio.metrics import (
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
+    from polars_scorio.decisions.detectable import detectable
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
@@ -60,6 +61,7 @@ __all__ = [
     "avg",
     "bayes",
     "count_trials",
+    "detectable",
     "from_array",
     "from_successes",
     "g_pass_at_k",
@@ -92,6 +94,7 @@ __all__ = [
 # would take twice as long.
 _LATER = {
     "PriorWarning": "reporting.prior_warning",
+    "detectable": "decisions.detectable",
     "from_array": "logs.arrays",
     "logs": "logs",
     "rank_scores": "decisions.rank",

@@ -93,7 +93,8 @@ def check_count(keyword: str, value: object, *, least: int = 1, most: int | None
     >>> check_count("n", np.int8(5))
     5
     """
-    kind = "a positive int" if least else "an int that is not negative"
+    kinds = {0: "an int that is not negative", 1: "a positive int"}
+    kind = kinds.get(least, f"an int of at least {least}")
     if not is_int(value) or value < least:
         raise ValueError(f"{keyword} must be {kind}, got {shown(value)}")
     if most is not None and value > most:

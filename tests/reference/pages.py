@@ -125,6 +125,7 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio", DecisionMethods),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
+                *named("ps", ps, "detectable"),
             ),
         ),
         Page(
