@@ -56,10 +56,12 @@ class DecisionMethods(Accessor[FrameT]):
             sigma             root of the sum of both squared sigmas; calibrated, of the price that
                               the pair has
             z                 diff in units of sigma; 0 where there is no difference
-            prob              one-sided probability that the order is right: Phi(abs(z))
+            prob              probability that model_a is better than model_b: Phi(z)
             lo, hi            interval of diff at `confidence`, two-sided; of all pairs at once if
                               they are `simultaneous`
             better            the better model, where zero lies outside lo, hi; else null
+            holds             the pairs for which `confidence` holds at once: "each pair" by itself,
+                              "all pairs" of the stratum, "all with the baseline"
             ================  ==================================================================
 
             How diff is distributed follows from `inference`: published, it is normal and clipped
@@ -104,7 +106,8 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        `prob` above 95 % asks for a z of 1.645, an interval without zero for one of 1.960.
+        `prob` above 95 % (or below 5 %) asks for a z of 1.645, an interval without zero for one of
+        1.960.
 
         At once: the critical value c takes the place of z (of Student's t). For all pairs it is
         that of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, on a

@@ -57,14 +57,18 @@ def compare(
         "model_b": model,
         **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
+        "holds": pl.String(),
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
     grouped, models = models_of(trials, metric, options, "compare")
     comparison = _Comparison(models, baseline, simultaneous)
-    schema = {name: dtype for name, dtype in shown.items() if name != "metric"} | DOUBTS
+    beside = ("metric", "holds")
+    schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
     pairs = in_all_strata(grouped, trials, comparison, schema)
-    named = checked(pairs, warn_of_prior).with_columns(pl.lit(metric.name).alias("metric"))
+    named = checked(pairs, warn_of_prior).with_columns(
+        pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
+    )
     return with_curves(named, [metric]).select(columns)
 
 
@@ -75,6 +79,13 @@ class _Comparison:
     models: Models
     baseline: Category | None
     simultaneous: bool
+
+    @property
+    def holds(self) -> str:
+        """The pairs of a stratum for which the confidence holds at once."""
+        if not self.simultaneous:
+            return "each pair"
+        return "all pairs" if self.baseline is None else "all with the baseline"
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""

@@ -161,7 +161,7 @@ class SampledScores:
         mean, freedom = self.models.mean, self.models.freedom[:, None]
         diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
         z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
-        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), np.abs(z))
+        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
         limit = (self.ends[1] - self.ends[0]) / self.unit
         lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
         unit = self.unit

@@ -274,8 +274,7 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
         stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
     """
     a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
-    diff, size = pl.col("diff"), pl.col("prob")
-    prob = pl.when(diff >= 0).then(size).otherwise(1 - size)
+    diff, prob = pl.col("diff"), pl.col("prob")
     sure = pl.col("better").is_not_null().alias("sure")
     ways = [(a, b, diff, prob), (b, a, -diff, 1 - prob)]
     return pl.concat(

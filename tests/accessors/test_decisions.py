@@ -42,10 +42,10 @@ def pairs() -> tuple[pl.DataFrame, np.ndarray]:
     return rows, a - b
 
 
-@pytest.mark.parametrize("around", [0.55, 0.65, 0.8, 0.95])
-def test_prob_is_the_share_of_orders_that_are_right(pairs, around):
+@pytest.mark.parametrize("around", [0.05, 0.2, 0.45, 0.55, 0.65, 0.8, 0.95])
+def test_prob_is_the_share_of_pairs_whose_first_model_is_better(pairs, around):
     rows, truth = pairs
-    right = pl.Series(np.sign(rows["diff"].to_numpy()) == np.sign(truth))
+    right = pl.Series(truth > 0)
     near = (rows["prob"] - around).abs() < 0.03
     share, size = right.filter(near).mean(), near.sum()
     assert size > 300

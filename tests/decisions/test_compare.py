@@ -39,7 +39,7 @@ def by_hand(one, other, confidence=0.95) -> list[float]:
     diff, sigma = float(one[0] - other[0]), sqrt(one[1] + other[1])
     normal, z = NormalDist(), diff / sigma
     reach = normal.inv_cdf((1 + confidence) / 2) * sigma
-    return [diff, sigma, z, normal.cdf(abs(z)), diff - reach, diff + reach]
+    return [diff, sigma, z, normal.cdf(z), diff - reach, diff + reach]
 
 
 # --- the numbers
@@ -218,7 +218,7 @@ def test_swapping_the_names_swaps_the_verdict(log):
         assert turned[name].to_list() == (-straight[name]).to_list()
     # Mirrored ends differ by rounding at most: the default of 1e-6 is far above it.
     assert turned["lo"].to_list() == pytest.approx((-straight["hi"]).to_list())
-    assert turned["prob"].to_list() == straight["prob"].to_list()
+    assert turned["prob"].to_list() == pytest.approx((1 - straight["prob"]).to_list(), abs=1e-15)
     assert turned["better"].to_list() == straight["better"].replace({"a": "c", "c": "a"}).to_list()
 
 
@@ -301,6 +301,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         "model_b": pl.String,
         **dict.fromkeys(NUMBERS, pl.Float64),
         "better": pl.String,
+        "holds": pl.String,
     }
     for target in ("benchmark", "population"):
         for frame in (log, log.clear()):
@@ -359,4 +360,4 @@ def test_a_stratum_that_is_named_like_a_number_is_refused(log):
 def test_the_result_does_not_keep_the_name_of_the_model_column():
     log = models({"a": [[1, 1]], "b": [[0, 1]]}).rename({"model": "llm"})
     rows = log.scorio(model="llm").compare()
-    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better"]
+    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better", "holds"]

@@ -52,7 +52,7 @@ def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
     t, z = stats.t(size - 1), mean / sigma
     reach = t.ppf((1 + confidence) / 2) * sigma
     ends = max(mean - reach, -width), min(mean + reach, width)
-    return [mean, sigma, z, t.cdf(abs(z)), *ends]
+    return [mean, sigma, z, t.cdf(z), *ends]
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])

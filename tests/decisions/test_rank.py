@@ -238,7 +238,7 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
             compared = pairs.filter(domain=domain, model_a=pair[0], model_b=pair[1])
             # Means of a pair that are nearly equal: their difference cancels some digits.
             assert row["z_next"] == pytest.approx(abs(compared["z"].item()), rel=1e-11)
-            told_apart = compared["prob"].item() >= 0.8
+            told_apart = max(compared["prob"].item(), 1 - compared["prob"].item()) >= 0.8
             expected_ci.append(place + 2 if told_apart else expected_ci[-1])
         assert part["rank"].to_list() == [1, 2, 3]
         assert part["rank_ci"].to_list() == expected_ci

@@ -74,7 +74,7 @@ def test_better_is_the_model_on_whose_side_zero_is_not(spread, options):
             ).to_series()
         )
         assert (np.sign(rows["z"]) == np.sign(rows["diff"])).all()
-        assert rows["prob"].min() >= 0.5
+        assert ((rows["prob"] > 0.5) == (rows["diff"] > 0)).all()
     single = spread.compare(metric, **options)
     # At once less is sure, and intervals are no narrower.
     assert outside(rows).sum() < outside(single).sum()
@@ -245,3 +245,16 @@ def test_models_that_no_question_connects_are_named():
     for method in ("compare", "rank"):
         with pytest.raises(ValueError, match=message):
             getattr(log.scorio(by="domain"), method)(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "holds"),
+    [
+        ({}, "each pair"),
+        ({"baseline": 2}, "each pair"),
+        ({"simultaneous": True}, "all pairs"),
+        ({"simultaneous": True, "baseline": 2}, "all with the baseline"),
+    ],
+)
+def test_a_result_says_for_which_pairs_it_holds(spread, options, holds):
+    assert spread.compare(ps.avg(), **options)["holds"].unique().to_list() == [holds]

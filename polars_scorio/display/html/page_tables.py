@@ -108,7 +108,7 @@ def pairs_table(scope: Scope) -> Table:
                 diff=-pl.col("diff"),
                 lo=-pl.col("hi"),
                 hi=-pl.col("lo"),
-                prob="prob",
+                prob=1 - pl.col("prob"),
                 better="better",
             ),
         ]
@@ -121,7 +121,7 @@ def pairs_table(scope: Scope) -> Table:
         [
             Column(f"{first} against", others, number=False),
             Column(f"difference{' (points)' * scale.percent}", differences),
-            Column("probability of the order", [probability_text(row["prob"]) for row in rows]),
+            Column("probability to be better", [probability_text(row["prob"]) for row in rows]),
             Column("better", [row["better"] or "undecided" for row in rows], number=False),
         ]
     )

@@ -108,7 +108,7 @@ class EstimateScores(IndependentScores):
             for range_, end in zip(ranges[1:], self._clipped_ends(pairs, c), strict=True)
         )
         z = np.where(beyond, np.nan, standardized(diff, pairs.sigma))
-        return Differences(diff, pairs.sigma, z, pairs.probability(np.abs(z)), lo, hi)
+        return Differences(diff, pairs.sigma, z, pairs.probability(z), lo, hi)
 
     def _clipped_ends(self, pairs: EstimatePairs, c: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals within the largest difference that is shown."""

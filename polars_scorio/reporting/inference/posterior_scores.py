@@ -86,7 +86,7 @@ class PosteriorScores(IndependentScores):
                 diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-self.range, self.range)
             )
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
-        return Differences(diff, sigma, z, scipy.special.ndtr(np.abs(z)), lo, hi)
+        return Differences(diff, sigma, z, scipy.special.ndtr(z), lo, hi)
 
     def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
         diff = self.mu[:, a] - self.mu[:, b]

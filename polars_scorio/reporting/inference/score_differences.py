@@ -25,7 +25,7 @@ from polars_scorio.kernels.simultaneous.step_down import (
 class Differences(NamedTuple):
     """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number.
 
-    `z` has the sign of `diff`, `prob` is the chance that the order is right.
+    `z` has the sign of `diff`, `prob` is the chance that the first model is better.
     """
 
     diff: Floats
