@@ -202,10 +202,11 @@ class DecisionMethods(Accessor[FrameT]):
             Calibrated predictions for k beyond the trials are never ranked: all of these are null
             but mu, lo and hi.
 
-            With ``target="population"``: mu is the estimate, sigma and lo, hi are those of a mean
-            over sampled questions, by the formula of `compare` with the scores in place of the
-            differences; ranges, z_next, ties by z and p_best are those of the paired differences
-            and their covariance.
+            With ``target="population"``: mu is the estimate; lo and hi are the interval of the
+            calibrated report; sigma is that of a mean over sampled questions, by the formula of
+            `compare` with the scores in place of the differences; ranges, z_next, ties by z and
+            p_best are those of the paired differences and their covariance. With
+            ``questions="adjusted"`` the interval is that of Student's t.
 
         Raises
         ------

@@ -11,8 +11,10 @@ import scipy
 from polars_scorio.counting.cluster_membership import refuse_divided
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
+from polars_scorio.decisions.question_units import units_of_models
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from polars_scorio.kernels.simultaneous.probability_best import p_best_paired
@@ -102,12 +104,20 @@ class SampledScores:
         The range in units; None if it is not known.
     ends : tuple of float
         The range of a score, clipped to the bounds of the metric.
+    low : float
+        The least value of the metric.
+    units : UnitSample or None
+        The questions, or clusters, of each model, for its own interval. None if the metric has no
+        range, or the means are adjusted for the questions that a model was asked: its interval is
+        then that of Student's t.
     """
 
     models: Paired
     unit: float
     span: float | None
     ends: Bounds
+    low: float = 0.0
+    units: UnitSample | None = None
 
     @property
     def ranked(self) -> Floats:
@@ -172,8 +182,14 @@ class SampledScores:
         """Mean, standard error and interval of each model by itself."""
         sigma = np.diagonal(self._pair_sigma(), axis1=1, axis2=2)
         mu, sigma = self.models.mean * self.unit, sigma * self.unit
-        far = self.quantile((1 + confidence) / 2)[:, None] * sigma
-        return mu, sigma, np.clip(mu - far, *self.ends), np.clip(mu + far, *self.ends)
+        if self.units is None:
+            far = self.quantile((1 + confidence) / 2)[:, None] * sigma
+            lo, hi = mu - far, mu + far
+        else:
+            bounds = self.units.bounds(confidence)
+            lo, hi = (self.low + self.unit * end.reshape(mu.shape) for end in bounds)
+            lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
+        return mu, sigma, np.clip(lo, *self.ends), np.clip(hi, *self.ends)
 
     def _pair_sigma(self) -> Floats:
         sigma = self.models.sigma()
@@ -220,15 +236,16 @@ class PairedQuestions:
         known = view_of(self.metric, self.trials) != "rewards"
         unit = high - low if known and low < high else 1.0
         span = float(low < high) if known else None
-        models = (
-            self._adjusted_models(block, unit)
-            if adjusted
-            else self._paired_models(block, unit, span or 0.0)
-        )
-        return SampledScores(models, unit, span, _score_ends(self.metric, known=known))
+        ends = _score_ends(self.metric, known=known)
+        if adjusted:
+            return SampledScores(self._adjusted_models(block, unit), unit, span, ends)
+        values, sizes, cluster = self._question_values(block)
+        models = paired(values / unit, np.cumsum(sizes) - sizes, span or 0.0, cluster)
+        units = units_of_models((values - low) / unit, sizes, cluster) if span else None
+        return SampledScores(models, unit, span, ends, low, units)
 
-    def _paired_models(self, block: Block, unit: float, span: float) -> Paired:
-        """Models on the same questions."""
+    def _question_values(self, block: Block) -> tuple[Floats, Ints, Ints | None]:
+        """Estimates of each question and model, questions of each stratum, their clusters."""
         stratum, models = self.rows[STRATUM].to_numpy(), block.rows.shape[1]
         of_block = np.isin(stratum, block.strata)
         values = self.rows["estimate"].to_numpy()[of_block].reshape(-1, models)
@@ -238,7 +255,7 @@ class PairedQuestions:
             if self.trials.cluster is None
             else _value_places(self.rows[CLUSTER])[of_block][::models]
         )
-        return paired(values / unit, np.cumsum(sizes) - sizes, span, cluster)
+        return values, sizes, cluster
 
     def _adjusted_models(self, block: Block, unit: float) -> Paired:
         """Models on questions of which each was asked a part."""

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy import stats
 from scorio.utils import rank_scores as reference
 
 import polars_scorio as ps
 from tests.differences import variance_of_mean
+from tests.kernels.calibrated.oracle import gaffke
 from tests.made_logs import drawn, long, unreadable
 
 # The logs are small and ragged; what is said of that has tests of its own.
@@ -224,13 +224,13 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
         expected_ci = [1]
         for place, row in enumerate(part.iter_rows(named=True)):
             values = estimates.filter(domain=domain, model=row["model"])["estimate"].to_numpy()
-            size = values.size
-            sigma = sqrt(variance_of_mean(values, high - low))
-            reach = stats.t.ppf(0.9, size - 1) * sigma
-            mu = values.mean()
-            numbers = [mu, sigma, max(mu - reach, low), min(mu + reach, high)]
-            # NumPy adds up the questions in another order, and ends are differences.
-            assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-11)
+            width, one = high - low, np.ones(values.size)
+            sigma, unit = sqrt(variance_of_mean(values, width)), (values - low) / width
+            lo = low + width * gaffke(unit, one, 0.1)
+            hi = high - width * gaffke(1 - unit, one, 0.1)
+            # Sums in another order, and roots to 1e-12.
+            numbers = [values.mean(), sigma, lo, hi]
+            assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-9)
             if place == 2:
                 assert row["z_next"] is None
                 continue
@@ -246,8 +246,14 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
 
 def test_on_the_population_intervals_may_overlap_too(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.rank(target="population", ties="overlap", confidence=1e-9)
-    assert rows["rank_ci"].to_list() == rows["rank"].to_list()
+    rows = accessor.rank(target="population", ties="overlap", confidence=0.1)
+    for domain in ("air", "web"):
+        part, places = rows.filter(domain=domain), [1]
+        for upper, lower in pairwise(part.iter_rows(named=True)):
+            tied = lower["hi"] >= upper["lo"]
+            places.append(places[-1] if tied else len(places) + 1)
+        assert part["rank_ci"].to_list() == places
+    assert max(rows["rank_ci"]) > 1
     assert accessor.rank(target="population", ties="overlap")["rank_ci"].to_list() == [1] * 6
 
 

@@ -1,0 +1,45 @@
+"""The questions of each model, or their clusters, as independent units of a population."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.population_mean import UnitSample
+
+
+def units_of_models(values: Floats, sizes: Ints, cluster: Ints | None = None) -> UnitSample:
+    """A sample of units for each model of each stratum, stratum after stratum.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (Q, L)
+        The estimate of each question under each model, inside [0, 1], stratum after stratum.
+    sizes : ndarray of int, shape (S,)
+        Questions of each stratum.
+    cluster : ndarray of int, shape (Q,), optional
+        The cluster of each question; a number in two strata stands for two clusters.
+
+    Examples
+    --------
+    One stratum, two models; the first two questions are a cluster.
+
+    >>> values = np.array([[0.0, 1.0], [1.0, 1.0], [0.5, 0.0]])
+    >>> sample = units_of_models(values, np.array([3]), np.array([0, 0, 1]))
+    >>> sample.values.tolist(), sample.weight.tolist(), sample.group.tolist()
+    ([0.5, 1.0, 0.5, 0.0], [2.0, 2.0, 1.0, 1.0], [0, 1, 0, 1])
+    """
+    stratum, models = np.repeat(np.arange(sizes.size), sizes), values.shape[1]
+    weight = np.ones(stratum.size)
+    if cluster is not None:
+        _, first, unit = np.unique(
+            stratum * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
+        )
+        stratum, weight = stratum[first], np.bincount(unit).astype(float)
+        sums = (np.bincount(unit, of_model, weight.size) for of_model in values.T)
+        values = np.stack([*sums], axis=1) / weight[:, None]
+    group = stratum[:, None] * models + np.arange(models)
+    one = np.ones(group.size, dtype=np.int64)
+    return UnitSample(
+        values.ravel(), np.repeat(weight, models), one, group.ravel(), sizes.size * models
+    )
