@@ -15,7 +15,7 @@ from scipy.special import gammaln, stdtrit, xlog1py, xlogy
 from polars_scorio.kernels.simultaneous.paired_means import paired
 
 sys.path.insert(0, str(Path(__file__).parent))
-from populations import POPULATIONS, everyone
+from populations import FIRST_POPULATIONS, everyone
 
 MOST = 60  # questions that differ one way: outcomes with more have no chance worth adding
 METRICS = {
@@ -57,8 +57,8 @@ def over_all_outcomes(questions):
 
 def pairs(population, questions, n, samples):
     """Successes of two models of some kinds, and by how much their rates differ."""
-    rng = np.random.default_rng([list(POPULATIONS).index(population), questions, n])
-    p, all_of_them = POPULATIONS[population](rng, (samples, questions)), everyone(population)
+    rng = np.random.default_rng([list(FIRST_POPULATIONS).index(population), questions, n])
+    p, all_of_them = FIRST_POPULATIONS[population](rng, (samples, questions)), everyone(population)
     yield "shifted", rng.binomial(n, p), rng.binomial(n, 0.9 * p), (all_of_them, 0.9 * all_of_them)
     yield "one by itself", rng.binomial(n, p), np.zeros_like(p), (all_of_them, 0 * all_of_them)
     yield "equal", rng.binomial(n, p), rng.binomial(n, p), (all_of_them, all_of_them)
@@ -71,7 +71,7 @@ def pairs(population, questions, n, samples):
 
 def simulated(samples):
     """A row for each population, size, kind of pair and metric."""
-    for population in POPULATIONS:
+    for population in FIRST_POPULATIONS:
         for questions in (10, 30, 100, 500):
             for n in (1, 4, 16):
                 for kind, a, b, rates in pairs(population, questions, n, samples):

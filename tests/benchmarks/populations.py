@@ -1,87 +1,67 @@
-"""Populations of questions, and what metrics are worth there: the truth of a simulation."""
+"""Populations of questions: the success rates that simulated questions have."""
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtrc
-from scipy.stats import binom
-
-import polars_scorio as ps
+from scipy.special import expit
 
 Floats = np.ndarray
-Rates = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+Shape = tuple[int, ...]
+Rates = Callable[[np.random.Generator, Shape], Floats]
+
+SIZE_OF_POPULATION = 400_000  # questions that stand for all of a population
 
 
-def impossible_or_sure(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """40 % never succeed, 20 % always do, the others are anywhere."""
-    kind = rng.random(shape)
-    return np.where(kind < 0.4, 0.0, np.where(kind < 0.6, 1.0, rng.random(shape)))
+def beta_rates(a: float, b: float) -> Rates:
+    """Rates that have a Beta distribution."""
+    return lambda rng, shape: rng.beta(a, b, shape)
 
 
-def half_of(one: float | None, other: float) -> Rates:
-    """Half of the questions have one rate (or a uniform one), half the other."""
+def some_rates(share: float, rate: float, other: float | Rates) -> Rates:
+    """A share of the questions has one rate, the rest another one or rates of a population."""
 
-    def rates(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        first = rng.random(shape) if one is None else one
-        return np.where(rng.random(shape) < 0.5, first, other)
+    def drawn_rates(rng: np.random.Generator, shape: Shape) -> Floats:
+        rest = other(rng, shape) if callable(other) else other
+        return np.where(rng.random(shape) < share, rate, rest)
 
-    return rates
+    return drawn_rates
 
 
-# Success rates of the questions.
-POPULATIONS: dict[str, Rates] = {
-    "Beta(.3, .3)": lambda rng, shape: rng.beta(0.3, 0.3, shape),
-    "Beta(.6, 1)": lambda rng, shape: rng.beta(0.6, 1, shape),
-    "Beta(.2, 2)": lambda rng, shape: rng.beta(0.2, 2, shape),
-    "Beta(5, 5)": lambda rng, shape: rng.beta(5, 5, shape),
-    "half always right": half_of(None, 1.0),
-    "40 % impossible, 20 % sure": impossible_or_sure,
-    "two clusters": half_of(0.05, 0.6),
-    "all .5": lambda _, shape: np.full(shape, 0.5),
-    "always or never": half_of(0.0, 1.0),
+def uniform_rates(low: float, high: float) -> Rates:
+    """Rates that are uniform between two ends."""
+    return lambda rng, shape: rng.uniform(low, high, shape)
+
+
+# The nine populations of the first study of the method.
+FIRST_POPULATIONS: dict[str, Rates] = {
+    "Beta(.3, .3)": beta_rates(0.3, 0.3),
+    "Beta(.6, 1)": beta_rates(0.6, 1),
+    "Beta(.2, 2)": beta_rates(0.2, 2),
+    "Beta(5, 5)": beta_rates(5, 5),
+    "half always right": some_rates(0.5, 1.0, uniform_rates(0, 1)),
+    "40 % impossible, 20 % sure": some_rates(0.4, 0.0, some_rates(1 / 3, 1.0, uniform_rates(0, 1))),
+    "two clusters": some_rates(0.5, 0.05, 0.6),
+    "all .5": some_rates(1.0, 0.5, 0.5),
+    "always or never": some_rates(0.5, 0.0, 1.0),
 }
-MANY = 400_000  # questions that stand for all of a population
+# Populations that the method was not made on: rare questions, long tails, values near the bounds.
+HARD_POPULATIONS: dict[str, Rates] = {
+    "two-point .03/.97": some_rates(0.5, 0.03, 0.97),
+    "90 % impossible": some_rates(0.9, 0.0, uniform_rates(0, 1)),
+    "logit-normal sd 3": lambda rng, shape: expit(3 * rng.standard_normal(shape)),
+    "U(.9, 1)": uniform_rates(0.9, 1),
+    "5 % hard": some_rates(0.05, 0.02, 0.97),
+    "2 % solvable": some_rates(0.02, 0.9, 0.0),
+    "half sure, half .6": some_rates(0.5, 1.0, 0.6),
+    "heavy tail": lambda rng, shape: np.minimum(1, 0.005 / (1 - rng.random(shape))),
+    "staircase": lambda rng, shape: rng.integers(0, 6, shape) / 5,
+    "10 % impossible, U(.95, 1)": some_rates(0.1, 0.0, uniform_rates(0.95, 1)),
+}
+POPULATIONS = FIRST_POPULATIONS | HARD_POPULATIONS
 
 
 @cache
 def everyone(population: str) -> Floats:
     """The rates of all questions of a population."""
-    return POPULATIONS[population](np.random.default_rng(0), (MANY,))
-
-
-class Asked(NamedTuple):
-    """A metric, and its expectation for a question with some success rate."""
-
-    metric: ps.Metric
-    worth: Callable[[Floats], Floats]
-
-
-def accuracy() -> Asked:
-    """The share of successes."""
-    return Asked(ps.avg(), lambda p: p)
-
-
-def at_k(k: int) -> list[Asked]:
-    """Does any of k trials succeed, do all of them, do most?"""
-    return [
-        Asked(ps.pass_at_k(k), lambda p: 1 - (1 - p) ** k),
-        Asked(ps.pass_hat_k(k), lambda p: p**k),
-        Asked(ps.maj_at_k(k), lambda p: bdtrc(k // 2, k, p)),
-    ]
-
-
-def stable(k: int) -> list[Asked]:
-    """Metrics of stability: half (three quarters) of k trials, and what exceeds their half."""
-    beyond = np.maximum(np.arange(k + 1) - np.ceil(k / 2), 0) * 2 / k
-
-    def excess(p: Floats) -> Floats:
-        chances = (binom.pmf(j, k, p) * beyond[j] for j in range(k + 1) if beyond[j])
-        return sum(chances, np.zeros_like(p))
-
-    shares = [
-        Asked(ps.g_pass_at_k_tau(k, tau), lambda p, tau=tau: binom.sf(np.ceil(tau * k) - 1, k, p))
-        for tau in (0.5, 0.75)
-    ]
-    return [*shares, Asked(ps.mg_pass_at_k(k), excess)]
+    return POPULATIONS[population](np.random.default_rng(0), (SIZE_OF_POPULATION,))
