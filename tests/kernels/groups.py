@@ -26,6 +26,18 @@ def small_groups(draw: st.DrawFn) -> tuple[Ints, Ints]:
     return np.array(n), np.array([draw(st.integers(0, trials)) for trials in n])
 
 
+def drawn_groups() -> list[Group]:
+    """Groups of few and many questions and trials, equal and ragged, all wrong and all right."""
+    rng = np.random.default_rng(3)
+    groups = [(np.array([4]), np.array([0]), np.array([9])), (np.array([1]), np.array([1]), [3])]
+    for questions, least, most in [(20, 10, 10), (250, 16, 16), (60, 1, 9), (40, 900, 2000)] * 6:
+        n = rng.integers(least, most, questions, endpoint=True)
+        c = rng.binomial(n, rng.beta(0.6, 1, questions))
+        (n, c), often = np.unique([n, c], axis=1, return_counts=True)
+        groups.append((n, c, often))
+    return [(n, c, np.asarray(often)) for n, c, often in groups]
+
+
 def counts_of(group: Group) -> Ints:
     n, c, _ = group
     return np.stack([n - c, c], axis=1)

@@ -7,7 +7,8 @@ smooth fit as a base.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import ceil
 
@@ -15,7 +16,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.pooling.population_fit import Grid
+from polars_scorio.kernels.pooling.population_fit import Grid, batched_rows
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
@@ -101,15 +102,50 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
     >>> round(float(fit.weight[(p < 0.05) | (p > 0.95)].sum()), 1)
     1.0
     """
+    return fit_free_groups([grid], [(n, c, questions)])[0]
+
+
+def fit_free_groups(
+    grids: Sequence[Grid], groups: Sequence[tuple[Ints, Ints, Ints | Floats]]
+) -> list[FreeFit]:
+    """Fit weights of success rates to some groups, each on its own, as `fit_free` does.
+
+    Groups with as many states take their steps together. A group has the same fit to the last bit,
+    whatever the others are.
+
+    Parameters
+    ----------
+    grids : sequence of Grid
+        The smooth fit of each group.
+    groups : sequence of tuple
+        `n`, `c` and `questions` of each group, as for `fit_free`.
+    """
+    starts = [_first_weights(grid, *group) for grid, group in zip(grids, groups, strict=True)]
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for row, start in enumerate(starts):
+        alike.setdefault(start.likelihood.shape, []).append(row)
+    fits: dict[int, FreeFit] = {}
+    for rows in alike.values():
+        for some in batched_rows(rows):
+            likelihood, questions, base = (
+                np.stack([getattr(starts[row], name) for row in some])
+                for name in ("likelihood", "questions", "weight")
+            )
+            weights = maximised(likelihood, questions, base, _STEPS, _BASE * base)
+            for row, weight in zip(some, weights, strict=True):
+                fits[row] = replace(starts[row], weight=weight)
+    return [fits[row] for row in range(len(starts))]
+
+
+def _first_weights(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
+    """The fit before its first step: weights of the base."""
     size = min(max(_FEWEST, ceil(15 * np.sqrt(n.max())) + 1), _MOST)
     p, q = rates(size)
     with np.errstate(divide="ignore"):
         logs = scipy.special.xlogy(c[:, None], p) + scipy.special.xlogy((n - c)[:, None], q)
     scale = logs.max(axis=1)
     likelihood = np.exp(logs - scale[:, None])
-    base = _base_weight(grid, size)
-    weight = maximised(likelihood, questions, base, _STEPS, _BASE * base)
-    return FreeFit(likelihood, scale, questions, weight)
+    return FreeFit(likelihood, scale, questions, _base_weight(grid, size))
 
 
 def maximised(
@@ -124,12 +160,12 @@ def maximised(
     Parameters
     ----------
     likelihood, questions
-        As in `FreeFit`.
-    weight : ndarray of float, shape (I,)
+        As in `FreeFit`, of one group, or of some with as many states: shape (G, S, I) and (G, S).
+    weight : ndarray of float, shape (I,) or (G, I)
         Where to start.
     steps : int
         How many steps.
-    base : ndarray of float, shape (I,), or 0
+    base : ndarray of float, shape (I,) or (G, I), or 0
         Questions of known rates that join the others.
 
     Examples
@@ -139,9 +175,10 @@ def maximised(
     >>> maximised(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
     array([0., 1.])
     """
-    total = questions.sum() + np.sum(base)
+    total = (questions.sum(axis=-1) + np.atleast_1d(base).sum(axis=-1))[..., None]
     for _ in range(steps):
-        weight = (weight * ((questions / (likelihood @ weight)) @ likelihood) + base) / total
+        expected = questions / (likelihood @ weight[..., None])[..., 0]
+        weight = (weight * (expected[..., None, :] @ likelihood)[..., 0, :] + base) / total
     return weight
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.free_fit import FreeFit, fit_free
+from polars_scorio.kernels.calibrated.free_fit import FreeFit, fit_free_groups
 from polars_scorio.kernels.pooling.likelihood import log_likelihood, tally
-from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_binary_groups
 from polars_scorio.kernels.states import States
 
 
@@ -22,6 +23,12 @@ class Level:
     c: Ints
     questions: Ints | Floats
     rows: Ints  # of the states among those of the group
+
+
+def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...]:
+    """The levels of a group, by ascending n."""
+    rows = [np.flatnonzero(n == size) for size in np.unique(n)]
+    return tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +57,14 @@ class Group:
     @classmethod
     def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
         """Fit both to the states of one group."""
-        grid = fit_binary(n, c, questions)
-        rows = [np.flatnonzero(n == size) for size in np.unique(n)]
-        levels = tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
-        return cls(grid, fit_free(grid, n, c, questions), n, c, questions, levels)
+        return cls.fit_each([(n, c, questions)])[0]
+
+    @classmethod
+    def fit_each(cls, groups: Sequence[tuple[Ints, Ints, Ints | Floats]]) -> list[Group]:
+        """Fit both to the states of each group: trials, successes and questions."""
+        grids = fit_binary_groups(groups)
+        fits = zip(grids, fit_free_groups(grids, groups), groups, strict=True)
+        return [cls(grid, free, *group, group_levels(*group)) for grid, free, group in fits]
 
     @property
     def size(self) -> int:
@@ -104,7 +115,7 @@ class Calibrated:
         ends = np.searchsorted(states.group, np.arange(states.groups + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
         rows = [(states.state[part], states.questions[part]) for part in parts]
-        return cls(states, [Group.fit(n[own], c[own], questions) for own, questions in rows])
+        return cls(states, Group.fit_each([(n[own], c[own], often) for own, often in rows]))
 
     @property
     def size(self) -> Ints:

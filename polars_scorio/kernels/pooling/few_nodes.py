@@ -63,14 +63,14 @@ def interpolation(points: Floats, size: int) -> Floats:
 
     Parameters
     ----------
-    points : ndarray of float, shape (P,)
+    points : ndarray of float, shape (..., P)
         Where to.
     size : int
         Number of nodes.
 
     Returns
     -------
-    ndarray of float, shape (P, size)
+    ndarray of float, shape (..., P, size)
         Exact for polynomials of a degree below `size`.
 
     Examples

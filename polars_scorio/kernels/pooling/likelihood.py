@@ -7,7 +7,7 @@ its questions are draws of Dirichlet(s pi) with ``s = (1 - rho) / rho``. Everyth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -28,9 +28,9 @@ class Risings:
 
     Attributes
     ----------
-    tail : ndarray of float, shape (I,)
+    tail : ndarray of float, shape (I,) or (G, I) for some groups
         ``tail[i]``: questions whose product has a factor number `i`.
-    beyond, questions : ndarray of float, shape (R,)
+    beyond, questions : ndarray of float, shape (R,) or (G, R)
         Products longer than `I`: the number of further factors, and how many questions share it.
 
     """
@@ -39,6 +39,10 @@ class Risings:
     beyond: Floats
     questions: Floats
 
+    def at(self, groups: Ints) -> Risings:
+        """Select some groups."""
+        return Risings(self.tail[groups], self.beyond[groups], self.questions[groups])
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -46,6 +50,23 @@ class Tally:
 
     categories: tuple[Risings, ...]
     trials: Risings
+
+    @property
+    def layout(self) -> tuple[tuple[int, int], ...]:
+        """Sizes that tallies must share to be stacked: tails alone are padded with zeros."""
+        parts = (*self.categories, self.trials)
+        return tuple((part.tail.size * (part.beyond.size > 0), part.beyond.size) for part in parts)
+
+    @classmethod
+    def stacked(cls, tallies: Sequence[Tally]) -> Tally:
+        """Stack the tallies of some groups of the same `layout`, for one likelihood of each."""
+        categories = zip(*(each.categories for each in tallies), strict=True)
+        stacks = tuple(_stacked_risings(column) for column in categories)
+        return cls(stacks, _stacked_risings([each.trials for each in tallies]))
+
+    def at(self, groups: Ints) -> Tally:
+        """Select some groups of a stack."""
+        return Tally(tuple(column.at(groups) for column in self.categories), self.trials.at(groups))
 
 
 def tally(counts: Ints, questions: Ints | Floats) -> Tally:
@@ -82,8 +103,8 @@ def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
     Parameters
     ----------
     data : Tally
-        The counts.
-    mean : ndarray of float, shape (..., K)
+        The counts, of one group or stacked.
+    mean : ndarray of float, shape (..., K), of stacked groups (G, ..., K)
         Mean of each population, positive. All K entries count: ``1 - q`` is not formed here.
     rho : ndarray of float, broadcastable to shape (...)
         Intra-class correlation, ``0 < rho < 1``.
@@ -141,6 +162,15 @@ def log_dirichlet_at_mean(shape: Floats) -> Floats:
     return cast("Floats", leading - (top - 1) * _HALF_LOG_TWO_PI + rest)
 
 
+def _stacked_risings(parts: Sequence[Risings]) -> Risings:
+    size = max(part.tail.size for part in parts)
+    tail = np.stack([np.pad(part.tail, (0, size - part.tail.size)) for part in parts])
+    beyond, questions = (
+        np.stack([getattr(part, name) for part in parts]) for name in ("beyond", "questions")
+    )
+    return Risings(tail, beyond, questions)
+
+
 def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
@@ -154,29 +184,37 @@ def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
 
 def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
     """Sum over the questions of ``sum_i ln(x + i rho)``, for each `x`."""
-    exact = risings.tail.size
-    # Column vectors, so that both can be combined with the factors or lengths in rows.
-    start, step = x[..., None], np.asarray(rho)[..., None]
-    end = start + exact * step
+    exact = risings.tail.shape[-1]
+    end = x + exact * rho
+    factors = np.arange(exact, dtype=float).reshape(-1, *(1,) * x.ndim)
     head = _weighted_sum(
-        lambda i: np.log(start + i * step), np.arange(exact, dtype=float), risings.tail, x.shape
+        lambda i: np.log(x + i * rho), factors, _leading_axis(risings.tail, x.ndim), x.shape
     )
     rest = _weighted_sum(
-        lambda length: _log_rising_by_stirling(end, step, length),
-        risings.beyond,
-        risings.questions,
+        lambda length: _log_rising_by_stirling(end, rho, length),
+        _leading_axis(risings.beyond, x.ndim),
+        _leading_axis(risings.questions, x.ndim),
         x.shape,
     )
     return head + rest
 
 
+def _leading_axis(values: Floats, axes: int) -> Floats:
+    """The last axis put first, and as many axes behind it as `axes`."""
+    first = np.moveaxis(values, -1, 0)
+    return first.reshape(first.shape + (1,) * (axes + 1 - first.ndim))
+
+
 def _weighted_sum(
     term: Callable[[Floats], Floats], points: Floats, weights: Floats, shape: tuple[int, ...]
 ) -> Floats:
-    """Sum ``weights * term(points)`` over the last axis, in chunks of bounded memory."""
+    """Sum ``weights * term(points)`` over the first axis, in chunks of bounded memory."""
     total = np.zeros(shape)
-    for part in slices(points.size, total.size):
-        total += (weights[part] * term(points[part])).sum(axis=-1)
+    for part in slices(len(points), total.size):
+        terms = weights[part] * term(points[part])
+        # One after the other: a group has the same sum, whatever groups share its chunks.
+        terms[0] += total
+        total = terms.sum(axis=0)
     return total
 
 

@@ -6,13 +6,14 @@ with its posterior weight, stands for the posterior of the population's mean and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation
 from polars_scorio.kernels.pooling.likelihood import (
     Tally,
@@ -30,6 +31,8 @@ _NEGLIGIBLE = 1e-13  # weight of a node, relative to the heaviest, that is not w
 _FEW_RHOS, _FEW_MEANS = 10, 8  # nodes that do where the posterior is narrow
 _NARROW = 0.1  # that is: up to this standard deviation of rho, in units of rho,
 _NARROW_MEAN = 0.6  # and this one of the logit of the mean, in the same
+_TOGETHER = 16  # groups that are fitted together: their arrays fit into a cache
+_STACKED = ("levels", "sums")
 
 
 @dataclass(frozen=True)
@@ -104,26 +107,103 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
     (array([0.333333, 0.666667]), 0.333333)
 
     """
-    counts = np.stack([n - c, c], axis=1)
-    data, levels = tally(counts, questions), _trials_by_level(counts, questions)
-    rho, width = _correlation_nodes(data, *levels)
-    centre, scale = _mean_logit(_pooled_counts(*levels, rho))
+    return fit_binary_groups([(n, c, questions)], few=few)[0]
+
+
+def fit_binary_groups(
+    groups: Sequence[tuple[Ints, Ints, Ints | Floats]], *, few: bool = True
+) -> list[Grid]:
+    """Fit Beta populations to some groups, each on its own, as `fit_binary` does.
+
+    Groups whose arrays have the same sizes are worked out together: for 400 groups of 250 questions
+    with 16 trials this takes half the time of a loop. A group has the same grid to the last bit,
+    whatever the others are.
+
+    Parameters
+    ----------
+    groups : sequence of tuple
+        `n`, `c` and `questions` of each group, as for `fit_binary`.
+    few : bool
+        As for `fit_binary`.
+
+    Examples
+    --------
+    >>> one, two = np.array([1]), np.array([2])
+    >>> [grid.rho.size for grid in fit_binary_groups([(one, one, one), (two, one, one)])]
+    [2144, 2144]
+    """
+    counts = [GroupCounts.of(np.stack([n - c, c], axis=1), questions) for n, c, questions in groups]
+    alike: dict[object, list[int]] = {}
+    for row, each in enumerate(counts):
+        alike.setdefault((each.levels.size, each.data.layout), []).append(row)
+    grids: dict[int, Grid] = {}
+    for rows in alike.values():
+        for some in batched_rows(rows):
+            stack = GroupCounts.stacked([counts[row] for row in some])
+            grids.update(zip(some, _binary_grids(stack, few=few), strict=True))
+    return [grids[row] for row in range(len(groups))]
+
+
+def batched_rows(rows: list[int]) -> list[list[int]]:
+    """Cut rows into parts of as many groups as a processor's cache has room for."""
+    return [rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER)]
+
+
+def _binary_grids(counts: GroupCounts, *, few: bool) -> list[Grid]:
+    """The grids of groups whose arrays have the same sizes."""
+    rho, width = _correlation_nodes(counts)
+    centre, scale = _mean_logit(counts.pooled(rho))
     # The rule converges like exp(-pi^2 / step of the logit): 1e-9 and better with either step.
-    steps = np.linspace(-_REACH, _REACH, 67 if scale.max() > _WIDE else 35)
+    wide = scale.max(axis=(1, 2)) > _WIDE
+    grids: dict[int, Grid] = {}
+    for rows, size in ((np.flatnonzero(wide), 67), (np.flatnonzero(~wide), 35)):
+        if rows.size:
+            nodes = counts.at(rows), rho[rows], width[rows], centre[rows], scale[rows]
+            grids.update(zip(rows.tolist(), _grids_on_steps(*nodes, size, few=few), strict=True))
+    return [grids[row] for row in range(len(rho))]
+
+
+def _grids_on_steps(
+    counts: GroupCounts,
+    rho: Floats,
+    width: Floats,
+    centre: Floats,
+    scale: Floats,
+    size: int,
+    *,
+    few: bool,
+) -> list[Grid]:
+    """Grids with `size` means for each correlation, or fewer if those do."""
+    steps = np.linspace(-_REACH, _REACH, size)
     mean = _mean_shares(centre + steps * scale)
-    density = log_likelihood(data, mean, rho[:, None]) + np.log(mean).sum(axis=-1)
-    weight = _relative_weight(density + np.log(scale * ((1 - rho) * width)[:, None]))
-    marginal = weight.sum(axis=1)
-    if few and _is_narrow(rho, marginal, float(scale.max())):
-        place, share = gauss_rules(_legendre_rule()[0], marginal[None], _FEW_RHOS)
-        # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
-        away = density - density[:, [steps.size // 2]]
-        given = _relative_weight(interpolation(place[0], _RHOS) @ away)
-        steps, weight = gauss_rules(steps, given / given.max(axis=1, keepdims=True), _FEW_MEANS)
-        weight, rho = weight * share.T, _stretched_correlations(place[0], rho)
-        centre, scale = _mean_logit(_pooled_counts(*levels, rho))
-        mean = _mean_shares(centre + steps * scale)
-    return _heavy_nodes(mean, rho, weight)
+    density = log_likelihood(counts.data, mean, rho[..., None]) + np.log(mean).sum(axis=-1)
+    weight = _relative_weight(density + np.log(scale * ((1 - rho) * width)[..., None]))
+    marginal = weight.sum(axis=2)
+    narrow = _is_narrow(rho, marginal, scale.max(axis=(1, 2))) & few
+    rows = np.flatnonzero(narrow)
+    parts = [*zip(mean, rho, weight, strict=True)]
+    if rows.size:
+        fewer = _few_nodes(counts.at(rows), rho[rows], density[rows], marginal[rows], steps)
+        for row, part in zip(rows.tolist(), zip(*fewer, strict=True), strict=True):
+            parts[row] = part
+    return [_heavy_nodes(*part) for part in parts]
+
+
+def _few_nodes(
+    counts: GroupCounts, rho: Floats, density: Floats, marginal: Floats, steps: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Mean, correlation and weight of few nodes of some groups, with the moments of many."""
+    place, share = gauss_rules(_legendre_rule()[0], marginal, _FEW_RHOS)
+    # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
+    away = density - density[:, :, [steps.size // 2]]
+    given = _relative_weight(interpolation(place, _RHOS) @ away)
+    given /= given.max(axis=2, keepdims=True)
+    points, weight = gauss_rules(steps, given.reshape(-1, steps.size), _FEW_MEANS)
+    shape = (*place.shape, _FEW_MEANS)
+    rho = _stretched_correlations(place, rho)
+    centre, scale = _mean_logit(counts.pooled(rho))
+    mean = _mean_shares(centre + points.reshape(shape) * scale)
+    return mean, rho, weight.reshape(shape) * share[..., None]
 
 
 def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
@@ -158,19 +238,19 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     array([0.61, 0.37, 0.01])
 
     """
-    data, levels = tally(counts, questions), _trials_by_level(counts, questions)
-    rho, width = _correlation_nodes(data, *levels)
-    weight = _relative_weight(_log_marginal(data, rho, _pooled_counts(*levels, rho))) * width
-    if _is_narrow(rho, weight):
-        place, share = gauss_rules(_legendre_rule()[0], weight[None], _FEW_RHOS)
-        rho, weight = _stretched_correlations(place[0], rho), share[0]
-    pooled = _pooled_counts(*levels, rho)
+    group = GroupCounts.stacked([GroupCounts.of(counts, questions)])
+    rho, width = _correlation_nodes(group)
+    weight = _relative_weight(_log_marginal(group, rho)) * width
+    if _is_narrow(rho, weight).all():
+        place, weight = gauss_rules(_legendre_rule()[0], weight, _FEW_RHOS)
+        rho = _stretched_correlations(place, rho)
+    pooled = group.pooled(rho)[0]
     total = pooled.sum(axis=1, keepdims=True)
     centre = pooled / total
     shift = 1 / np.sqrt(total + 1)
     towards = np.eye(counts.shape[1]) * shift[:, :, None]
     mean = centre[:, None, :] * (1 - shift[:, :, None]) + towards
-    return _heavy_nodes(mean, rho, weight[:, None] * centre)
+    return _heavy_nodes(mean, rho[0], weight[0][:, None] * centre)
 
 
 def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats) -> Grid:
@@ -183,53 +263,63 @@ def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats) -> Grid:
 
 
 def _relative_weight(logs: Floats) -> Floats:
-    return np.asarray(np.exp(logs - logs.max()))
+    """Weights of each group; its heaviest has 1."""
+    axes = tuple(range(1, logs.ndim))
+    return np.asarray(np.exp(logs - logs.max(axis=axes, keepdims=True)))
 
 
-def _is_narrow(rho: Floats, weight: Floats, scale: float = 0.0) -> bool:
-    """Whether what is integrated over the posterior is smooth on its scale.
+def _is_narrow(rho: Floats, weight: Floats, scale: Floats | float = 0.0) -> Mask:
+    """Whether integrals over the posterior of a group are smooth on its scale, shape (G,).
 
     Moments are singular at ``rho = 0``, and change with the logit over about 1 / s, where k is
     large: both are measured by rho.
     """
-    mean = float(weight @ rho / weight.sum())
-    square = float(weight @ (rho - mean) ** 2 / weight.sum())
-    return square <= (_NARROW * mean) ** 2 and scale <= _NARROW_MEAN * mean
+    share = weight / weight.sum(axis=1, keepdims=True)
+    mean = (share * rho).sum(axis=1)
+    square = (share * (rho - mean[:, None]) ** 2).sum(axis=1)
+    return np.asarray((square <= (_NARROW * mean) ** 2) & (scale <= _NARROW_MEAN * mean))
 
 
 def _stretched_correlations(place: Floats, rho: Floats) -> Floats:
-    """Correlations at other places than those of the rule."""
+    """Correlations of each group at other places than those of the rule."""
     points, _ = _legendre_rule()
-    slope = (rho[-1] - rho[0]) / (points[-1] - points[0])
-    return np.asarray(rho[0] + (place - points[0]) * slope)
+    slope = (rho[:, -1:] - rho[:, :1]) / (points[-1] - points[0])
+    return np.asarray(rho[:, :1] + (place - points[0]) * slope)
 
 
 def _mean_logit(pooled: Floats) -> tuple[Floats, Floats]:
-    """Logit of the mean success rate and its approximate standard deviation, shape (J, 1) each."""
-    centre = np.log(pooled[:, 1] / pooled[:, 0])
-    return centre[:, None], np.sqrt((1 / pooled).sum(axis=1))[:, None]
+    """Logit of the mean success rate and its approximate standard deviation, (G, J, 1) each."""
+    centre = np.log(pooled[..., 1] / pooled[..., 0])
+    return centre[..., None], np.sqrt((1 / pooled).sum(axis=-1))[..., None]
 
 
 def _mean_shares(logit: Floats) -> Floats:
     return np.stack([scipy.special.expit(-logit), scipy.special.expit(logit)], axis=-1)
 
 
-def _correlation_nodes(data: Tally, levels: Ints, sums: Floats) -> tuple[Floats, Floats]:
-    """Nodes for rho where its marginal posterior lives, and their weights."""
-    low, high = 0.0, 1.0
-    kept = np.arange(0)
-    while kept.size < _ENOUGH:
+def _correlation_nodes(counts: GroupCounts) -> tuple[Floats, Floats]:
+    """Nodes for rho where its marginal posterior lives, and their weights, shape (G, J) each."""
+    groups = np.arange(len(counts.levels))
+    low, high = np.zeros(groups.size), np.ones(groups.size)
+    unsettled = low < high
+    while unsettled.any():
         rho, _ = _legendre_nodes(low, high)
-        marginal = _log_marginal(data, rho, _pooled_counts(levels, sums, rho))
-        kept = np.flatnonzero(marginal > marginal.max() - _DEPTH)
-        ends = np.concatenate([[low], rho, [high]])  # node i is ends[i + 1]
-        low, high = float(ends[kept[0]]), float(ends[kept[-1] + 2])
+        marginal = _log_marginal(counts, rho)
+        kept = marginal > marginal.max(axis=1, keepdims=True) - _DEPTH
+        first, last = kept.argmax(axis=1), _RHOS - 1 - kept[:, ::-1].argmax(axis=1)
+        ends = np.concatenate(
+            [low[:, None], rho, high[:, None]], axis=1
+        )  # node i is ends[:, i + 1]
+        low = np.where(unsettled, ends[groups, first], low)
+        high = np.where(unsettled, ends[groups, last + 2], high)
+        unsettled &= kept.sum(axis=1) < _ENOUGH
     return _legendre_nodes(low, high)
 
 
-def _legendre_nodes(low: float, high: float) -> tuple[Floats, Floats]:
+def _legendre_nodes(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     points, weights = _legendre_rule()
-    return low + (high - low) * (points + 1) / 2, (high - low) / 2 * weights
+    low, width = low[:, None], (high - low)[:, None]
+    return low + width * (points + 1) / 2, width / 2 * weights
 
 
 @cache
@@ -239,20 +329,50 @@ def _legendre_rule() -> tuple[Floats, Floats]:
     return points, weights
 
 
-def _trials_by_level(counts: Ints, questions: Ints | Floats) -> tuple[Ints, Floats]:
-    """Each n that occurs, and how many trials of each category belong to it."""
-    levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
-    columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]
-    return levels, np.stack(columns, axis=1)
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCounts:
+    """What the fits need of the counts of one group, or of some groups with arrays of equal sizes.
+
+    Attributes
+    ----------
+    data : Tally
+        The counts for the likelihood.
+    levels : ndarray of int, shape (L,) or (G, L)
+        Each n that occurs.
+    sums : ndarray of float, shape (L, K) or (G, L, K)
+        How many trials of each category belong to it.
+    """
+
+    data: Tally
+    levels: Ints
+    sums: Floats
+
+    @classmethod
+    def of(cls, counts: Ints, questions: Ints | Floats) -> GroupCounts:
+        """Count one group, from its states."""
+        levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
+        columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]
+        return cls(tally(counts, questions), levels, np.stack(columns, axis=1))
+
+    @classmethod
+    def stacked(cls, groups: Sequence[GroupCounts]) -> GroupCounts:
+        """Stack the counts of some groups."""
+        levels, sums = (np.stack([getattr(each, name) for each in groups]) for name in _STACKED)
+        return cls(Tally.stacked([each.data for each in groups]), levels, sums)
+
+    def at(self, groups: Ints) -> GroupCounts:
+        """Select some groups of a stack."""
+        return GroupCounts(self.data.at(groups), self.levels[groups], self.sums[groups])
+
+    def pooled(self, rho: Floats) -> Floats:
+        """1/2 + the trials of each category, discounted for their correlation, shape (G, J, K)."""
+        discount = 1 + (self.levels - 1)[:, None] * rho[..., None]
+        columns = np.moveaxis(self.sums, -1, 0)[:, :, None]
+        return 0.5 + np.stack([(column / discount).sum(axis=-1) for column in columns], axis=-1)
 
 
-def _pooled_counts(levels: Ints, sums: Floats, rho: Floats) -> Floats:
-    """1/2 + the trials of each category, discounted for their correlation, shape (J, K)."""
-    discount = 1 + (levels - 1) * rho[:, None]
-    return 0.5 + np.stack([(column / discount).sum(axis=1) for column in sums.T], axis=1)
-
-
-def _log_marginal(data: Tally, rho: Floats, pooled: Floats) -> Floats:
+def _log_marginal(counts: GroupCounts, rho: Floats) -> Floats:
     """Log posterior density of rho, the mean integrated out by Laplace's method."""
-    centre = pooled / pooled.sum(axis=1, keepdims=True)
-    return log_likelihood(data, centre, rho) - log_dirichlet_at_mean(pooled) + np.log1p(-rho)
+    pooled = counts.pooled(rho)
+    centre = pooled / pooled.sum(axis=-1, keepdims=True)
+    return log_likelihood(counts.data, centre, rho) - log_dirichlet_at_mean(pooled) + np.log1p(-rho)

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.pooling import population_fit as fit
-from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_categories
-from tests.kernels.groups import small_groups
+from polars_scorio.kernels.pooling.population_fit import (
+    Grid,
+    fit_binary,
+    fit_binary_groups,
+    fit_categories,
+)
+from tests.kernels.groups import drawn_groups, small_groups
 from tests.made_logs import law
 from tests.tensor import Tensor
 
@@ -205,3 +210,11 @@ def test_memory_stays_bounded_with_many_ragged_states():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 64e6
+
+
+def test_groups_are_fitted_as_if_each_were_alone():
+    groups = drawn_groups()
+    for grid, group in zip(fit_binary_groups(groups), groups, strict=True):
+        alone = fit_binary(*group)
+        for name in ("mean", "rho", "weight"):
+            np.testing.assert_array_equal(getattr(grid, name), getattr(alone, name))
