@@ -33,8 +33,9 @@ class PlanMethods(Accessor[FrameT]):
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
 
-        The next trials move the difference of two neighbours too. So the answer is for a chance,
-        the `assurance`, that an interval of the difference no longer holds zero.
+        Further trials also move the difference of two neighbours, and part of today's difference
+        is luck. Therefore the answer is for a chance, the `assurance`, that the interval of the
+        difference excludes zero afterwards.
 
         Parameters
         ----------
@@ -47,9 +48,9 @@ class PlanMethods(Accessor[FrameT]):
             Of that interval, or of the interval of the difference; default: as the accessor says,
             else 0.95.
         assurance : float
-            The chance that neighbours are told apart after these trials, the better one first or
-            last. 0.5: the trials after which today's difference would just do, which is a coin flip
-            for the model that leads. A width has no chance in it.
+            The chance that neighbours are told apart after these trials, whichever is the better
+            one, if the models of the stratum differ by at least their standard errors. Not used
+            with `half_width`.
         max_trials : int
             More than so many further trials of each question are not considered.
         questions : "same" or "common"
@@ -66,7 +67,8 @@ class PlanMethods(Accessor[FrameT]):
             model                   or model_a, model_b
             trials_min, trials_max  trials of a question now
             extra                   further trials of each question, of both models of a pair the
-                                    same; null if `max_trials` are not enough, or never any
+                                    same; null if `max_trials` are not enough: there is no
+                                    difference in sight
             total                   that times the questions (of both models)
             sigma                   expected sigma (of the difference) after them
             ======================  ============================================================
@@ -87,11 +89,17 @@ class PlanMethods(Accessor[FrameT]):
         them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
         squared sigma is the sum over the questions divided by M^2.
 
-        With d the difference now, s_0 and s_m its sigma now and then, the difference then is normal
-        around d with the variance r^2 = s_0^2 - s_m^2: the assurance is
-        Phi((abs(d) - z s_m) / r) + Phi((-abs(d) - z s_m) / r). In a simulation .80 of the pairs
-        were told apart that were planned with 0.8, .60 of those with 0.5, some of them the other
-        way round. Pairs that `compare` tells apart today need nothing.
+        With d the difference now, s_0 and s_m its sigma now and then, the true difference is taken
+        to be normal with mean B d and variance B s_0^2, where B is the share of the spread of all
+        models of the stratum that is more than noise (see `rank`). With w = s_m^2 / s_0^2 the
+        difference then is normal with mean e = abs(d) (w + (1 - w) B) and variance
+        r^2 = s_0^2 (1 - w) (w + (1 - w) B), and the assurance is
+        Phi((e - z s_m) / r) + Phi((-e - z s_m) / r). If B = 0, all of the spread may be noise, and
+        no number is given. Pairs that `compare` tells apart today need nothing.
+
+        In simulations of a goal of .8, of the pairs with a number .75 were told apart for 2 models
+        that spread by a standard error, .80 for 5 and .81 for 10; .68 to .79 if they spread by
+        .7 of it, .43 to .67 by .3 (20,000 rows each). Without B it was .66, .58 and .32.
 
         Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of
         a question under it and T its ratio to the expected variance of a trial's weight; what the

@@ -32,7 +32,11 @@ from polars_scorio.kernels.expected_variance import (
     expected_squared_sigma,
 )
 from polars_scorio.kernels.posteriors import QuestionPosteriors
-from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
+from polars_scorio.kernels.simultaneous.assurance import (
+    trials_for_half_width,
+    trials_with_assurance,
+)
+from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
 from polars_scorio.reporting.options import Frame
@@ -47,7 +51,6 @@ _NEEDED: dict[str, pl.DataType] = {
     "sigma": pl.Float64(),
 }
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
-_SURE = 0.5  # the goal if the outcome has no chance in it
 _SIGMAS = ("sigma", "sigma_equal", "sigma_next")
 
 
@@ -212,22 +215,21 @@ class _Need:
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
-            # A width has no chance in it: it is reached, or not.
-            extra = trials_with_assurance(
-                width, *self._sigma_after(expected, sides), _SURE, self.most
-            )
+            extra = trials_for_half_width(width, *self._sigma_after(expected, sides), self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
-        a, b = _neighbours(groups[STRATUM].to_numpy(), expected.mu)
-        need = self._needed_rows(expected, [a, b], self._extra_trials(expected, a, b))
+        stratum = groups[STRATUM].to_numpy()
+        a, b = _neighbours(stratum, expected.mu)
+        share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
+        need = self._needed_rows(expected, [a, b], self._extra_trials(expected, a, b, share))
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _extra_trials(self, expected: _Expected, a: Ints, b: Ints) -> Ints:
-        """Further trials of each question of each pair."""
+    def _extra_trials(self, expected: _Expected, a: Ints, b: Ints, share: Floats) -> Ints:
+        """Further trials of each question of each pair, given the `signal_share` of its stratum."""
         lead = expected.mu[a] - expected.mu[b]
         sigma, z = self._sigma_after(expected, [a, b])
-        extra = trials_with_assurance(lead, sigma, z, self.assurance, self.most)
+        extra = trials_with_assurance(lead, sigma, z, share, self.assurance, self.most)
         unit, ((metric, view),) = self.metric.unit, self.request.metrics
         rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
         inference = self.request.choice.inference_of(metric, view)
@@ -283,6 +285,22 @@ def _neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:
     order = np.lexsort((-mu, stratum))
     same = stratum[order[1:]] == stratum[order[:-1]]
     return order[:-1][same], order[1:][same]
+
+
+def _stratum_shares(stratum: Ints, mu: Floats, sigma: Floats) -> Floats:
+    """The `signal_share` of the models of each stratum, from those of all groups.
+
+    Examples
+    --------
+    >>> mu, sigma = np.array([0.0, 2.0, 0.5]), np.array([1.0, 1.0, 0.1])
+    >>> _stratum_shares(np.array([0, 0, 1]), mu, sigma)  # Q = 2, and a single model
+    array([0.75, 1.  ])
+    """
+    sizes = np.bincount(stratum)
+    table = np.full((2, sizes.size, sizes.max(initial=0)), np.nan)
+    column = np.arange(stratum.size) - (np.cumsum(sizes) - sizes)[stratum]
+    table[:, stratum, column] = mu, sigma
+    return signal_share(*table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

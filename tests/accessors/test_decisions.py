@@ -1,7 +1,6 @@
 """What decisions promise, by simulation: true rates are known, and seeds are fixed."""
 
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -64,38 +63,6 @@ def test_the_interval_of_the_difference_covers_it(pairs):
     right = np.where(truth > 0, rows["model_a"], rows["model_b"])[sure]
     assert sure.sum() > 2_000
     assert (winner == right).mean() > 0.95
-
-
-# --- trials_needed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seed", "confidence"), [(20, 0.8), (23, 0.8), (17, 0.9), (52, 0.9)])
-def test_trials_needed_predict_where_z_crosses_the_threshold(seed, confidence):
-    random = np.random.default_rng(seed)
-    # Ten trials of each of 20 questions of two models; the first is a little better.
-    rates = random.random((1, 2, 20))
-    rates[:, 0] = np.minimum(rates[:, 0] + 0.1, 1)
-    now = random.binomial(10, rates)
-    extra = (
-        asked(counted(np.array(10), now))
-        .trials_needed(confidence=confidence, assurance=0.5)["extra"]
-        .item()
-    )
-    assert 15 < extra < 45  # else sampling noise outweighs the 15 %
-    # 2,000 futures, whose true rates are as probable as the first trials leave them.
-    rates = random.beta(1 + np.repeat(now, 2_000, axis=0), 11 - now)
-    grid, z = np.unique(np.geomspace(extra / 2, 2 * extra, 12).astype(int)), []
-    further, last = 0 * rates.astype(int), 0
-    for m in grid.tolist():
-        further += random.binomial(m - last, rates)
-        last = m
-        best = asked(counted(np.array(10 + m), now + further)).rank().drop_nulls("z_next")
-        z.append((best["z_next"] * (1 - 2 * best["model"])).mean())
-    threshold = NormalDist().inv_cdf((1 + confidence) / 2)
-    assert z[0] < threshold < z[-1]
-    # What one log predicts for 2,000 futures is 2 to 12 % short with these seeds.
-    assert np.interp(threshold, z, grid) == pytest.approx(extra, rel=0.15)
 
 
 # --- next_trials

@@ -224,7 +224,7 @@ def planned(logs):
         return now / np.sqrt(1 + m / 100)
 
     for goal in (0.5, 0.8, 0.95):
-        m = trials_with_assurance(diff, sigma, z, goal, 10**7)
+        m = trials_with_assurance(diff, sigma, z, 1.0, goal, 10**7)
         new = truth + now * np.sqrt(100 / m) * rng.normal(size=truth.size)
         settled = np.abs((100 * diff + m * new) / (100 + m)) > z * sigma(m)
         print(f"planned with assurance {goal}: {settled.mean():.3f} of {truth.size} settled")

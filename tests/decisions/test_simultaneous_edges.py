@@ -146,24 +146,21 @@ def test_simultaneous_is_a_flag(simultaneous):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("assurance", "share"), [(0.8, "apart"), (0.5, "leader")])
-def test_planned_pairs_are_told_apart_as_often_as_promised(assurance, share):
+@pytest.mark.parametrize("goal", [0.5, 0.8])
+def test_planned_pairs_are_told_apart_as_often_as_promised(goal):
     random = np.random.default_rng(11)
-    # Rates are as uniform as the prior, so that its posteriors are right.
+    # Rates are as uniform as the prior, and models differ by about their standard errors.
     rates, n = random.random((400, 2, 10)), 8
     now = random.binomial(n, rates)
-    plan = counted(now, n).trials_needed(assurance=assurance, confidence=0.9)
+    plan = counted(now, n).trials_needed(assurance=goal, confidence=0.9).drop_nulls()
     found = []
-    for stratum, leader, extra in plan.select("stratum", "model_a", "extra").iter_rows():
-        if extra:
-            more = now[stratum] + random.binomial(extra, rates[stratum])
-            better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
-            found.append((better is not None, better == leader))
-    shares = dict(zip(("apart", "leader"), np.mean(found, axis=0), strict=True))
-    # Three standard errors. For the leader 0.5 is a coin flip; the other may still be told apart.
-    spread = 3 * sqrt(assurance * (1 - assurance) / len(found))
-    assert shares[share] == pytest.approx(assurance, abs=spread)
-    assert shares["leader"] <= shares["apart"]
+    for stratum, extra in plan.filter(pl.col("extra") > 0).select("stratum", "extra").iter_rows():
+        more = now[stratum] + random.binomial(extra, rates[stratum])
+        better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
+        found.append(better is not None)
+    # Three standard errors. Two models tell little of luck and lead: the plan may be cautious.
+    spread = 3 * sqrt(goal * (1 - goal) / len(found))
+    assert goal - spread < np.mean(found) < goal + 0.15 + spread
 
 
 def test_what_is_told_apart_today_needs_nothing(spread):
@@ -181,12 +178,13 @@ def test_what_is_told_apart_today_needs_nothing(spread):
 
 
 def test_more_assurance_needs_more_trials(spread):
-    open_ = spread.trials_needed(assurance=0.5, confidence=0.999)["extra"].to_numpy() > 0
     needs = [
-        spread.trials_needed(assurance=each, confidence=0.999)["extra"].to_numpy()[open_]
+        spread.trials_needed(assurance=each, confidence=0.999, max_trials=10**15)["extra"]
         for each in (0.8, 0.9, 0.99)
     ]
-    assert open_.sum() > 2
+    undecided = (needs[0] > 0).fill_null(value=False)
+    assert undecided.sum() > 2
+    needs = [each.filter(undecided).to_numpy() for each in needs]
     for fewer, more in combinations(needs, 2):
         assert (fewer < more).all()
 

@@ -132,7 +132,7 @@ def trials_needed_table(scope: Scope) -> Table:
     rows = scope.needed.rows(named=True)
 
     def number(value: int | None) -> str:
-        return "more than a million, or never" if value is None else f"{value:,}"
+        return "no difference in sight" if value is None else f"{value:,}"
 
     return Table(
         [
