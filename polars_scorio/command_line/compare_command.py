@@ -19,17 +19,20 @@ def add_compare_arguments(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add = parser.add_argument
     add("--baseline", metavar="MODEL", help="compare each model with this one")
+    each = "let the confidence hold for each pair by itself, not for all pairs at once"
+    add("--each-pair", action="store_true", help=each)
     same = "models must have the same questions (%(default)s), or only common ones count"
     add("--questions", choices=get_args(Compared), default="same", help=same)
 
 
 def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of pairs of models for each metric."""
-    options: dict[str, Any] = {**chosen_settings(asked).report}
+    options: dict[str, Any] = {**chosen_settings(asked).report, "questions": asked.questions}
+    options["simultaneous"] = not asked.each_pair
     baseline = None
     if asked.baseline is not None:
         roles = log._roles  # noqa: SLF001 - the command is a part of the package
         dtype = log.frame.lazy().collect_schema()[str(roles.model)]
         baseline = column_value(asked.baseline, dtype)
     for metric in asked.metric or [avg()]:
-        print_table(log.compare(metric, baseline=baseline, questions=asked.questions, **options))
+        print_table(log.compare(metric, baseline=baseline, **options))

@@ -56,7 +56,7 @@ class DecisionPlots(PlotBase):
         altair.LayerChart or altair.FacetChart
             The probability that the model of the row is better than that of the column, the best
             models first. For up to 14 models the cells hold numbers, in bold where `Scorio.compare`
-            names a better model.
+            names a better model, for all pairs of a stratum at once.
 
         Raises
         ------
@@ -76,7 +76,9 @@ class DecisionPlots(PlotBase):
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")
-        plan = compare(self._frame, self._roles, subject.metric, **subject.options)
+        plan = compare(
+            self._frame, self._roles, subject.metric, simultaneous=True, **subject.options
+        )
         subject, (compared,) = self._collected(subject, plan)
         pairs = paired_rows(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
@@ -85,7 +87,7 @@ class DecisionPlots(PlotBase):
             f"probability that the row beats the column, {subject.intervals}",
             _HATCHED if pairs["prob"].null_count() else "",
         )
-        return grids.probability_matrix(pairs, heading, f"better at {level}")
+        return grids.probability_matrix(pairs, heading, f"better at {level}, all pairs at once")
 
     @takes(DecisionPlotOptions)
     def ranks(

@@ -7,8 +7,16 @@ def test_compare_prints_pairs(log, capsys):
     assert main(["compare", log, "--by", "bench", "--baseline", "m02", "--metric", "avg"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("┆ avg ") == 4
+    assert printed.count("all with the baseline") == 4
     assert main(["compare", log]) == 1  # trials are there twice
     assert "the same trial twice" in capsys.readouterr().err
+
+
+def test_verdicts_hold_for_all_pairs_unless_each_pair_is_asked(log, capsys):
+    for option, holds in (([], "all pairs"), (["--each-pair"], "each pair")):
+        assert main(["compare", log, "--by", "bench", *option]) == 0
+        printed = capsys.readouterr().out
+        assert printed.count(holds) > 0
 
 
 def test_votes_are_compared_but_have_no_page(log, capsys):
