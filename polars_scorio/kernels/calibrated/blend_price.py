@@ -6,8 +6,9 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, estimate, fixed
-from polars_scorio.kernels.calibrated.fit_moments import group_moments
+from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.price_cap import capped_price
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.geometric_blends import Powers, blend
 
@@ -49,13 +50,16 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         seen = np.array([each[column] for each in means])
         if np.isnan(seen).any():
             continue
-        both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws])
+        weights = QuestionWeights.equal(group.questions)
+        both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
         # One more question, as the smooth fit expects it: no mean is zero then.
         centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
         share = np.array(powers) / centre * float(np.prod(centre ** np.array(powers)))
-        noise = group_moments(group, [CreditSum([*zip(share.tolist(), draws, strict=True)])])
-        chosen = both.free_mean if noise.free[0] else both.smooth_mean
-        mean[column] = blend(chosen[:1], chosen[1:], powers)[0]
-        variance[column], factor[column] = noise.variance[0], noise.factor(group.size)[0]
+        linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
+        noise = group_moments(group, linear, weights)
+        price = capped_price(group, linear, noise, weights)
+        expected = (blend(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean))
+        (mean[column],) = price.between(*expected)
+        variance[column], factor[column] = price.variance[0], price.factor[0]
     value = blend(means[0], means[1], powers)
     return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)

@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.error_polynomials import (
     credit_of,
+    elevate,
     variance_credit,
     variance_degree,
 )
+from polars_scorio.kernels.draws.chance_tables import draw_chance_rows
+from polars_scorio.kernels.draws.credit import only_success
 from polars_scorio.kernels.draws.expected_credit import expected_credit
+from polars_scorio.kernels.draws.powers import no_success_drawn
 from polars_scorio.kernels.states import States
 
 # The gains of a draw from a question with n trials (see `kernels.draws.credit`), at most 1 in sum.
@@ -22,6 +27,7 @@ GainsOf = Callable[[int], Floats]
 Polynomials = tuple[Floats, Floats, Floats]
 
 _ROUNDING = 1e-12
+_TABULATED = 2048  # trials up to which the noise of all states is worked out at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +40,17 @@ class CreditSum:
         Weight of each credit, and its gains by n.
     known : dict
         The polynomials that were worked out so far, by n: groups share them.
+    known_noise : dict
+        The values of `noise_estimates` for all states, by n, as far as they are known.
     """
 
     terms: Sequence[tuple[float, GainsOf]]
     known: dict[int, Polynomials] = field(default_factory=dict)
+    known_noise: dict[int, Floats] = field(default_factory=dict)
+
+    def draw_size(self, n: int) -> int:
+        """Trials of the largest draw from n trials, k."""
+        return max(gains(n).size for _, gains in self.terms)
 
     def degree(self, n: int) -> int:
         """Degree of `polynomials`."""
@@ -51,6 +64,23 @@ class CreditSum:
             rest = np.asarray(sum(weight * complement(gains) for weight, gains in parts))
             self.known[n] = credit, rest, variance_credit(n, credit)
         return self.known[n]
+
+    def noise_estimates(self, n: int, c: Ints) -> Floats:
+        """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (C,).
+
+        For c successes: the square of the estimate, less the mean product of two draws of k that
+        have no trial in common. Its mean over c is the variance, a polynomial of the success rate;
+        hence it is the credit of this polynomial, drawn from the n trials. NaN if the polynomial is
+        too long, and the metric is no power of a rate.
+        """
+        if n <= _TABULATED:
+            if n not in self.known_noise:
+                self.known_noise[n] = elevate(self.polynomials(n)[2], n)
+            return self.known_noise[n][c]
+        if self.degree(n) <= _TABULATED:
+            return _mean_drawn(n, c, self.polynomials(n)[2])
+        ((weight, gains), *more) = self.terms
+        return np.full(c.size, np.nan) if more else weight**2 * _power_noise(n, c, gains(n))
 
     def estimates(self, n: int, c: Ints) -> Floats:
         """The unbiased estimate for c successes in n trials, and its complement, shape (2, C)."""
@@ -111,3 +141,21 @@ def _unearned_credit(gains: Floats) -> float:
     """One less the sum of the gains, or 0 if only rounding is left."""
     left = 1 - float(gains.sum())
     return left if left > _ROUNDING else 0.0
+
+
+def _mean_drawn(n: int, c: Ints, credit: Floats) -> Floats:
+    """Mean of a credit of any sign over draws from n trials with c successes, shape (C,)."""
+    values = np.empty(c.size)
+    for rows in slices(c.size, credit.size):
+        values[rows] = draw_chance_rows(n, credit.size - 1, c[rows]) @ credit
+    return values
+
+
+def _power_noise(n: int, c: Ints, gains: Floats) -> Floats:
+    """`noise_estimates` of a credit that one success earns, or only all: in closed form."""
+    k, success = gains.size, only_success(gains)
+    if success not in {1, k}:
+        return np.full(c.size, np.nan)
+    avoided, trials = c if success == 1 else n - c, np.full_like(c, n)
+    (once, _), (twice, _) = (no_success_drawn(trials, avoided, size) for size in (k, 2 * k))
+    return np.asarray(gains.max() ** 2 * (once**2 - twice))

@@ -27,11 +27,53 @@ from polars_scorio.kernels.draws.chance_tables import binomial_chances
 _MOST_DEGREE = 2048
 
 
+class QuestionWeights(NamedTuple):
+    """Weights of the questions of a group in a mean, summed over the questions of each state.
+
+    Attributes
+    ----------
+    first, second, fourth : ndarray of float, shape (S,)
+        Sums of the weights, of their squares and of their fourth powers. The weights of all
+        questions sum to 1.
+    largest : float
+        The largest weight of a question.
+    """
+
+    first: Floats
+    second: Floats
+    fourth: Floats
+    largest: float
+
+    @classmethod
+    def equal(cls, questions: Ints | Floats) -> QuestionWeights:
+        """The weights of a mean over all questions, by how many share each state.
+
+        Examples
+        --------
+        >>> QuestionWeights.equal(np.array([3, 1])).second
+        array([0.1875, 0.0625])
+        """
+        one = 1 / float(questions.sum())
+        first = np.asarray(questions * one, dtype=np.float64)
+        return cls(first, first * one, first * one**3, one)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all questions weigh the same."""
+        return bool((self.second == self.first * self.largest).all())
+
+
 class Moments(NamedTuple):
     """Moments of some metrics of one group under two fits, each array of shape (C,).
 
-    `variance` is the price, `spread` the standard deviation of the sum over the questions that it
-    is made of.
+    Attributes
+    ----------
+    smooth_mean, smooth_rest, smooth_variance : ndarray of float
+        Mean of a metric, of its complement, and variance of its estimate, under the smooth fit.
+    smooth_spread : ndarray of float
+        Standard deviation of that variance between the populations of the smooth fit.
+    free_mean, free_rest, free_variance, free_spread : ndarray of float
+        The same numbers under the free fit; the spread is between the success rates of questions.
     """
 
     smooth_mean: Floats
@@ -43,24 +85,8 @@ class Moments(NamedTuple):
     free_variance: Floats
     free_spread: Floats
 
-    @property
-    def free(self) -> Mask:
-        """Whether the free fit has the larger price."""
-        return self.free_variance > self.smooth_variance
 
-    @property
-    def variance(self) -> Floats:
-        """The larger price."""
-        return np.maximum(self.smooth_variance, self.free_variance)
-
-    def factor(self, questions: int) -> Floats:
-        """How much the uncertainty of the price widens it."""
-        total = questions**2 * self.variance
-        spread = np.hypot(self.smooth_spread, self.free_spread)
-        return 1 + np.divide(spread, total, out=np.zeros_like(total), where=total > 0)
-
-
-def group_moments(group: Group, metrics: Sequence[CreditSum]) -> Moments:
+def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
     """Mean and variance of some metrics of one group under both fits.
 
     Parameters
@@ -69,29 +95,30 @@ def group_moments(group: Group, metrics: Sequence[CreditSum]) -> Moments:
         The group, each question of which has k trials or more.
     metrics : sequence of CreditSum
         One for each metric.
+    weights : QuestionWeights
+        The weights of its questions.
     """
     smooth = np.zeros((len(group.grid.weight), len(metrics), 3))
     free, square = np.zeros((len(metrics), 3)), np.zeros(len(metrics))
     for level in group.levels:
-        smooth += _node_moments(group, level, metrics)
+        smooth += _node_moments(group, level, metrics, weights)
         at_rates = rate_moments(group, level.n, metrics)
-        means, squares = _free_sums(group.free.posterior[level.rows], level, at_rates)
+        means, squares = _free_sums(group.free.posterior[level.rows], level, at_rates, weights)
         free += means
         square += squares
     # Rounding may leave less than nothing.
     smooth, free = np.maximum(smooth, 0.0), np.maximum(free, 0.0)
-    weight, size = group.grid.weight, group.size
+    weight = group.grid.weight
     mean = np.tensordot(weight, smooth, 1)
     spread = np.sqrt(weight @ (smooth[..., 2] - mean[:, 2]) ** 2)
-    scale = np.array([size, size, size**2])
-    (g, rest, v), (free_g, free_rest, free_v) = ((values / scale).T for values in (mean, free))
+    (g, rest, v), (free_g, free_rest, free_v) = mean.T, free.T
     return Moments(g, rest, v, spread, free_g, free_rest, free_v, np.sqrt(square))
 
 
 def rate_moments(group: Group, n: int, metrics: Sequence[CreditSum]) -> Floats:
     """Credit, complement and variance at each rate of the free fit, shape (I, metrics, 3)."""
     moments = np.empty((group.free.weight.size, len(metrics), 3))
-    exact = _is_exact(metrics, n)
+    exact = is_exact(metrics, n)
     if exact.any():
         stack = _polynomial_stack([*compress(metrics, exact)], n)
         values = binomial(len(stack) - 1, len(moments)) @ stack
@@ -102,30 +129,44 @@ def rate_moments(group: Group, n: int, metrics: Sequence[CreditSum]) -> Floats:
     return moments
 
 
-def _node_moments(group: Group, level: Level, metrics: Sequence[CreditSum]) -> Floats:
+def _node_moments(
+    group: Group, level: Level, metrics: Sequence[CreditSum], weights: QuestionWeights
+) -> Floats:
     """Sums over the questions of a level of posterior means, shape (J, metrics, 3).
 
-    Of credit, complement and variance, under each population of the smooth fit.
+    Of credit and complement, by the weights, and of variance, by their squares, under each
+    population of the smooth fit.
     """
+    moments = _weighted_node_sums(group, level, metrics, weights.first[level.rows])
+    if weights.is_equal:
+        moments[..., 2] *= weights.largest
+    else:
+        squared = _weighted_node_sums(group, level, metrics, weights.second[level.rows])
+        moments[..., 2] = squared[..., 2]
+    return moments
+
+
+def _weighted_node_sums(
+    group: Group, level: Level, metrics: Sequence[CreditSum], weight: Floats
+) -> Floats:
+    """Sums of posterior means of credit, complement and variance, all by one weight of a state."""
     n, shape = level.n, group.grid.shape
     moments = np.empty((len(shape), len(metrics), 3))
-    exact = _is_exact(metrics, n)
+    exact = is_exact(metrics, n)
     if exact.any():
         stack = _polynomial_stack([*compress(metrics, exact)], n)
         failures, successes = shape.T
-        further = further_successes(
-            failures, successes, n, level.c, level.questions, len(stack) - 1
-        )
+        further = further_successes(failures, successes, n, level.c, weight, len(stack) - 1)
         moments[:, exact] = (further @ stack).reshape(len(shape), -1, 3)
     if not exact.all():
         grid = rate_grid(n + float(shape.sum(axis=1).max()))
         some = [*compress(metrics, ~exact)]
         values = _summed_moments(grid.p, grid.q, n, some)
-        moments[:, ~exact] = posterior_sums(shape, n, level.c, level.questions, grid, values)
+        moments[:, ~exact] = posterior_sums(shape, n, level.c, weight, grid, values)
     return moments
 
 
-def _is_exact(metrics: Sequence[CreditSum], n: int) -> Mask:
+def is_exact(metrics: Sequence[CreditSum], n: int) -> Mask:
     """Which metrics are worked out by polynomials, which share the tables of their degree."""
     return np.array([metric.degree(n) <= _MOST_DEGREE for metric in metrics])
 
@@ -147,19 +188,24 @@ def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) 
     return estimate_moments(n, p, q, estimates_of, smooth=2 * most <= n)
 
 
-def _free_sums(posterior: Floats, level: Level, at_rates: Floats) -> tuple[Floats, Floats]:
+def _free_sums(
+    posterior: Floats, level: Level, at_rates: Floats, weights: QuestionWeights
+) -> tuple[Floats, Floats]:
     """Sums over the questions of a level under the free fit: of the moments, of squared distances.
 
     The second is the variance of the summed variances: the rates of questions are independent.
     """
     size, metrics, _ = at_rates.shape
+    first, second, fourth = (each[level.rows] for each in weights[:3])
     means = (posterior @ at_rates.reshape(size, -1)).reshape(-1, metrics, 3)
     squares = np.zeros(metrics)
     for block in slices(len(posterior), size):
         for metric in range(metrics):
             away = at_rates[:, metric, 2] - means[block, metric, 2, None]
-            squares[metric] += level.questions[block] @ (posterior[block] * away**2).sum(axis=1)
-    return np.tensordot(level.questions, means, 1), squares
+            squares[metric] += fourth[block] @ (posterior[block] * away**2).sum(axis=1)
+    sums = np.tensordot(first, means, 1)
+    sums[:, 2] = second @ means[..., 2]
+    return sums, squares
 
 
 @lru_cache(maxsize=8)

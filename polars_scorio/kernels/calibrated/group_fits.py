@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,7 @@ def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...
     return tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: the misfit is kept
 class Group:
     """One group and its two fits.
 
@@ -71,7 +72,7 @@ class Group:
         """Number of questions, M."""
         return int(self.questions.sum())
 
-    @property
+    @cached_property
     def misfit(self) -> float:
         """How much better the free fit explains the counts than any Beta population.
 

@@ -1,8 +1,9 @@
 """Price of an unbiased estimate: its variance under two fits.
 
-The estimate needs no model of the questions where each has k trials or more. The size of its error
-does: for n < 2 k no unbiased estimate of it exists. So a smooth and a free fit price it, the larger
-price counts, and how uncertain the price is widens it by a factor.
+The estimate needs no model of the questions if each has k trials or more. The size of its error
+does: for n < 2 k no unbiased estimate of it exists. So a smooth and a free fit price it. The larger
+price counts, as far as the counts do not contradict it (`price_cap`), and how uncertain the price
+is widens it by a factor.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimate
-from polars_scorio.kernels.calibrated.fit_moments import group_moments
+from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.price_cap import capped_price
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +32,7 @@ class Price:
     estimate, rest : ndarray of float, shape (G,)
         The unbiased estimate and its complement; NaN where k exceeds the trials of some question.
     mean, mean_rest : ndarray of float, shape (G,)
-        What the fit expects that has the larger price.
+        Expectation of the fit that has the larger price; between both if the price is capped.
     variance : ndarray of float, shape (G,)
         The price.
     factor : ndarray of float, shape (G,)
@@ -103,12 +105,13 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     for column, group in enumerate(fitted.groups):
         asked = [row for row, (values, _) in enumerate(shown) if values[column] >= 0]
         if asked:
-            moments = group_moments(group, [metrics[row] for row in asked])
-            chosen = np.where(
-                moments.free,
-                (moments.free_mean, moments.free_rest),
-                (moments.smooth_mean, moments.smooth_rest),
+            wanted, weights = (
+                [metrics[row] for row in asked],
+                QuestionWeights.equal(group.questions),
             )
-            noise = moments.variance, moments.factor(group.size)
-            parts[:, asked, column] = *chosen, *noise
+            moments = group_moments(group, wanted, weights)
+            price = capped_price(group, wanted, moments, weights)
+            mean = price.between(moments.free_mean, moments.smooth_mean)
+            rest = price.between(moments.free_rest, moments.smooth_rest)
+            parts[:, asked, column] = mean, rest, price.variance, price.factor
     return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]

@@ -7,6 +7,7 @@ from polars_scorio.kernels.states import States
 R1 = [(5, 3, 1), (5, 4, 1)]
 HARD = [(4, 0, 24), (4, 1, 3), (4, 2, 2), (4, 4, 1)]
 RAGGED = [(2, 0, 3), (3, 1, 4), (4, 4, 1), (6, 2, 2), (9, 8, 2)]
+TAU = [(4, 0, 14), (4, 1, 12), (4, 2, 10), (4, 3, 4), (4, 4, 10)]
 CASES = {
     "two questions": R1,
     "hard": HARD,

@@ -4,7 +4,7 @@ A group is a list of (n, c, questions), a credit the list of its values for 0..k
 """
 
 from functools import cache
-from math import comb, log, pi, sin, sqrt
+from math import comb, inf, log, pi, sin, sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -89,8 +89,37 @@ def variance(n, credit, p):
     return square - sum(binom.pmf(j, k, p) * credit[j] for j in range(k + 1)) ** 2
 
 
+def product(credit):
+    """Credit of two draws that share no trial: the product of what they earn."""
+    k = len(credit) - 1
+    return [
+        sum(
+            comb(k, i) * comb(k, j - i) / comb(2 * k, j) * credit[i] * credit[j - i]
+            for i in range(max(0, j - k), min(j, k) + 1)
+        )
+        for j in range(2 * k + 1)
+    ]
+
+
+def cap(group, credits_of):
+    """The cap of the price if each question has 2 k trials; the region is left to the vectors."""
+    noise, most = [], 0.0
+    for n, c, h in group:
+        credit = credits_of(n)
+        if 2 * (len(credit) - 1) > n:
+            return inf
+        pairs = zip(estimates(n, credit), estimates(n, product(credit)), strict=True)
+        values = [u * u - q for u, q in pairs]
+        noise += [values[c]] * h
+        most = max(most, *map(abs, values))
+    size, spread = len(noise), 0.0
+    if size > 1:
+        spread = size / (size - 1) * (sum(v * v for v in noise) - sum(noise) ** 2 / size)
+    return (sum(noise) + sqrt(max(spread, 0) + most**2)) / size**2
+
+
 def price(group, credits_of):
-    """m, s2 and F of a metric with the credit ``credits_of(n)``: rules 1 to 3."""
+    """m, s2 and F of a metric with the credit ``credits_of(n)``: rules 1 to 3'."""
     smooth, p, weight = fits(tuple(group))
     size = sum(h for _, _, h in group)
     noise, mean_b = np.zeros_like(smooth.weight), 0.0
@@ -98,13 +127,7 @@ def price(group, credits_of):
     for n, c, h in group:
         credit = credits_of(n)
         k = len(credit) - 1
-        square = [
-            sum(
-                comb(k, i) * comb(k, j - i) / comb(2 * k, j) * credit[i] * credit[j - i]
-                for i in range(max(0, j - k), min(j, k) + 1)
-            )
-            for j in range(2 * k + 1)
-        ]
+        square = product(credit)
         squared = [u * u for u in estimates(n, credit)]
         noise += h * np.maximum(smooth.expect(n, c, squared) - smooth.expect(n, c, square), 0)
         mean_b += h * (smooth.weight @ smooth.expect(n, c, credit)) / size
@@ -116,10 +139,11 @@ def price(group, credits_of):
         mean_e += h * (r @ sum(binom.pmf(j, k, p) * credit[j] for j in range(k + 1))) / size
     vb = smooth.weight @ noise / size**2
     spread_b = smooth.weight @ (noise - size**2 * vb) ** 2
-    s2 = max(vb, ve)
-    m = mean_e if ve > vb else mean_b
-    factor = 1 + sqrt(max(spread_b + spread_w, 0)) / (size**2 * s2) if s2 > 0 else 1.0
-    return m, s2, factor
+    s2 = max(ve, min(vb, cap(group, credits_of)))
+    omega = (s2 - ve) / (vb - ve) if vb > ve else 1
+    m = omega * mean_b + (1 - omega) * mean_e if vb > ve else mean_e
+    spread = sqrt(max(omega**2 * spread_b + spread_w, 0))
+    return m, s2, 1 + spread / (size**2 * s2) if s2 > 0 else 1.0
 
 
 def population_variance(group, credits_of):

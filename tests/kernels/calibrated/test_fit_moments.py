@@ -3,7 +3,11 @@
 import numpy as np
 
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
-from polars_scorio.kernels.calibrated.fit_moments import group_moments, rate_moments
+from polars_scorio.kernels.calibrated.fit_moments import (
+    QuestionWeights,
+    group_moments,
+    rate_moments,
+)
 from polars_scorio.kernels.calibrated.group_fits import Group
 from tests.kernels.calibrated.cases import RAGGED
 
@@ -21,7 +25,8 @@ def test_a_mean_of_trials_has_the_variance_of_a_binomial_share():
 
 
 def test_means_and_their_complements_sum_to_one():
-    moments = group_moments(Group.fit(*np.array(RAGGED).T), [RATE])
+    group = Group.fit(*np.array(RAGGED).T)
+    moments = group_moments(group, [RATE], QuestionWeights.equal(group.questions))
     # Sums of weights that sum to 1 up to rounding.
     np.testing.assert_allclose(moments.smooth_mean + moments.smooth_rest, 1, rtol=1e-12)
     np.testing.assert_allclose(moments.free_mean + moments.free_rest, 1, rtol=1e-12)

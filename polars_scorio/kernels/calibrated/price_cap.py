@@ -1,0 +1,169 @@
+"""Upper limit of the variance of an estimate that the counts themselves show.
+
+The smooth fit prices an estimate far too high if the questions are no Beta population. Its price is
+believed only up to a cap, which rests on no model of the questions:
+
+- With 2 k trials or more of each question, the variance has an unbiased estimate from the counts.
+- With fewer it has none. The cap is then the largest variance under all distributions of success
+  rates that the counts do not reject. It takes time, so it is worked out only if the free fit,
+  which has the lower price, explains the counts better.
+
+Without the cap, intervals of 1,000 questions are up to 20 times as wide as needed. To delete it,
+let `capped_price` return the larger of the two variances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum
+from polars_scorio.kernels.calibrated.extremes import Region
+from polars_scorio.kernels.calibrated.fit_moments import Moments, QuestionWeights, rate_moments
+from polars_scorio.kernels.calibrated.free_fit import rates
+from polars_scorio.kernels.calibrated.group_fits import Group
+
+_HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
+_MISFIT = 0.5  # of the smooth fit, likewise
+_ROOM = float(scipy.special.chdtri(1, 0.05)) / 2  # of a log likelihood, at any confidence
+_EVERY_STATE = 2048  # trials up to which the largest noise is looked up among all states
+_STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials
+
+
+class CappedPrice(NamedTuple):
+    """The variance of the estimates of some metrics of one group, each array of shape (C,).
+
+    Attributes
+    ----------
+    variance : ndarray of float
+        The price: that of the smooth fit up to the cap, but never less than that of the free fit.
+    factor : ndarray of float
+        How much the uncertainty of the price widens it, at least 1.
+    smooth_share : ndarray of float
+        Where the price lies between that of the free fit (0) and that of the smooth fit (1).
+    """
+
+    variance: Floats
+    factor: Floats
+    smooth_share: Floats
+
+    def between(self, free: Floats, smooth: Floats) -> Floats:
+        """Numbers between those of both fits, as far as the price is."""
+        return self.smooth_share * smooth + (1 - self.smooth_share) * free
+
+
+def capped_price(
+    group: Group, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
+) -> CappedPrice:
+    """The price of some metrics, from their moments under both fits.
+
+    Parameters
+    ----------
+    group, metrics, weights
+        As for `group_moments`.
+    moments : Moments
+        The result of `group_moments`.
+    """
+    smooth, free = moments.smooth_variance, moments.free_variance
+    higher, cap = smooth > free, np.full(smooth.size, np.inf)
+    for row in np.flatnonzero(higher).tolist():
+        doubtful = bool(smooth[row] > _HIGHER * free[row])
+        cap[row] = variance_cap(group, metrics[row], weights, doubtful=doubtful)
+    variance = np.maximum(free, np.minimum(smooth, cap))
+    share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
+    spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
+    wider = np.divide(spread, variance, out=np.zeros_like(variance), where=variance > 0)
+    return CappedPrice(variance, 1 + wider, share)
+
+
+def variance_cap(
+    group: Group, metric: CreditSum, weights: QuestionWeights, *, doubtful: bool = True
+) -> float:
+    """Upper limit of the variance of the estimate of one metric; infinite if none is known.
+
+    Parameters
+    ----------
+    group, metric, weights
+        As for `group_moments`.
+    doubtful : bool
+        Whether the smooth price is so much higher than the free one that a region of populations
+        may be worth its time.
+    """
+    if all(2 * metric.draw_size(level.n) <= level.n for level in group.levels):
+        return observed_cap(group, metric, weights)
+    if doubtful and group.misfit > _MISFIT:
+        return region_cap(group, metric, weights)
+    return np.inf
+
+
+def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
+    """Unbiased estimate of the variance, and a standard deviation of that estimate.
+
+    The standard deviation is never less than what one more question of the noisiest state would
+    add: questions without any noise are no proof that others have none.
+
+    Parameters
+    ----------
+    group, metric, weights
+        As for `group_moments`; each question has 2 k trials or more.
+
+    Returns
+    -------
+    float
+        Infinite beyond 2,048 trials for draws of more than 64 trials of which neither one success
+        nor all earn the whole credit: their noise has no estimate that is worth its memory.
+
+    Examples
+    --------
+    Two questions with one success in two trials each: both differ from their own mean.
+
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> group = Group.fit(np.array([2]), np.array([1]), np.array([2]))
+    >>> share = CreditSum([(1.0, fixed(np.array([1.0])))])
+    >>> observed_cap(group, share, QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
+    0.1875
+    """
+    noise, most = np.empty(group.c.size), 0.0
+    for level in group.levels:
+        noise[level.rows] = metric.noise_estimates(level.n, level.c)
+        every = metric.noise_estimates(level.n, _spread_states(level.n))
+        most = max(most, float(np.abs(every).max()))
+    size = group.size
+    away = noise - group.questions @ noise / size
+    spread = size / max(size - 1, 1) * (weights.fourth @ away**2)
+    cap = weights.second @ noise + np.hypot(np.sqrt(spread), weights.largest**2 * most)
+    return float(cap) if np.isfinite(cap) else np.inf
+
+
+def _spread_states(n: int) -> Ints:
+    """Successes among which the noisiest state is looked up: all, or as many as rates resolve."""
+    if n <= _EVERY_STATE:
+        return np.arange(n + 1)
+    p, _ = rates(int(_STATES_PER_ROOT * np.sqrt(n)))
+    return np.unique(np.rint(n * p).astype(np.int64))
+
+
+def region_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
+    """Largest variance under all distributions of success rates that the counts do not reject.
+
+    Parameters
+    ----------
+    group, metric, weights
+        As for `group_moments`.
+    """
+    free, total = group.free, float(weights.second.sum())
+    values = np.zeros(free.weight.size)
+    for level in group.levels:
+        share = weights.second[level.rows].sum() / total
+        values += share * rate_moments(group, level.n, [metric])[:, 0, 2]
+    values = np.maximum(values, 0.0)
+    top = float(values.max())
+    if not top:
+        return 0.0
+    region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
+    # On a scale of its own: the region is precise to 1e-7 of 1.
+    return total * top * region.largest(values / top)
