@@ -313,7 +313,8 @@ class Accessor(Generic[FrameT]):
             metric, k         what is forecast
             trials_max        trials of the longest question
             extrapolation     k over the trials of the shortest question
-            mu                mean under the population that was fitted freely
+            mu                mean under the population that was fitted freely; null if k is more
+                              than twice the trials of the shortest question
             lo, hi            the range: the least and the most that a population gives that the
                               counts do not reject (likelihood ratio)
             misfit            how much better the free fit explains the counts than a Beta
@@ -339,7 +340,7 @@ class Accessor(Generic[FrameT]):
         >>> totals = pl.DataFrame({"model": "ada", "question": range(40), "n": 4, "c": [0, 1] * 20})
         >>> ahead = ps.from_successes(totals).scorio(count="count").forecast([4, 64])
         >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
-        [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, 1.0, 0.8, 1.0)]
+        [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, None, 0.8, 1.0)]
         """
         from polars_scorio.reporting.forecast import forecast  # noqa: PLC0415 - not at import
 

@@ -140,7 +140,8 @@ def _vertical_range(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
 
 def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
     """The rows, those at the end of a coloured line with its name and a place for it."""
-    last = (pl.int_range(pl.len()) == pl.len() - 1).over("stratum", "model") & pl.col("coloured")
+    drawn = pl.col("mu").is_not_null()
+    last = drawn & (drawn.cum_sum(reverse=True) == 1).over("stratum", "model") & pl.col("coloured")
     ends = rows.filter(last).sort("mu")
     spread = pl.Series("place", spread_places(ends["mu"].to_list(), gap, span), pl.Float64)
     texts = pl.Series("label", [short_name(name) for name in ends["model"]], pl.String)

@@ -145,7 +145,8 @@ class PlotBase:
         """The rows of a report, with intervals that end where the metric does."""
         plan = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
         subject, (rows,) = self._collected(subject, plan)
-        known = rows.filter(pl.col("mu").is_not_null())
+        # Far beyond the trials a range has ends, and no mean.
+        known = rows.filter(pl.col("lo").is_not_null())
         if rows.height and known.is_empty():
             raise ValueError(
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.k]}, more than "

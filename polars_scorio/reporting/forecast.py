@@ -19,6 +19,7 @@ from polars_scorio.kernels.calibrated.holdout import holdout_error
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import credited_classes
 from polars_scorio.reporting.request import Request
@@ -144,14 +145,16 @@ class _GroupForecasts:
             "holdout_error": None if np.isnan(error) else error,
         }
 
-    def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float]]:
+    def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float | None]]:
         """Numbers of the draws of one size, for each group."""
         low, high = self._drawn_metric.support
         ends = ranges(fitted, self._draw_gains(k), self.request.choice.confidence)
         numbers = [low + (high - low) * each for each in ends]
         fewest = np.array([group.n.min() for group in fitted.groups])
         names = ("k", "extrapolation", "mu", "lo", "hi")
-        rows = zip(np.full(fewest.size, k), k / fewest, *numbers, strict=True)
+        # Null for NaN: beyond twice the trials there is no mean.
+        columns = (number_column(each).to_list() for each in numbers)
+        rows = zip(np.full(fewest.size, k), k / fewest, *columns, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _draw_gains(self, k: int) -> Floats:

@@ -57,8 +57,9 @@ class PlanOptions(TypedDict, total=False):
 
             Calibrated: mu is the unbiased estimate, and two fits of the questions price its noise;
             the interval is that of Clopper and Pearson with an effective number of questions. For
-            k beyond the trials of a question there is no estimate: mu is a prediction, lo and hi
-            the range over all populations that the counts allow. `bayes` and `geom_at_k`, which are
+            k beyond the trials of a question there is no estimate: lo and hi are the range over all
+            populations that the counts allow, mu is a prediction up to twice the trials of the
+            shortest question, and null beyond. `bayes` and `geom_at_k`, which are
             posterior means, stay pooled; so do blends with
             ``target="population"``.
 

@@ -96,7 +96,16 @@ def test_one_question_and_equal_outcomes_have_a_range(states):
     rows = counted(states).scorio(count="count").forecast()
     assert rows["k"].to_list() == [100, 1_000, 10_000]
     assert rows.select(pl.all_horizontal(pl.col("lo") >= 0, pl.col("hi") <= 1).all()).item()
-    assert rows.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi"))).min().item()
+    assert rows.select(pl.col("lo") < pl.col("hi")).min().item()
+
+
+def test_beyond_twice_the_trials_nothing_is_predicted_but_the_range():
+    # The shortest question has two trials.
+    rows = RAGGED.scorio(count="count").forecast([3, 4, 5], ps.pass_hat_k)
+    assert rows["mu"].is_null().to_list() == [False, False, True]
+    assert rows.select(pl.col("lo", "hi").null_count()).row(0) == (0, 0)
+    within = rows.head(2).select(pl.col("mu").is_between("lo", "hi")).to_series()
+    assert within.all()
 
 
 def test_a_metric_is_as_good_as_its_function():

@@ -12,6 +12,8 @@ from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.draws.credit_at_rates import credit_at
 
+_FURTHEST = 2  # draws that the free fit predicts, over the trials of the shortest question
+
 
 class Range(NamedTuple):
     """Expected credit of a draw, and its range, each of shape (G,)."""
@@ -43,7 +45,9 @@ def forecast(
     Returns
     -------
     Range
-        `mu` is the mean under the free fit.
+        `mu` is the mean under the free fit for draws of up to twice as many trials as the shortest
+        question has; NaN beyond, where neither fit predicts it: of four times as many, the bias is
+        above .05 in a third of the populations that were tried.
 
     Examples
     --------
@@ -61,12 +65,14 @@ def forecast(
     for column in asked:
         group = fitted.groups[column]
         values = credit_at(*group.free.rates, gains)
-        numbers[:, column] = _group_range(group, values, confidence)
+        mean, *numbers[1:, column] = _group_range(group, values, confidence)
+        if gains.size <= _FURTHEST * group.n.min():
+            numbers[0, column] = mean
     return Range(*numbers)
 
 
 def _group_range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
-    """Mean and range of one group, from the credit at each rate."""
+    """Mean and range of one group, from the credit at each rate; see `forecast`."""
     free = group.free
     mean = float(group.questions @ (free.posterior @ values) / group.size)
     room = float(scipy.special.chdtri(1, 1 - confidence)) / 2

@@ -98,7 +98,11 @@ def test_forecasts_blends_and_the_best_of_k(group):
     for case in group.get("forecasts", []):
         fitted = Calibrated.fit(binary(group["states"]))
         mu, lo, hi = forecast(fitted, gains(case), case["confidence"])
-        assert mu == pytest.approx(case["mu"], abs=EXACT)
+        # The study predicted the mean for any k; a later one dropped it beyond twice the trials.
+        if case["k"] <= 2 * min(row["n"] for row in group["states"]):
+            assert mu == pytest.approx(case["mu"], abs=EXACT)
+        else:
+            assert np.isnan(mu[0])
         assert (lo[0], hi[0]) == pytest.approx((case["lo"], case["hi"]), abs=RANGE)
     for case in group.get("blends", []):
         k, fitted = case["k"], Calibrated.fit(binary(group["states"]))
