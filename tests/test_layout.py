@@ -45,7 +45,6 @@ UNTESTED = {
     "display/cells",
     "display/chart_data",
     "display/charts",
-    "display/decision_plots",
     "display/grid_charts",
     "display/html/alerts",
     "display/html/labels",

@@ -109,7 +109,7 @@ class DecisionPlots(PlotBase):
         Raises
         ------
         ValueError
-            As `Scorio.rank`.
+            As `Scorio.rank`; and if no model has a rank, since k exceeds the trials.
 
         Examples
         --------
@@ -126,7 +126,12 @@ class DecisionPlots(PlotBase):
         subject, (rows,) = self._collected(subject, plan)
         own = rows.select(
             *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"
-        )
+        ).filter(pl.col("rank").is_not_null())
+        if rows.height and own.is_empty():
+            raise ValueError(
+                f"{subject.metric.name}: models have no ranks by k={[*subject.metric.k]}, more "
+                "than the trials of some question: draw a smaller one"
+            )
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
             f"Places by {subject.name}",
