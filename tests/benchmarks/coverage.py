@@ -1,4 +1,4 @@
-"""How often an interval holds the truth. Run: python tests/benchmarks/coverage.py --help.
+"""How often an interval holds the truth. Run: python -m tests.benchmarks.coverage --help.
 
 A run goes through the cells in an order drawn by lot, so that a run that stops early is a fair
 sample, and adds what it measured to a Parquet file; the next run goes on from there. With
@@ -13,19 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from interval_studies import STUDIES, Cell, SimulatedLogs, fewest_trials
-from measured_cells import batches, in_random_order, measure_cells, print_tables
-from true_values import Asked
 
 import polars_scorio as ps
+from tests.benchmarks.interval_studies import STUDIES, Cell, SimulatedLogs
+from tests.benchmarks.measured_cells import batches, in_random_order, measure_cells, print_tables
+from tests.benchmarks.measured_tables import COVERAGE_KEY, cell_rows, study_table, width_table
+from tests.benchmarks.true_values import Asked
 
 MEASURED = Path(__file__).with_name("coverage.parquet")
 INFERENCES = ("published", "pooled", "calibrated")
-CELL = [*Cell._fields, "inference", "target", "metric"]
 ROUNDING = 1e-12  # rates that are all the same differ by this from their mean
 BATCH = 200  # replicates of one report
 SUSPICIOUS = 0.92  # coverage at 95 % below which a cell is measured again
-Z = 1.959963984540054
 
 
 def interval_numbers(
@@ -69,24 +68,21 @@ def interval_sums(rows: pl.DataFrame, truth: np.ndarray) -> dict[str, float]:
 
 
 def cell_sums(
-    cell: Cell, metrics: set[str] | None, arguments: argparse.Namespace, seed: int
+    cell: Cell, metrics: set[str], replicates: int, inferences: list[str], seed: int
 ) -> pl.DataFrame:
-    """The sums of one cell: of all its metrics, or of those with these labels."""
+    """The sums of one cell, of the metrics with these labels."""
     study, rng = STUDIES[cell.study], cell.random_numbers(seed)
-    asked = [each for each in study.asked(cell.n) if metrics is None or each.label in metrics]
-    replicates = arguments.replicates
-    if metrics is None:
-        # A range takes a second of time, a log of 1,000 questions has the trials of ten others.
-        share = 10 if cell.study == "k > n" else 2 if cell.questions >= 1000 else 1
-        replicates = max(replicates // share, 1)
+    asked = [each for each in study.asked(cell.n) if each.label in metrics]
     rows = [
         row
         for size in batches(replicates, BATCH)
         for logs in [study.logs(cell, size, rng)]
-        for inference in arguments.inference
+        for inference in inferences
         for row in interval_numbers(logs, asked, cell, inference)
     ]
-    return pl.DataFrame(rows).group_by(CELL, maintain_order=True).sum().with_columns(seed=seed)
+    return (
+        pl.DataFrame(rows).group_by(COVERAGE_KEY, maintain_order=True).sum().with_columns(seed=seed)
+    )
 
 
 def suspicious_cells(measured: pl.DataFrame, replicates: int) -> dict[Cell, set[str]]:
@@ -101,6 +97,27 @@ def suspicious_cells(measured: pl.DataFrame, replicates: int) -> dict[Cell, set[
     return {Cell(*key): set(rows["metric"]) for key, rows in groups}
 
 
+def missing_cells(
+    measured: pl.DataFrame | None, arguments: argparse.Namespace
+) -> dict[Cell, set[str]]:
+    """Cells in an order by lot, with the metrics that nobody measured there."""
+    done = set() if measured is None else set(measured.select(*Cell._fields, "metric").rows())
+    every = (cell for name in arguments.study for cell in STUDIES[name].cells(name))
+    small = (cell for cell in every if cell.questions <= arguments.largest)
+    missing = {}
+    for cell in in_random_order(small):
+        asked = STUDIES[cell.study].asked(cell.n)
+        chosen = {each.label for each in asked if arguments.metric in each.label}
+        missing[cell] = {label for label in chosen if (*cell, label) not in done}
+    return {cell: metrics for cell, metrics in missing.items() if metrics}
+
+
+def replicates_of(cell: Cell, arguments: argparse.Namespace) -> int:
+    """A range takes a second, and a log of 1,000 questions has the trials of ten others."""
+    share = 10 if cell.study == "k > n" else 2 if cell.questions >= 1000 else 1
+    return arguments.replicates if arguments.again else max(arguments.replicates // share, 1)
+
+
 def measure(arguments: argparse.Namespace) -> pl.DataFrame:
     """Measure cells until there are none, or the time is over; then read what the file has."""
     file = arguments.file
@@ -109,77 +126,14 @@ def measure(arguments: argparse.Namespace) -> pl.DataFrame:
     if arguments.again:
         cells = suspicious_cells(measured, arguments.replicates)
     else:
-        every = (cell for name in arguments.study for cell in STUDIES[name].cells(name))
-        done = set() if measured is None else set(measured.select(Cell._fields).unique().rows())
-        small = [cell for cell in every if cell.questions <= arguments.largest]
-        cells = dict.fromkeys(in_random_order(small, done))
-    measure_cells(
-        cells, lambda cell: cell_sums(cell, cells[cell], arguments, seed), file, arguments.minutes
-    )
+        cells = missing_cells(measured, arguments)
+
+    def sums_of_cell(cell: Cell) -> pl.DataFrame:
+        replicates = replicates_of(cell, arguments)
+        return cell_sums(cell, cells[cell], replicates, arguments.inference, seed)
+
+    measure_cells(cells, sums_of_cell, file, arguments.minutes)
     return pl.read_parquet(file)
-
-
-def cell_rows(measured: pl.DataFrame) -> pl.DataFrame:
-    """A row for each cell and metric: coverage, mean width, and its ratio to the oracle's.
-
-    The oracle knows how far estimates lie from the truth: its width is twice 1.96 times the root of
-    their mean squared error. The last measurement of a cell counts. The variance of a metric of
-    draws of k trials is identified if each question has 2k trials.
-    """
-    latest = measured.filter(pl.col("seed") == pl.col("seed").max().over(CELL))
-    k = pl.col("metric").str.extract(r"k=(\d+)").cast(pl.Int64).fill_null(1)
-    fewest = pl.col("n").replace_strict({n: fewest_trials(n) for n in measured["n"].unique()})
-    oracle = 2 * Z * (pl.col("squared_error") / pl.col("replicates")).sqrt()
-    width = pl.col("width") / pl.col("replicates")
-    return latest.with_columns(
-        coverage=pl.col("held") / pl.col("replicates"),
-        width=width,
-        ratio=pl.when(oracle > 0).then(width / oracle),
-        identified=(2 * k <= fewest) & ~pl.col("metric").str.starts_with("geom_at_k"),
-    ).drop("held", "squared_error")
-
-
-def study_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """A row for each study, confidence, target and inference."""
-    coverage = pl.col("coverage")
-    order = pl.col("study").replace_strict({name: i for i, name in enumerate(STUDIES)})
-    return (
-        cell_rows(measured)
-        .group_by("study", "confidence", "target", "inference")
-        .agg(
-            pl.len().alias("cells"),
-            coverage.mean().alias("mean"),
-            coverage.min().alias("worst"),
-            (coverage < 0.92).sum().alias("below .92"),
-            (coverage < 0.90).sum().alias("below .90"),
-            pl.col("width").median().alias("median width"),
-        )
-        .sort(order, "confidence", "target", "inference")
-    )
-
-
-def width_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Width over the oracle's, of equal numbers of trials, by size and by what is identified."""
-    # An oracle that is narrower than this knows that nearly all questions are the same.
-    rows = cell_rows(measured).filter(
-        pl.col("study") == "equal n",
-        pl.col("inference") == "calibrated",
-        pl.col("width") / pl.col("ratio") > 0.0015,
-    )
-    ratio = pl.col("ratio")
-    return (
-        rows.group_by("target", "identified", "questions")
-        .agg(
-            pl.len().alias("cells"),
-            pl.col("coverage").mean().alias("mean coverage"),
-            pl.col("coverage").min().alias("worst coverage"),
-            ratio.median().alias("median ratio"),
-            ratio.quantile(0.9).alias("90 % of ratios"),
-            ratio.max().alias("largest ratio"),
-            (ratio > 1.3).sum().alias("ratios above 1.3"),
-        )
-        .sort("target", "identified", "questions", descending=[False, True, False])
-    )
 
 
 def main() -> None:
@@ -194,6 +148,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after them")
     parser.add_argument("--inference", nargs="+", choices=INFERENCES, default=["calibrated"])
     parser.add_argument("--study", nargs="+", choices=STUDIES, default=list(STUDIES))
+    parser.add_argument("--metric", default="", help="only metrics that have this in their name")
     parser.add_argument("--largest", type=int, default=1000, help="benchmark, in questions")
     parser.add_argument("--again", action="store_true", help="measure suspicious cells again")
     parser.add_argument("--show", action="store_true", help="no simulation, only the tables")

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from populations import POPULATIONS, everyone
-from true_values import Asked, accuracy, at_k, half_points, vote_success_at_k
 
 import polars_scorio as ps
+from tests.benchmarks.populations import POPULATIONS, everyone
+from tests.benchmarks.true_values import Asked, accuracy, at_k, half_points, vote_success_at_k
 
 Floats = np.ndarray
 Ints = np.ndarray
