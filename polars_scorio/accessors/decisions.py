@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import RankMethod, RankTies
+from polars_scorio.arguments import Overall, RankMethod, RankTies
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions
@@ -25,6 +25,7 @@ class DecisionMethods(Accessor[FrameT]):
         *,
         baseline: Category | None = None,
         simultaneous: bool = False,
+        overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """Which of two models is better, and how sure is that [1]_?
@@ -39,6 +40,10 @@ class DecisionMethods(Accessor[FrameT]):
             Whether all verdicts of a stratum (and draw size) are right at once with `confidence`;
             default: each by itself. Among the pairs of ten equal models some is "better" by itself
             in about half of the logs, at once in at most one of twenty.
+        overall : "macro" or "micro", optional
+            Add rows over all strata, whose `by` columns are null: of the mean over the strata, each
+            of which weighs the same, or of all their questions in one pool. All models must have
+            all strata.
         target : "benchmark" or "population"
             Whether the models differ on these questions, the default; or on the population that
             they are a sample of: then the paired differences of their estimates decide [2]_, and
@@ -147,6 +152,7 @@ class DecisionMethods(Accessor[FrameT]):
             metric,
             baseline=baseline,
             simultaneous=simultaneous,
+            overall=overall,
             **options,
         )
         return self._returned(plan)
@@ -159,6 +165,7 @@ class DecisionMethods(Accessor[FrameT]):
         method: RankMethod = "competition",
         ties: RankTies = "z",
         simultaneous: bool = True,
+        overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """In which order do the models come, and between which ranks is each of them?
@@ -178,6 +185,8 @@ class DecisionMethods(Accessor[FrameT]):
         simultaneous : bool
             Whether all ranges of a stratum hold at once with `confidence`, the default; or each by
             itself.
+        overall : "macro" or "micro", optional
+            Add rows over all strata, as in `compare`: which model is best of all?
 
         Returns
         -------
@@ -257,6 +266,7 @@ class DecisionMethods(Accessor[FrameT]):
             method=method,
             ties=ties,
             simultaneous=simultaneous,
+            overall=overall,
             **options,
         )
         return self._returned(plan)

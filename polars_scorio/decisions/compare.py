@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import check_flag
+from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
@@ -40,6 +40,7 @@ def compare(
     *,
     baseline: Category | None = None,
     simultaneous: bool = False,
+    overall: Overall | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a comparison; see `Scorio.compare`."""
@@ -61,11 +62,11 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    grouped, models = models_of(trials, metric, options, "compare")
+    grouped, models = models_of(trials, metric, options, "compare", overall)
     comparison = _Comparison(models, baseline, simultaneous)
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
-    pairs = in_all_strata(grouped, trials, comparison, schema)
+    pairs = in_all_strata(grouped, trials, comparison, schema, overall=overall is not None)
     named = checked(pairs, warn_of_prior).with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
     )
@@ -96,7 +97,9 @@ class _Comparison:
         parts = []
         for k in self.models.metric.k:
             of_k = self.models.of_k(rows, k)
-            for block in blocks(groups[STRATUM], columns):
+            for block in blocks(
+                groups[STRATUM], columns, last_alone=self.models.overall == "macro"
+            ):
                 numbers = self._pair_rows(of_k, block)
                 parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import Overall
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
@@ -27,6 +28,7 @@ from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.overall import with_all_questions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
@@ -62,12 +64,15 @@ class BenchmarkModels:
         The inference that gives its numbers.
     warns : bool
         Whether to warn of pairs in which the prior decides: nobody chose the inference.
+    overall : "macro", "micro" or None
+        Kind of the groups over all strata, if there are any.
     """
 
     trials: Trials
     metric: Metric
     inference: Inference
     warns: bool
+    overall: Overall | None = None
 
     @property
     def confidence(self) -> float:
@@ -132,7 +137,7 @@ class PopulationModels:
 
     Attributes
     ----------
-    trials, metric
+    trials, metric, overall
         As for `BenchmarkModels`.
     confidence : float
         Of the intervals.
@@ -144,10 +149,16 @@ class PopulationModels:
     metric: Metric
     confidence: float
     adjusted: bool
+    overall: Overall | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
         """The rows of a report of one draw size: one of each question of each model."""
-        return PopulationRows(self, PairedQuestions.read(rows, self.trials, self.metric, k))
+        return PopulationRows(
+            self,
+            PairedQuestions.read(
+                rows, self.trials, self.metric, k, overall=self.overall is not None
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +191,11 @@ ModelRows: TypeAlias = BenchmarkRows | PopulationRows
 
 
 def models_of(
-    trials: Trials, metric: Metric, options: DecisionOptions, method: str
+    trials: Trials,
+    metric: Metric,
+    options: DecisionOptions,
+    method: str,
+    overall: Overall | None = None,
 ) -> tuple[pl.LazyFrame, Models]:
     """The results of the models of a log, and how they are compared.
 
@@ -200,20 +215,28 @@ def models_of(
         options = sample_options(metric, options)
     else:
         refuse_rewards(metric, trials, method)
+    if overall is not None and options.get("questions") == "adjusted":
+        raise ValueError(
+            f'overall={overall!r} needs all questions of each model: questions="adjusted" fits '
+            "each stratum by itself"
+        )
     asked = aligned(options, adjustable=True)
     refuse_unadjustable(metric, options, population=population)
     questions = asked.pop("questions")
     request = Request.of(trials, [metric], per="question" if population else "model", **asked)  # type: ignore[misc]  # options of a report
     if population:
-        columns = report_columns(trials, "question").with_cluster(trials)
         adjusted = options.get("questions") == "adjusted"
-        models: Models = PopulationModels(trials, metric, request.choice.confidence, adjusted)
-    else:
-        models = benchmark_models(request, warns=options.get("inference") is None)
-        columns = report_columns(trials)
-        if isinstance(models.inference, CalibratedInference):
-            columns = columns.with_price()
-    return grouped_rows(request, columns, questions=questions), models
+        confidence = request.choice.confidence
+        models: Models = PopulationModels(trials, metric, confidence, adjusted, overall)
+        columns = report_columns(trials, "question").with_cluster(trials).with_weight()
+        grouped = grouped_rows(request, columns, questions=questions)
+        return (with_all_questions(grouped, trials, overall) if overall else grouped), models
+    models = benchmark_models(request, warns=options.get("inference") is None)
+    models = replace(models, overall=overall)
+    columns = report_columns(trials)
+    if isinstance(models.inference, CalibratedInference):
+        columns = columns.with_price()
+    return grouped_rows(request, columns, questions=questions, overall=overall), models
 
 
 def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:

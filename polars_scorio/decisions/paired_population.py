@@ -30,6 +30,7 @@ from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, conne
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.reporting.inference.cell_numbers import WEIGHT
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     simultaneous_verdicts,
@@ -37,6 +38,9 @@ from polars_scorio.reporting.inference.score_differences import (
 )
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import view_of
+
+# The place of a row among those of a model that have the name of its question.
+_OCCURRENCE = ":occurrence"
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
@@ -221,13 +225,27 @@ class PairedQuestions:
 
     @classmethod
     def read(
-        cls, rows: pl.DataFrame, trials: Trials, metric: Metric, k: int | None
+        cls,
+        rows: pl.DataFrame,
+        trials: Trials,
+        metric: Metric,
+        k: int | None,
+        *,
+        overall: bool = False,
     ) -> PairedQuestions:
-        """Read the rows of a report per question, which know their `STRATUM`."""
+        """Read the rows of a report per question, which know their `STRATUM`.
+
+        `overall` says whether the last one has the questions of all others.
+        """
         of_k = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
         if trials.cluster is not None:
-            refuse_divided(of_k, trials)
-        return cls(of_k.sort(STRATUM, trials.question.name, *trials.models), trials, metric)
+            # Over all strata, a name stands for one question of each of them.
+            in_stratum = [pl.col(name).is_not_null() for name in trials.strata]
+            refuse_divided(of_k.filter(*in_stratum) if overall else of_k, trials)
+        question, model = trials.question.name, [*trials.models]
+        place = pl.int_range(pl.len()).over(STRATUM, question, *model).alias(_OCCURRENCE)
+        ordered = of_k.with_columns(place).sort(STRATUM, question, _OCCURRENCE, *model)
+        return cls(ordered, trials, metric)
 
     def scores(self, block: Block, *, adjusted: bool) -> SampledScores:
         """The models of some strata."""
@@ -239,13 +257,13 @@ class PairedQuestions:
         ends = _score_ends(self.metric, known=known)
         if adjusted:
             return SampledScores(self._adjusted_models(block, unit), unit, span, ends)
-        values, sizes, cluster = self._question_values(block)
-        models = paired(values / unit, np.cumsum(sizes) - sizes, span or 0.0, cluster)
-        units = units_of_models((values - low) / unit, sizes, cluster) if span else None
+        values, sizes, cluster, weight = self._question_values(block)
+        models = paired(values / unit, np.cumsum(sizes) - sizes, span or 0.0, cluster, weight)
+        units = units_of_models((values - low) / unit, sizes, cluster, weight) if span else None
         return SampledScores(models, unit, span, ends, low, units)
 
-    def _question_values(self, block: Block) -> tuple[Floats, Ints, Ints | None]:
-        """Estimates of each question and model, questions of each stratum, their clusters."""
+    def _question_values(self, block: Block) -> tuple[Floats, Ints, Ints | None, Floats | None]:
+        """Estimates of each question and model, questions of each stratum, clusters, weights."""
         stratum, models = self.rows[STRATUM].to_numpy(), block.rows.shape[1]
         of_block = np.isin(stratum, block.strata)
         values = self.rows["estimate"].to_numpy()[of_block].reshape(-1, models)
@@ -255,7 +273,9 @@ class PairedQuestions:
             if self.trials.cluster is None
             else _value_places(self.rows[CLUSTER])[of_block][::models]
         )
-        return values, sizes, cluster
+        share = self.rows[WEIGHT].filter(pl.Series(of_block))
+        weight = share.to_numpy()[::models] if share.null_count() == 0 else None
+        return values, sizes, cluster, weight
 
     def _adjusted_models(self, block: Block, unit: float) -> Paired:
         """Models on questions of which each was asked a part."""

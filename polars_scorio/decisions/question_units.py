@@ -8,7 +8,9 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 
 
-def units_of_models(values: Floats, sizes: Ints, cluster: Ints | None = None) -> UnitSample:
+def units_of_models(
+    values: Floats, sizes: Ints, cluster: Ints | None = None, share: Floats | None = None
+) -> UnitSample:
     """A sample of units for each model of each stratum, stratum after stratum.
 
     Parameters
@@ -19,6 +21,8 @@ def units_of_models(values: Floats, sizes: Ints, cluster: Ints | None = None) ->
         Questions of each stratum.
     cluster : ndarray of int, shape (Q,), optional
         The cluster of each question; a number in two strata stands for two clusters.
+    share : ndarray of float, shape (Q,), optional
+        The share of each question in the mean, but for a factor; by default they are equal.
 
     Examples
     --------
@@ -30,14 +34,14 @@ def units_of_models(values: Floats, sizes: Ints, cluster: Ints | None = None) ->
     ([0.5, 1.0, 0.5, 0.0], [2.0, 2.0, 1.0, 1.0], [0, 1, 0, 1])
     """
     stratum, models = np.repeat(np.arange(sizes.size), sizes), values.shape[1]
-    weight = np.ones(stratum.size)
+    weight = np.ones(stratum.size) if share is None else share
     if cluster is not None:
         _, first, unit = np.unique(
             stratum * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
         )
-        stratum, weight = stratum[first], np.bincount(unit).astype(float)
-        sums = (np.bincount(unit, of_model, weight.size) for of_model in values.T)
-        values = np.stack([*sums], axis=1) / weight[:, None]
+        sums = [np.bincount(unit, weight * of_model, first.size) for of_model in values.T]
+        stratum, weight = stratum[first], np.bincount(unit, weight).astype(np.float64)
+        values = np.stack(sums, axis=1) / weight[:, None]
     group = stratum[:, None] * models + np.arange(models)
     one = np.ones(group.size, dtype=np.int64)
     return UnitSample(

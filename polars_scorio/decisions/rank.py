@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_scorio.arguments import (
     NOT_NEGATIVE,
+    Overall,
     RankMethod,
     RankTies,
     check_choice,
@@ -58,6 +59,7 @@ def rank(
     method: RankMethod = "competition",
     ties: RankTies = "z",
     simultaneous: bool = True,
+    overall: Overall | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a ranking; see `Scorio.rank`."""
@@ -80,9 +82,9 @@ def rank(
     refuse_repeats([*trials.keys, *found])
     order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", "z_next"]
     schema = {name: (found | trials.models)[name] for name in order}
-    grouped, models = models_of(trials, metric, options, "rank")
+    grouped, models = models_of(trials, metric, options, "rank", overall)
     ranking = Ranking(models, method, ties, simultaneous)
-    rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS)
+    rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
     return checked(rows, warn_of_prior).select(*trials.strata, *order)
 
 
@@ -102,7 +104,8 @@ class Ranking:
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, from the groups and the rows of their report."""
         of_k = self.models.of_k(rows, self.models.metric.k[0])
-        parts = [self._ranked_models(of_k, block) for block in blocks(groups[STRATUM])]
+        strata = blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
+        parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts])
         return places.with_columns(groups[model].gather(places[_PLACE]).alias(model))

@@ -24,6 +24,8 @@ def in_all_strata(
     trials: Trials,
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
+    *,
+    overall: bool = False,
 ) -> pl.LazyFrame:
     """Apply a function to the groups of all strata; filters on `by` still reach the scan.
 
@@ -38,6 +40,8 @@ def in_all_strata(
         column `STRATUM`.
     schema : dict
         The columns of the rows beside `STRATUM`.
+    overall : bool
+        Whether there are groups over all strata, whose keys are null: they come last.
 
     Returns
     -------
@@ -47,7 +51,8 @@ def in_all_strata(
     keys, row = trials.strata, pl.Struct(schema)
 
     def apply(groups: pl.DataFrame) -> pl.DataFrame:
-        groups = groups.sort(*keys, *trials.models) if keys or trials.models else groups
+        if keys or trials.models:
+            groups = groups.sort(*keys, *trials.models, nulls_last=overall)
         stratum = pl.struct(*keys).rle_id() if keys else pl.lit(0, pl.UInt32)
         rows = function(groups.with_columns(stratum.alias(STRATUM)))
         # A list for each stratum: filters on what is in it must not pass below.
@@ -92,7 +97,9 @@ class Block(NamedTuple):
         return others, np.full_like(others, self.baseline)
 
 
-def blocks(stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
+def blocks(
+    stratum: pl.Series, baseline: Ints | None = None, *, last_alone: bool = False
+) -> Iterator[Block]:
     """The strata by how many models they have, some at a time.
 
     Parameters
@@ -101,6 +108,8 @@ def blocks(stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
         Of each group, ascending.
     baseline : ndarray of int, optional
         Column of the baseline in each stratum.
+    last_alone : bool
+        Whether the last stratum is in a block of its own, as a mean over the others is.
 
     Examples
     --------
@@ -110,8 +119,9 @@ def blocks(stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
     sizes = np.bincount(stratum.to_numpy())
     starts = np.cumsum(sizes) - sizes
     column = np.zeros_like(sizes) if baseline is None else baseline
-    kinds, kind = np.unique(np.column_stack([sizes, column]), axis=0, return_inverse=True)
-    for place, (models, base) in enumerate(kinds.tolist()):
+    alone = np.arange(sizes.size) == sizes.size - last_alone
+    kinds, kind = np.unique(np.column_stack([sizes, column, alone]), axis=0, return_inverse=True)
+    for place, (models, base, _) in enumerate(kinds.tolist()):
         strata = np.flatnonzero(kind.ravel() == place)
         for part in batches(strata, models**2):
             rows = starts[part][:, None] + np.arange(models)

@@ -83,8 +83,9 @@ def leaderboard(
     whole = [pl.col(name).is_null() for name in strata]
     (first, view), *_ = request.metrics
     first = replace(first, k=first.k[:1])
-    if not strata and calibrated and first.calibrated and options.get("target") == "population":
-        places = rank(frame, roles, first, **options).collect(engine="streaming")
+    if calibrated and first.calibrated and options.get("target") == "population":
+        ranking = rank(frame, roles, first, overall=overall, **options)
+        places = ranking.filter(*whole).collect(engine="streaming")
     else:
         places = _overall_ranks(
             rows.filter(*whole), replace(request, metrics=((first, view),)), options

@@ -15,7 +15,12 @@ from polars_scorio.counting.trials import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
-from polars_scorio.reporting.inference.stratum_means import error_of_mean, mean_of_strata
+from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT
+from polars_scorio.reporting.inference.stratum_means import (
+    error_of_mean,
+    mean_of_strata,
+    unless_lacking,
+)
 from polars_scorio.reporting.report_columns import ReportColumns
 from polars_scorio.reporting.request import Request
 
@@ -44,6 +49,23 @@ def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     return _with_overall(groups, trials, pooled)
 
 
+def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) -> pl.LazyFrame:
+    """Add a group for each model that has the rows of the questions of all its strata.
+
+    With "macro" each row has its `WEIGHT`: strata count the same, however many questions they have.
+    """
+    check_overall(overall, trials, per_question=False)
+
+    def pooled(strata: pl.DataFrame) -> pl.DataFrame:
+        if overall == "macro":
+            share = (1.0 / pl.len().cast(pl.Float64)).alias(WEIGHT)
+            weighted = pl.element().struct.with_fields(share)
+            strata = strata.with_columns(pl.col(RESULTS).list.eval(weighted))
+        return _per_model(strata, trials).agg(pl.col(RESULTS).explode(**AS_ROWS))
+
+    return _with_overall(grouped, trials, pooled)
+
+
 def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the mean results of its strata."""
     trials = request.trials
@@ -53,8 +75,12 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
         means = pl.concat(
             _stratum_means(rows, request, columns, metric, view) for metric, view in request.metrics
         )
-        # A mean is not averaged again: it needs none of the columns that are hidden.
-        hidden = [pl.lit(None, dtype).alias(name) for name, dtype in columns.hidden.items()]
+        # A mean is not averaged again: it needs no other column that is hidden.
+        hidden = [
+            pl.lit(None, dtype).alias(name)
+            for name, dtype in columns.hidden.items()
+            if name not in means.columns
+        ]
         return _per_model(means.with_columns(hidden), trials).agg(
             pl.struct(*columns.schema).alias(RESULTS)
         )
@@ -95,10 +121,20 @@ def _stratum_means(
             mean_of_strata("estimate"),
             mean_of_strata("mu"),
             error_of_mean("sigma"),
+            *(_values_of_strata() if VALUES in columns.hidden else []),
         )
         lo, hi = map(number_column, inference.mean_interval(metric, strata))
         means.append(numbers.with_columns(lo.alias("lo"), hi.alias("hi")))
     return pl.concat(means)
+
+
+def _values_of_strata() -> list[pl.Expr]:
+    """The estimates of the questions of all strata, and the share of each in the mean."""
+    share = pl.col(VALUES).list.eval(1.0 / pl.len().cast(pl.Float64))
+    return [
+        unless_lacking(VALUES, pl.col(VALUES).explode(**AS_ROWS)),
+        unless_lacking(VALUES, share.explode(**AS_ROWS)).alias(WEIGHT),
+    ]
 
 
 def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:

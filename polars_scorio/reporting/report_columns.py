@@ -14,6 +14,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     COMPARISON_DTYPES,
     INTERVAL_DTYPES,
     VALUES,
+    WEIGHT,
 )
 from polars_scorio.reporting.question_cells import CLUSTERS, UNSCORED
 
@@ -78,6 +79,10 @@ class ReportColumns:
     def with_price(self) -> ReportColumns:
         """The columns with those that comparisons of calibrated numbers need."""
         return replace(self, hidden=self.hidden | COMPARISON_DTYPES)
+
+    def with_weight(self) -> ReportColumns:
+        """The columns with the share of a question in a mean over strata."""
+        return replace(self, hidden=self.hidden | {WEIGHT: pl.Float64()})
 
     @property
     def names_questions(self) -> bool:

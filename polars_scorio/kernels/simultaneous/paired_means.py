@@ -82,7 +82,13 @@ def of_pairs(covariance: Floats) -> Floats:
     return square
 
 
-def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None) -> Paired:
+def paired(
+    values: Floats,
+    first: Ints,
+    span: float,
+    cluster: Ints | None = None,
+    weight: Floats | None = None,
+) -> Paired:
     """Means and covariances of models over the questions that they share.
 
     Parameters
@@ -96,6 +102,9 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
         Highest minus lowest possible value.
     cluster : ndarray of int, shape (Q,), optional
         Which questions belong together.
+    weight : ndarray of float, shape (Q,), optional
+        The share of each question in the mean of its stratum, but for a factor; the number of
+        questions (or clusters) is then that of equal ones with the same squared shares.
 
     Returns
     -------
@@ -116,17 +125,22 @@ def paired(values: Floats, first: Ints, span: float, cluster: Ints | None = None
     ends = np.append(first[1:], len(values))
     for stratum, (start, stop) in enumerate(zip(first.tolist(), ends.tolist(), strict=True)):
         rows = values[start:stop]
-        average = rows.sum(axis=0) / len(rows)
-        parts = np.where(np.isfinite(average), rows - average, 0.0) / len(rows)
+        share = np.ones(len(rows)) if weight is None else weight[start:stop]
+        total = share.sum()
+        average = (share[:, None] * rows).sum(axis=0) / total
+        parts = share[:, None] * np.where(np.isfinite(average), rows - average, 0.0) / total
         own = None if cluster is None else in_clusters(cluster[start:stop])
         if own is not None:
-            parts = cluster_sums(parts, own)
-        size = len(parts)
+            parts, share = cluster_sums(parts, own), cluster_sums(share[:, None], own)[:, 0]
+        size, number = len(parts), float(len(parts))
         mean[stratum], freedom[stratum] = average, freedom_of(len(rows), own)
+        if weight is not None:
+            number = float(total**2 / (share @ share))
+            freedom[stratum] = number - 1
         alike[stratum] = first_alike(rows)
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
-            found[:, stratum] = moments(parts, size, span, np.isfinite(average), alike[stratum])
+            found[:, stratum] = moments(parts, number, span, np.isfinite(average), alike[stratum])
     return Paired.of_moments(mean, found[0], freedom, found[1], alike)
 
 
@@ -145,7 +159,7 @@ def first_alike(values: Floats) -> Ints:
 
 
 def moments(
-    parts: Floats, size: int, span: float, here: Mask, alike: Ints
+    parts: Floats, size: float, span: float, here: Mask, alike: Ints
 ) -> tuple[Floats, Floats]:
     """How means vary together, and each difference: from what each question adds to the means.
 
@@ -201,7 +215,7 @@ def moments(
     return covariance, variance
 
 
-def _distinct_moments(parts: Floats, size: int, span: float) -> tuple[Floats, Floats]:
+def _distinct_moments(parts: Floats, size: float, span: float) -> tuple[Floats, Floats]:
     """Covariance of the means, and variance of their differences, of models that are not alike."""
     squares = parts**2
     covariance = parts.T @ parts

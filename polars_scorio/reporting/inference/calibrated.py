@@ -103,7 +103,7 @@ class CalibratedInference:
         """
         numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
         limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-        if PRICE in rows.columns:
+        if PRICE in rows.columns and rows[PRICE].gather(places[:, 0]).null_count() == 0:
             price = read_price(rows, metric).at(places.ravel())
             questions = read_question_values(rows, places, price.low, price.width)
             single = (rows["trials"] == rows["questions"]).to_numpy()[places]

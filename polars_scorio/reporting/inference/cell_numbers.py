@@ -22,12 +22,15 @@ CENTER, REACH = ":center", ":reach"
 PRICE = ":price"
 # The estimates of the questions, in an order that all models share, for the same purpose.
 VALUES = ":values"
+# The share of a question, or of each of these questions, in a mean over strata, but for a factor.
+WEIGHT = ":weight"
 _PRICE_PARTS = [field.name for field in fields(Price)][:6]
 # Columns that rows of a report have inside a plan, for means over strata and for comparisons.
 INTERVAL_DTYPES: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 COMPARISON_DTYPES: dict[str, pl.DataType] = {
     PRICE: pl.Struct(dict.fromkeys(_PRICE_PARTS, pl.Float64())),
     VALUES: pl.List(pl.Float64()),
+    WEIGHT: pl.List(pl.Float64()),
 }
 
 

@@ -15,7 +15,7 @@ from polars_scorio.kernels.batches import slices
 from polars_scorio.kernels.calibrated.paired_difference import paired_variance
 from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.inference.cell_numbers import VALUES, Row
+from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT, Row
 from polars_scorio.reporting.question_cells import QuestionCells
 
 
@@ -105,7 +105,8 @@ def read_question_values(
     Parameters
     ----------
     rows : DataFrame
-        With `VALUES`, null for a metric that has no estimates of single questions.
+        With `VALUES`, null for a metric that has no estimates of single questions; and `WEIGHT`,
+        null if all questions count the same.
     places : ndarray of int, shape (S, L)
         The row of each model of each stratum, all of which have the same questions.
     low, width : float
@@ -115,10 +116,13 @@ def read_question_values(
     starts = np.cumsum(sizes) - sizes
     flat = rows[VALUES].explode(**AS_ROWS).drop_nulls().to_numpy()
     flat = (flat - low) / (width or 1.0)
+    shares = rows[WEIGHT]
 
     def of_stratum(models: Ints) -> QuestionValues:
-        size = int(sizes[models[0]])
+        first = int(models[0])
+        size = int(sizes[first])
         values = flat[starts[models] + np.arange(size)[:, None]]
-        return QuestionValues(values, np.full(size, 1 / max(size, 1)))
+        share = np.ones(size) if shares[first] is None else shares[first].to_numpy()
+        return QuestionValues(values, share / share.sum())
 
     return [of_stratum(models) for models in places]
