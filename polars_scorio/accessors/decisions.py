@@ -205,6 +205,8 @@ class DecisionMethods(Accessor[FrameT]):
             hi
             p_best            chance to be the best, if the numbers are normal and independent, and
                               the models normal around a mean of their own [3]_
+            could_be_best     whether it is one of the models that may be the best: with
+                              `confidence` the best model is one of them [4]_
             z_next            z between the model and the next one, null for the last
             ================  ==================================================================
 
@@ -244,6 +246,8 @@ class DecisionMethods(Accessor[FrameT]):
            Review of Economic Studies 91(1), 476-518.
         .. [3] B. Efron, C. Morris (1973), Stein's estimation rule and its competitors, Journal of
            the American Statistical Association 68, 117-130.
+        .. [4] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144: a model is left out if some
+           other one is better than it, one-sided, at once for all others.
 
         Examples
         --------

@@ -13,9 +13,9 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.question_units import units_of_models
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
-from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
+from polars_scorio.kernels.simultaneous.max_t import max_t_of_best, max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from polars_scorio.kernels.simultaneous.probability_best import p_best_paired
 from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse
@@ -169,6 +169,16 @@ class SampledScores:
         models = self.models
         shrinkage = np.sqrt(signal_share_paired(models))
         return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
+
+    def could_be_best(self, confidence: float) -> Mask:
+        """Models than which no other is better, by one-sided verdicts against each model."""
+        mean = self.models.mean
+        a, b = (each.ravel() for each in np.indices((mean.shape[1],) * 2))
+        score = self._pair_score(a, b).reshape(*mean.shape, -1)
+        # By a negative value the highest model would be worse than others.
+        c = np.maximum(max_t_of_best(self.models, confidence), 0.0)
+        better, _ = better_and_worse(mean, score > c[:, :, None])
+        return np.asarray(np.isfinite(self.ranked) & (better == 0))
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns, by critical values."""

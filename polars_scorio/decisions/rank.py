@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NUMBERS = ("mu", "sigma", "lo", "hi")
+_BEST = "could_be_best"
 _TIED = 1e-12  # scores that differ by no more are the same
 
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
-_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", "z_next", *DOUBTS)
+_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "z_next", *DOUBTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -79,8 +80,9 @@ def rank(
         "rank_ci": place,
         **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
     }
+    found[_BEST] = pl.Boolean()
     refuse_repeats([*trials.keys, *found])
-    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", "z_next"]
+    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next"]
     schema = {name: (found | trials.models)[name] for name in order}
     grouped, models = models_of(trials, metric, options, "rank", overall)
     ranking = Ranking(models, method, ties, simultaneous)
@@ -119,6 +121,7 @@ class Ranking:
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
         found["p_best"] = scores.p_best()
+        found[_BEST] = np.where(here, scores.could_be_best(self.models.confidence), np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)

@@ -46,7 +46,15 @@ def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
     places = ["rank", "rank_lo", "rank_hi", "rank_ci"]
-    assert rows.columns == ["domain", *places, "model", *NUMBERS, "p_best", "z_next"]
+    assert rows.columns == [
+        "domain",
+        *places,
+        "model",
+        *NUMBERS,
+        "p_best",
+        "could_be_best",
+        "z_next",
+    ]
     report = accessor.report(ps.bayes()).sort("domain", "mu", descending=[False, True])
     columns = ["domain", "model", *NUMBERS]
     assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
@@ -308,7 +316,9 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "rank_hi": pl.UInt32,
         "rank_ci": rank,
         "model": pl.String,
-        **dict.fromkeys([*NUMBERS, "p_best", "z_next"], pl.Float64),
+        **dict.fromkeys([*NUMBERS, "p_best"], pl.Float64),
+        "could_be_best": pl.Boolean,
+        "z_next": pl.Float64,
     }
     for frame in (log, log.clear()):
         plan = frame.lazy().scorio(**ROLES).rank(method=method)

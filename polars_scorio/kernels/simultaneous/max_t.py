@@ -88,20 +88,57 @@ def max_t_of_each(models: Paired, confidence: float) -> Floats:
     >>> max_t_of_each(independent, 0.95).round(2)
     array([[2.21, 2.21, 2.21]])
     """
+    return _critical_of_each(models, _farthest_of_each, confidence, sides=2)
+
+
+def max_t_of_best(models: Paired, confidence: float) -> Floats:
+    """Critical values to tell whether models are worse than some other model of their stratum.
+
+    Parameters
+    ----------
+    models : Paired
+        The models of each stratum.
+    confidence : float
+        With which none of the others seems better than a model that is the best.
+
+    Returns
+    -------
+    ndarray of float, shape (S, L)
+        As `max_t_of_each` for the largest difference of the others to the model, with its sign: one
+        side instead of two.
+
+    Examples
+    --------
+    >>> known = np.array([np.inf])
+    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
+    >>> max_t_of_best(independent, 0.95).round(1)
+    array([[1.9, 1.9, 1.9]])
+    """
+    return _critical_of_each(models, _farthest_above_each, confidence, sides=1)
+
+
+def _critical_of_each(
+    models: Paired, farthest: Callable[[Paired], Singles], confidence: float, sides: int
+) -> Floats:
+    """A critical value for each model, the largest of those with the same data."""
     here = np.isfinite(models.mean)
     number = np.where(here, here.sum(axis=1, keepdims=True) - 1, 0)
 
-    def farthest(part: Paired, _: Ints) -> Singles:
-        return _farthest_of_each(part)
+    def reach(part: Paired, _: Ints) -> Singles:
+        return farthest(part)
 
-    critical = _directed_critical(models, farthest, number, confidence)
+    critical = _directed_critical(models, reach, number, confidence, sides)
     row, largest = np.arange(len(critical))[:, None], np.full(critical.shape, -np.inf)
     np.maximum.at(largest, (row, models.alike), critical)
     return np.where(here, largest[row, models.alike], np.nan)
 
 
 def _directed_critical(
-    models: Paired, farthest: Callable[[Paired, Ints], Singles], number: Ints, confidence: float
+    models: Paired,
+    farthest: Callable[[Paired, Ints], Singles],
+    number: Ints,
+    confidence: float,
+    sides: int = 2,
 ) -> Floats:
     """A value for each stratum and column of `number`, the pairs that it holds for."""
     critical = np.full(number.shape, np.nan)
@@ -110,7 +147,7 @@ def _directed_critical(
         reach = farthest(models.of(rows), rows)
         shape = reach.shape[:-1]
         flat, pairs = reach.reshape(-1, reach.shape[-1]), number[rows].reshape(-1)
-        values = _confidence_quantile(flat, pairs, dimensions, freedom, confidence)
+        values = _confidence_quantile(flat, pairs, dimensions, freedom, confidence, sides)
         critical[rows] = values.reshape(shape)
     return critical
 
@@ -179,6 +216,19 @@ def _farthest_of_each(models: Paired) -> Singles:
     return np.stack(columns, axis=1)
 
 
+def _farthest_above_each(models: Paired) -> Singles:
+    """Largest studentized difference of the others to each model, shape (S, L, 2 K); at least 0.
+
+    Each direction also counts with the opposite sign, so that errors of the draws cancel.
+    """
+    points, precision = _unit_differences(models), _inverse_sigmas(models)
+    columns = []
+    for model in range(points.shape[1]):
+        gap = (points - points[:, model, None]) * precision[:, model, :, None]
+        columns.append(np.concatenate([gap.max(axis=1), -gap.min(axis=1)], axis=1))
+    return np.stack(columns, axis=1)
+
+
 def _largest_gap(points: Singles, precision: Singles, model: int, others: slice) -> Singles:
     gap = points[:, others] - points[:, model, None]
     np.abs(gap, out=gap)
@@ -187,17 +237,12 @@ def _largest_gap(points: Singles, precision: Singles, model: int, others: slice)
 
 
 def _confidence_quantile(
-    reach: Singles, pairs: Ints, dimensions: int, freedom: float, confidence: float
+    reach: Singles, pairs: Ints, dimensions: int, freedom: float, confidence: float, sides: int
 ) -> Floats:
     """The c that `length * reach` stays below with the given confidence, for each row."""
-    known = np.isinf(freedom)
-    single = (
-        scipy.special.ndtri((1 + confidence) / 2)
-        if known
-        else scipy.special.stdtrit(freedom, (1 + confidence) / 2)
-    )
-    tail = (1 - confidence) / 2 / np.maximum(pairs, 1)
-    bonferroni = -scipy.special.ndtri(tail) if known else -scipy.special.stdtrit(freedom, tail)
+    tail = (1 - confidence) / sides
+    single = -_student_quantile(freedom, np.array(tail))
+    bonferroni = -_student_quantile(freedom, tail / np.maximum(pairs, 1))
     log_length, chance = _length_distribution(dimensions, freedom)
     with np.errstate(divide="ignore"):
         alike = np.sort(reach, axis=1).reshape(len(reach), -1, _ALIKE)
@@ -213,6 +258,13 @@ def _confidence_quantile(
     # For one pair both ends are the same, except for rounding.
     c = np.exp(root(excess, low, np.maximum(low, high), 4))
     return np.where(pairs > 1, np.clip(c, single, bonferroni), single)
+
+
+def _student_quantile(freedom: float, probability: Floats) -> Floats:
+    """Quantiles of Student's distribution, which is normal for infinite degrees of freedom."""
+    if np.isinf(freedom):
+        return np.asarray(scipy.special.ndtri(probability))
+    return np.asarray(scipy.special.stdtrit(freedom, probability))
 
 
 @lru_cache(maxsize=256)

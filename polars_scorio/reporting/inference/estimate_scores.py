@@ -75,7 +75,7 @@ class EstimateScores(IndependentScores):
         for rows in slices(models, strata.size * models):
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
-            critical = np.broadcast_to(c, (strata.size, a.size))
+            critical = np.broadcast_to(c, (strata.size, models))[:, a]
             lo, hi = self._clipped_ends(self.pairs(a, b, strata), critical)
             for counts, decided in ((better, hi < 0), (worse, lo > 0)):
                 counts[:, rows] = decided.reshape(strata.size, -1, models).sum(axis=2)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.simultaneous.best_critical import best_critical
 from polars_scorio.kernels.simultaneous.probability_best import p_best
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.kernels.simultaneous.step_down import (
@@ -70,6 +71,12 @@ class Scores(Protocol):
 
     def p_best(self) -> Floats:
         """Chance of each model to be the best, shape (S, L)."""
+
+    def could_be_best(self, confidence: float) -> Mask:
+        """Models than which no other is better, shape (S, L); False for models without a rank.
+
+        With the given confidence the best model of a stratum is one of them.
+        """
 
 
 def simultaneous_verdicts(
@@ -160,3 +167,11 @@ class IndependentScores(ABC):
         ranked = self.ranked
         share = signal_share(ranked, self.sigma)
         return p_best(np.sqrt(share)[:, None] * ranked, self.sigma)
+
+    def could_be_best(self, confidence: float) -> Mask:
+        """Models than which no other is better, by one-sided verdicts against each model."""
+        here = np.isfinite(self.ranked)
+        c = best_critical(np.where(here, self.sigma, np.nan), confidence)
+        # By a negative value the highest model would be worse than others.
+        better, _ = self.counts_at(np.maximum(c, 0.0), np.arange(len(c)))
+        return np.asarray(here & (better == 0))

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range, t
 
-from polars_scorio.kernels.simultaneous.max_t import max_t_critical, max_t_of_each
+from polars_scorio.kernels.simultaneous.best_critical import best_critical
+from polars_scorio.kernels.simultaneous.max_t import (
+    max_t_critical,
+    max_t_of_best,
+    max_t_of_each,
+)
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from tests.kernels.simultaneous.test_paired_means import FIRST, everyone, sample
 
@@ -107,3 +112,28 @@ def test_a_thousand_models_fit_into_500_megabytes():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 250e6
+
+
+@pytest.mark.parametrize(("models", "within"), [(2, 1e-9), (4, 0.01), (20, 0.02)])
+def test_the_best_of_independent_models_needs_dunnett_s_value(models, within):
+    known = Paired.of_moments(np.zeros((1, models)), np.eye(models)[None], np.array([np.inf]))
+    oracle = best_critical(np.ones((1, models)), 0.95)
+    # The error of the fixed draws.
+    np.testing.assert_allclose(max_t_of_best(known, 0.95), oracle, atol=within)
+
+
+def test_the_best_of_correlated_models_seems_worse_as_often_as_promised():
+    random = np.random.default_rng(5)
+    covariance = np.cov(random.normal(size=(6, 12)))
+    freedom = 15.0
+    models = Paired.of_moments(np.zeros((1, 6)), covariance[None], np.array([freedom]))
+    found = max_t_of_best(models, 0.9)[0]
+    draws = random.multivariate_normal(np.zeros(6), covariance, 40_000)
+    scale = np.sqrt(random.chisquare(freedom, 40_000) / freedom)
+    spread = np.sqrt(np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance)
+    for model, c in enumerate(found):
+        others = np.arange(6) != model
+        gap = (draws[:, others] - draws[:, [model]]) / spread[model, others]
+        # Three standard errors of 40,000 draws, and the error of the fixed directions.
+        assert (gap.max(axis=1) / scale <= c).mean() == pytest.approx(0.9, abs=0.008)
+    assert (found < max_t_of_each(models, 0.9)[0]).all()
