@@ -216,6 +216,46 @@ def fits(folder: Path, repeats: int, share: float) -> None:
             row(f"{name}: {kind}", cpu, f"{cpu / seconds['published']:.2f}{wish}", "")
 
 
+def drawn_log(models: int, questions: int, trials: int) -> pl.DataFrame:
+    """A log in memory of models that differ in ability, on questions of U-shaped difficulty."""
+    rng = np.random.default_rng(0)
+    ease = rng.beta(0.6, 1, (questions, 1))
+    model, question, trial = np.indices((models, questions, trials)).reshape(3, -1)
+    powers = np.repeat(0.5 + np.arange(models) / models, questions).reshape(models, questions, 1)
+    category = rng.binomial(1, np.broadcast_to(ease**powers, (models, questions, trials)))
+    columns = {"model": model, "question": question, "trial": trial, "category": category.ravel()}
+    return pl.DataFrame(columns).with_columns(pl.format("model-{}", "model").alias("model"))
+
+
+def calibrated_report(log: pl.DataFrame) -> pl.DataFrame:
+    """A report of eight rows for each model, by the default inference."""
+    metrics = ps.avg(), ps.pass_at_k([1, 2, 4, 8]), ps.pass_hat_k([2, 4, 8])
+    roles = ps.scorio(log.lazy(), validate=False, inference="calibrated")
+    return roles.report(*metrics).lazy().collect(engine="streaming")
+
+
+def calibrated_costs(repeats: int, share: float) -> None:
+    """Calibrated reports beside a bare group_by of a log in memory, and two small calls."""
+    shapes = {(10, 200_000, 10): 1.25, (10, 20_000, 10): 1.6, (400, 250, 16): 4.0}
+    for (models, questions, trials), limit in shapes.items():
+        log = drawn_log(models, max(int(questions * share), 1), trials)
+        bare = log.lazy().group_by("model", "question").agg(pl.len(), pl.col("category").sum())
+        cases = {
+            BARE: partial(bare.collect, engine="streaming"),
+            "calibrated": partial(calibrated_report, log),
+        }
+        seconds = least(cases, repeats)
+        name = f"calibrated report of {log.height:,} rows, {models} models"
+        ratio = seconds["calibrated"] / seconds[BARE]
+        row(name, seconds["calibrated"], f"{ratio:.2f} (<= {limit})", "")
+    small, pairs = drawn_log(10, 20, 10), drawn_log(10, 200, 8)
+    report = least({"report": partial(calibrated_report, small)}, 20 * repeats)["report"]
+    row("calibrated report on 2,000 rows", report, "(<= 0.015 s)", "")
+    compared = ps.scorio(pairs, inference="calibrated")
+    spent = least({"compare": lambda: compared.compare(ps.avg())}, 10 * repeats)["compare"]
+    row("calibrated compare of 10 models, 200 x 8", spent, "(<= 0.020 s)", "")
+
+
 def long_draws(repeats: int) -> None:
     """Draws of a million trials beside those of 64, each from as many states."""
     from kernels import draws_of  # noqa: PLC0415 - what is imported here is nobody's peak
@@ -260,6 +300,7 @@ def main() -> None:
         aggregations(Path(temporary), arguments.repeats)
         peers(Path(temporary), arguments.repeats)
         fits(Path(temporary), arguments.repeats, arguments.share)
+    calibrated_costs(arguments.repeats, arguments.share)
     fixed_costs(arguments.repeats, arguments.share)
     long_draws(arguments.repeats)
 
