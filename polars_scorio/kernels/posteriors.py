@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ from polars_scorio.kernels.pooling.pooled_moments import (
     trial_variance,
     weighted_posterior,
 )
-from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_categories
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary_groups, fit_categories
 from polars_scorio.kernels.states import States
 
 Target = Literal["benchmark", "population"]
@@ -147,14 +147,16 @@ class Pooled:
         """
         counts, groups = fitted.counts + fitted.prior, []
         ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
+        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        grids = _group_priors(
+            [(counts[fitted.state[part]], fitted.questions[part]) for part in parts]
+        )
         cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
-        for (start, end), (first, last) in zip(pairwise(ends), pairwise(cells), strict=True):
-            state, questions = fitted.state[start:end], fitted.questions[start:end]
+        for grid, part, (first, last) in zip(grids, parts, pairwise(cells), strict=True):
+            state, questions = fitted.state[part], fitted.questions[part]
             own = slice(int(first), int(last))
             place = None if states is fitted else np.searchsorted(state, states.state[own])
-            groups.append(
-                _Group(_group_prior(counts[state], questions), state, questions, own, place)
-            )
+            groups.append(_Group(grid, state, questions, own, place))
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
@@ -274,11 +276,11 @@ class Pooled:
         return mu, sigma
 
 
-def _group_prior(counts: Ints, questions: Ints) -> Grid:
-    """The prior of one group: exact for two categories."""
-    if counts.shape[1] == 2:  # noqa: PLR2004 - failure and success
-        return fit_binary(counts.sum(axis=1), counts[:, 1], questions)
-    return fit_categories(counts, questions)
+def _group_priors(groups: Sequence[tuple[Ints, Ints]]) -> list[Grid]:
+    """The prior of each group, from counts of states and questions: exact for two categories."""
+    if all(counts.shape[1] == 2 for counts, _ in groups):  # noqa: PLR2004 - failure and success
+        return fit_binary_groups([(counts.sum(axis=1), counts[:, 1], q) for counts, q in groups])
+    return [fit_categories(*group) for group in groups]
 
 
 QuestionPosteriors: TypeAlias = "SeparatePosteriors | Pooled"

@@ -128,9 +128,13 @@ def fit_binary_groups(
 
     Examples
     --------
+    One trial that succeeds, and two of which one does.
+
     >>> one, two = np.array([1]), np.array([2])
-    >>> [grid.rho.size for grid in fit_binary_groups([(one, one, one), (two, one, one)])]
-    [2144, 2144]
+    >>> for grid in fit_binary_groups([(one, one, one), (two, one, one)]):
+    ...     print((grid.weight @ grid.mean).round(3))
+    [0.333 0.667]
+    [0.5 0.5]
     """
     counts = [GroupCounts.of(np.stack([n - c, c], axis=1), questions) for n, c, questions in groups]
     alike: dict[object, list[int]] = {}
