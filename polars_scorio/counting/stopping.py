@@ -95,13 +95,15 @@ def _evidence_of_groups(groups: pl.Series) -> pl.Series:
     flat = groups.explode(**AS_ROWS).struct.unnest().unnest(_STATE).select(*OUTCOMES, _OFTEN)
     ends = groups.list.len().fill_null(0).clip(1).cum_sum()  # an empty list is one row of nulls
     rows = [
-        dict(zip(STOPPING_COLUMNS, _evidence(flat[start:end]), strict=True))
+        dict(zip(STOPPING_COLUMNS, _group_evidence(flat[start:end]), strict=True))
         for start, end in pairwise([0, *ends])
     ]
     return pl.Series(rows, dtype=_EVIDENCE)
 
 
-def _evidence(states: pl.DataFrame) -> tuple[str | None, float | None, float | None, float | None]:
+def _group_evidence(
+    states: pl.DataFrame,
+) -> tuple[str | None, float | None, float | None, float | None]:
     """Word and p-values of one group; nulls if it has no trials."""
     if states[TRIALS].null_count():
         return None, None, None, None
