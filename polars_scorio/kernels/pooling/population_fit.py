@@ -335,7 +335,7 @@ def _legendre_rule() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
-    """What the fits need of the counts of one group, or of some groups with arrays of equal sizes.
+    """Counts that the fits need, of one group or of some groups with arrays of equal sizes.
 
     Attributes
     ----------
