@@ -26,6 +26,7 @@ from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.fit_moments import Moments, QuestionWeights, rate_moments
 from polars_scorio.kernels.calibrated.free_fit import rates
 from polars_scorio.kernels.calibrated.group_fits import Group
+from polars_scorio.kernels.calibrated.reached_mean import reached_mean
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
 _MISFIT = 0.5  # of the smooth fit, likewise
@@ -71,8 +72,9 @@ def capped_price(
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.size, np.inf)
     for row in np.flatnonzero(higher).tolist():
-        doubtful = bool(smooth[row] > _HIGHER * free[row])
-        cap[row] = variance_cap(group, metrics[row], weights, doubtful=doubtful)
+        # A price that is hardly higher than the free one is not worth a region.
+        price = float(smooth[row]) if smooth[row] > _HIGHER * free[row] else 0.0
+        cap[row] = variance_cap(group, metrics[row], weights, price)
     variance = np.maximum(free, np.minimum(smooth, cap))
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
@@ -81,23 +83,26 @@ def capped_price(
 
 
 def variance_cap(
-    group: Group, metric: CreditSum, weights: QuestionWeights, *, doubtful: bool = True
+    group: Group, metric: CreditSum, weights: QuestionWeights, price: float = np.inf
 ) -> float:
-    """Upper limit of the variance of the estimate of one metric; infinite if none is known.
+    """Upper limit of the variance of the estimate of one metric; infinite if none is needed.
 
     Parameters
     ----------
     group, metric, weights
         As for `group_moments`.
-    doubtful : bool
-        Whether the smooth price is so much higher than the free one that a region of populations
-        may be worth its time.
+    price : float
+        The price that may be capped. Without 2 k trials of each question a limit above it is
+        infinite: it takes time, and changes nothing.
     """
     if all(2 * metric.draw_size(level.n) <= level.n for level in group.levels):
         return observed_cap(group, metric, weights)
-    if doubtful and group.misfit > _MISFIT:
-        return region_cap(group, metric, weights)
-    return np.inf
+    if not price:
+        return np.inf
+    unit, values = _noise_values(group, metric, weights)
+    reached = unit * reached_mean(group.free, values, _ROOM) if values.any() else 0.0
+    capped = reached < price and group.misfit > _MISFIT
+    return region_cap(group, metric, weights) if capped else np.inf
 
 
 def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
@@ -155,15 +160,24 @@ def region_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> flo
     group, metric, weights
         As for `group_moments`.
     """
-    free, total = group.free, float(weights.second.sum())
-    values = np.zeros(free.weight.size)
+    free = group.free
+    unit, values = _noise_values(group, metric, weights)
+    if not values.any():
+        return 0.0
+    region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
+    return unit * region.largest(values)
+
+
+def _noise_values(
+    group: Group, metric: CreditSum, weights: QuestionWeights
+) -> tuple[float, Floats]:
+    """Variance of a mean at the rate with the most, and of each rate as a part of that."""
+    total = float(weights.second.sum())
+    values = np.zeros(group.free.weight.size)
     for level in group.levels:
         share = weights.second[level.rows].sum() / total
         values += share * rate_moments(group, level.n, [metric])[:, 0, 2]
     values = np.maximum(values, 0.0)
     top = float(values.max())
-    if not top:
-        return 0.0
-    region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
-    # On a scale of its own: the region is precise to 1e-7 of 1.
-    return total * top * region.largest(values / top)
+    # On a scale of its own: a region is precise to 1e-7 of 1.
+    return total * top, values / top if top else values

@@ -98,7 +98,7 @@ def test_noise_that_would_need_too_much_memory_is_not_capped():
 def test_a_region_is_looked_at_only_if_the_free_fit_explains_more():
     group, metric = group_of(HALF), metric_of(credit.all_success(8))
     weights = QuestionWeights.equal(group.questions)
-    assert variance_cap(group, metric, weights, doubtful=False) == np.inf
+    assert variance_cap(group, metric, weights, price=0.0) == np.inf
     assert variance_cap(group, metric, weights) == region_cap(group, metric, weights) < np.inf
     smooth = group_of(CASES["n = 1"])
     assert smooth.misfit < 0.5
@@ -126,3 +126,16 @@ def test_a_metric_without_noise_has_a_region_without_any():
     group = group_of(HALF)
     nothing = metric_of(np.zeros(8))
     assert region_cap(group, nothing, QuestionWeights.equal(group.questions)) == 0
+
+
+def test_a_cap_that_would_lie_above_the_price_is_not_worked_out(monkeypatch):
+    monkeypatch.setattr(
+        "polars_scorio.kernels.calibrated.price_cap.region_cap",
+        lambda *_: pytest.fail("the cap takes time"),
+    )
+    c = np.random.default_rng(1).binomial(10, np.linspace(0.02, 0.99, 20))
+    c, often = np.unique(c, return_counts=True)
+    group = Group.fit(np.full_like(c, 10), c, often)
+    metric, equal = metric_of(np.eye(8)[0]), QuestionWeights.equal(group.questions)
+    (free,) = group_moments(group, [metric], equal).free_variance
+    assert variance_cap(group, metric, equal, 1.1 * free) == np.inf
