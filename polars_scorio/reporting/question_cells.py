@@ -105,7 +105,7 @@ class QuestionCells:
         return self.group if self.per_question else np.arange(self.states.groups)
 
     def by_question(self) -> QuestionCells:
-        """The same questions, each a cell of its own, without prior trials."""
+        """Cells of one question each, without prior trials."""
         counts = count_matrix(self.flat, class_columns(self.classes))
         every = np.arange(len(self.flat))
         states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
