@@ -23,6 +23,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.decisions.expected_scores import ExpectedScores
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Ints
@@ -31,7 +32,6 @@ from polars_scorio.kernels.expected_variance import (
     allocation,
     expected_squared_sigma,
 )
-from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.simultaneous.assurance import (
     trials_for_half_width,
     trials_with_assurance,
@@ -159,45 +159,6 @@ def _wanted_models(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Expected:
-    """Expected scores of all groups after further trials, in units of the weights."""
-
-    mu: Floats  # of each group, as sigma
-    sigma: Floats
-    variance: ExpectedVariance  # of each state, as the next three
-    questions: Ints
-    trials: Ints
-    group: Ints
-
-    @classmethod
-    def of(cls, posterior: QuestionPosteriors, metric: WeightedMetric) -> _Expected:
-        """Expectations from a posterior."""
-        _, mu, sigma, _ = metric.summary(posterior, None)
-        states, variance = posterior.states, metric.expected_variance(posterior)
-        trials = states.counts.sum(axis=1)[states.state]
-        return cls(
-            mu / metric.unit, sigma / metric.unit, variance, states.questions, trials, states.group
-        )
-
-    def after(self, m: Ints) -> Floats:
-        """Expected squared sigma of each group after m further trials of each question."""
-        return expected_squared_sigma(
-            self.variance, m[self.group], self.questions, self.group, self.sigma
-        )
-
-    def ends(self) -> tuple[Ints, Ints]:
-        """The fewest and the most trials of a question of each group."""
-        fewest, most = np.full(self.mu.shape, np.iinfo(np.int64).max), np.zeros(self.mu.shape, int)
-        np.minimum.at(fewest, self.group, self.trials)
-        np.maximum.at(most, self.group, self.trials)
-        return fewest, most
-
-    def sizes(self) -> Ints:
-        """Questions of each group."""
-        return np.bincount(self.group, self.questions, self.mu.size).astype(np.int64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Need:
     """The function from the questions of all groups to the trials that they need."""
 
@@ -211,7 +172,7 @@ class _Need:
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
         cells = self.request.cells(groups[QUESTIONS])
-        expected = _Expected.of(self.request.posterior(cells), self.metric)
+        expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
@@ -225,7 +186,7 @@ class _Need:
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _extra_trials(self, expected: _Expected, a: Ints, b: Ints, share: Floats) -> Ints:
+    def _extra_trials(self, expected: ExpectedScores, a: Ints, b: Ints, share: Floats) -> Ints:
         """Further trials of each question of each pair, given the `signal_share` of its stratum."""
         lead = expected.mu[a] - expected.mu[b]
         sigma, z = self._sigma_after(expected, [a, b])
@@ -239,7 +200,7 @@ class _Need:
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
     def _sigma_after(
-        self, expected: _Expected, sides: list[Ints]
+        self, expected: ExpectedScores, sides: list[Ints]
     ) -> tuple[Callable[[Ints], Floats], float]:
         """Sigma after further trials (of both sides the same), and the critical value of a pair."""
 
@@ -253,7 +214,9 @@ class _Need:
 
         return sigma, float(scipy.special.ndtri((1 + self.confidence) / 2))
 
-    def _needed_rows(self, expected: _Expected, sides: list[Ints], extra: Ints) -> pl.DataFrame:
+    def _needed_rows(
+        self, expected: ExpectedScores, sides: list[Ints], extra: Ints
+    ) -> pl.DataFrame:
         """Trials that some groups, or pairs of groups, have and need."""
         fewest, most = expected.ends()
         sigma, _ = self._sigma_after(expected, sides)
