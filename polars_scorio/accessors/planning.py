@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Compared, Per
+from polars_scorio.arguments import Compared, Overall, Per
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, PlanOptions
@@ -29,6 +29,7 @@ class PlanMethods(Accessor[FrameT]):
         assurance: float = 0.8,
         max_trials: int = 1_000_000,
         questions: Compared = "same",
+        overall: Overall | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
@@ -55,6 +56,9 @@ class PlanMethods(Accessor[FrameT]):
             More than so many further trials of each question are not considered.
         questions : "same" or "common"
             As in `compare`; only for neighbours in the ranking.
+        overall : "macro" or "micro", optional
+            Add rows over all strata, as in `compare`: each question of each stratum gets the
+            further trials.
 
         Returns
         -------
@@ -127,6 +131,7 @@ class PlanMethods(Accessor[FrameT]):
             assurance=assurance,
             max_trials=max_trials,
             questions=questions,
+            overall=overall,
             **self._planning(options),
         )
         return self._returned(plan)

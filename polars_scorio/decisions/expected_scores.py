@@ -1,4 +1,4 @@
-"""Expected scores of the groups of a log after further trials."""
+"""Expected scores of the groups of a log after further trials, and of their means over strata."""
 
 from __future__ import annotations
 
@@ -49,3 +49,61 @@ class ExpectedScores:
     def sizes(self) -> Ints:
         """Questions of each group."""
         return np.bincount(self.group, self.questions, self.mu.size).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedMeans:
+    """Expected scores of some groups, followed by those of the mean of each model over its strata.
+
+    Attributes
+    ----------
+    strata : ExpectedScores
+        The groups.
+    model : ndarray of int, shape (G,)
+        The model of each group; all models have all strata.
+    """
+
+    strata: ExpectedScores
+    model: Ints
+
+    @property
+    def mu(self) -> Floats:
+        """Scores of the groups, then of the means."""
+        return np.concatenate([self.strata.mu, self._sums(self.strata.mu) / self._number()])
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the groups, then of the means."""
+        means = np.sqrt(self._sums(self.strata.sigma**2)) / self._number()
+        return np.concatenate([self.strata.sigma, means])
+
+    def after(self, m: Ints) -> Floats:
+        """Expected squared sigmas; those of a mean if all of its strata get its trials."""
+        groups, means = np.split(m, [self.model.size])
+        of_strata = self.strata.after(means[self.model])
+        square = self._sums(of_strata) / self._number() ** 2
+        return np.concatenate([self.strata.after(groups), square])
+
+    def ends(self) -> tuple[Ints, Ints]:
+        """The fewest and the most trials of a question."""
+        fewest, most = self.strata.ends()
+        low, high = np.full(self._models(), fewest.max()), np.zeros(self._models(), int)
+        np.minimum.at(low, self.model, fewest)
+        np.maximum.at(high, self.model, most)
+        return np.concatenate([fewest, low]), np.concatenate([most, high])
+
+    def sizes(self) -> Ints:
+        """Questions of the groups, then of all strata of each model."""
+        sizes = self.strata.sizes()
+        return np.concatenate([sizes, self._sums(sizes).astype(np.int64)])
+
+    def _models(self) -> int:
+        return int(self.model.max()) + 1
+
+    def _number(self) -> float:
+        """Strata of each model."""
+        return self.model.size / self._models()
+
+    def _sums(self, values: Floats | Ints) -> Floats:
+        """Sums over the strata of each model."""
+        return np.asarray(np.bincount(self.model, values, self._models()), dtype=np.float64)

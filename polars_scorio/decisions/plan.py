@@ -14,6 +14,7 @@ from polars_scorio.arguments import (
     POSITIVE,
     Compared,
     InferenceKind,
+    Overall,
     Per,
     check_choice,
     check_count,
@@ -23,7 +24,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
-from polars_scorio.decisions.expected_scores import ExpectedScores
+from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Ints
@@ -40,6 +41,7 @@ from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, bayes
 from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.overall import check_overall, with_pool
 from polars_scorio.reporting.question_cells import QuestionCells
 from polars_scorio.reporting.request import Request, on_levels
 
@@ -64,6 +66,7 @@ def trials_needed(
     assurance: float = 0.8,
     max_trials: int = 1_000_000,
     questions: Compared = "same",
+    overall: Overall | None = None,
     prior: Frame | None = None,
     inference: InferenceKind | None = None,
 ) -> pl.LazyFrame:
@@ -91,8 +94,12 @@ def trials_needed(
         schema = {**trials.models, **_NEEDED}
         groups = request.groups()
     refuse_repeats([*trials.strata, *schema])
-    need = _Need(request, metric, half_width, float(confidence), assurance, max_trials)
-    return in_all_strata(groups, trials, need, schema)
+    if overall is not None:
+        check_overall(overall, trials, per_question=False)
+        groups = with_pool(groups, trials)
+    means = overall == "macro"
+    need = _Need(request, metric, half_width, float(confidence), assurance, max_trials, means)
+    return in_all_strata(groups, trials, need, schema, overall=overall is not None)
 
 
 def next_trials(
@@ -168,11 +175,11 @@ class _Need:
     confidence: float
     assurance: float
     most: int
+    means: bool  # whether the last stratum is the mean over the others, not their pool
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
-        cells = self.request.cells(groups[QUESTIONS])
-        expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
+        expected = self._expected_scores(groups)
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
@@ -186,7 +193,20 @@ class _Need:
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _extra_trials(self, expected: ExpectedScores, a: Ints, b: Ints, share: Floats) -> Ints:
+    def _expected_scores(self, groups: pl.DataFrame) -> ExpectedScores | ExpectedMeans:
+        """Expected scores of the groups, in their order."""
+        means = self.means and groups.height > 0
+        strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if means else groups
+        cells = self.request.cells(strata[QUESTIONS])
+        expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
+        if not means:
+            return expected
+        models = groups.height - strata.height
+        return ExpectedMeans(expected, np.arange(strata.height) % models)
+
+    def _extra_trials(
+        self, expected: ExpectedScores | ExpectedMeans, a: Ints, b: Ints, share: Floats
+    ) -> Ints:
         """Further trials of each question of each pair, given the `signal_share` of its stratum."""
         lead = expected.mu[a] - expected.mu[b]
         sigma, z = self._sigma_after(expected, [a, b])
@@ -200,7 +220,7 @@ class _Need:
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
     def _sigma_after(
-        self, expected: ExpectedScores, sides: list[Ints]
+        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints]
     ) -> tuple[Callable[[Ints], Floats], float]:
         """Sigma after further trials (of both sides the same), and the critical value of a pair."""
 
@@ -215,7 +235,7 @@ class _Need:
         return sigma, float(scipy.special.ndtri((1 + self.confidence) / 2))
 
     def _needed_rows(
-        self, expected: ExpectedScores, sides: list[Ints], extra: Ints
+        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], extra: Ints
     ) -> pl.DataFrame:
         """Trials that some groups, or pairs of groups, have and need."""
         fewest, most = expected.ends()
