@@ -158,6 +158,84 @@ class DecisionMethods(Accessor[FrameT]):
         return self._returned(plan)
 
     @takes(DecisionOptions)
+    def best(
+        self,
+        metric: Metric | None = None,
+        *,
+        candidates: int | None = None,
+        **options: Unpack[DecisionOptions],
+    ) -> FrameT:
+        """Which model is the best, and what is its score, corrected for being selected?
+
+        The best of many candidates owes part of its score to luck: of 60 equal models, the interval
+        of the leader as it stands has its true score in a third of the logs.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what; default `ps.bayes()`. One draw size at a time.
+        candidates : int, optional
+            From how many models the best one was selected, if more were tried than the log has,
+            such as checkpoints; default: the models of the stratum.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum:
+
+            ================  ==================================================================
+            by...             the stratum
+            model             the model with the highest mu, under its own name
+            candidates        from how many models it was selected
+            estimate          its mu
+            best_mu           its mu, moved towards the mean of the models by the part of their
+                              spread that is noise; for models of one kind, such as the checkpoints
+                              of a run
+            best_lo, best_hi  its interval after selection, at `confidence`
+            could_be_best     list of the models that may be the best, as in `rank`
+            ================  ==================================================================
+
+            All but the candidates are null, and the list is empty, if no model has a rank.
+
+        Raises
+        ------
+        ValueError
+            As `rank`; if `candidates` is smaller than the number of models of a stratum.
+
+        Warns
+        -----
+        PriorWarning
+            As `rank`.
+
+        Notes
+        -----
+        best_lo is the lower end of the leader's interval with the tail 1 - (1 - d)^(1 / L) instead
+        of d = (1 - confidence) / 2, L the number of candidates; best_hi is its upper end, which
+        selection does not make worse. In simulations of 2 to 200 independent candidates the
+        interval had the score in .977 on average, at least .960 (nominal .95; as it stands: .771,
+        at least .008). It is 7 % (2 candidates) to 43 % (200) wider.
+
+        best_mu is m + B (mu - m), m the mean weighted by 1 / sigma^2 and B that of `rank`. If one
+        model is far better than many others, it is too low.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": [1, 2, 3] * 2}
+        >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
+        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+        >>> row = log.best(ps.avg(), inference="calibrated").row(0, named=True)
+        >>> row["model"], round(row["estimate"], 3), row["could_be_best"]
+        ('ada', 0.792, ['ada', 'bob'])
+        """
+        from polars_scorio.decisions.best import best  # noqa: PLC0415 - not every program's
+
+        options = self._with(options)
+        plan = best(self._lazy(), self._roles, metric, candidates=candidates, **options)
+        return self._returned(plan)
+
+    @takes(DecisionOptions)
     def rank(
         self,
         metric: Metric | None = None,

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.trials import Trials
@@ -26,6 +27,7 @@ from polars_scorio.metrics.weighted import bayes
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
+from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.overall import with_all_questions
@@ -103,6 +105,23 @@ class BenchmarkRows:
         )
         return mu, sigma, lo, hi
 
+    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
+        """Lower ends of the intervals of the models at a confidence of each stratum.
+
+        Without a price, the intervals of the report are stretched. The ends are never above those
+        of the report.
+        """
+        mu, _, lo, _ = self.model_numbers(block, scores)
+        if isinstance(scores, PricedScores):
+            tail = np.repeat((1 - confidence) / 2, mu.shape[1])
+            ends = scores.price.lower_ends(tail).reshape(mu.shape)
+        else:
+            z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
+            stretch = z / scipy.special.ndtri((1 + self.models.confidence) / 2)
+            ends = mu - stretch[:, None] * (mu - lo)
+        least = -np.inf if self.models.metric.bounds is None else self.models.metric.bounds[0]
+        return np.minimum(np.maximum(ends, least), lo)
+
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """Pairs of columns in which the prior decides although nobody chose the inference."""
         if not (self.models.warns and isinstance(scores, PosteriorScores)):
@@ -176,6 +195,15 @@ class PopulationRows:
         """The numbers of each model by itself."""
         assert isinstance(scores, SampledScores)  # noqa: S101 - as `scores` makes them
         return scores.model_numbers(self.models.confidence)
+
+    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:  # noqa: ARG002 - as above
+        """Lower ends of the intervals of the models at a confidence of each stratum."""
+        assert isinstance(scores, SampledScores)  # noqa: S101 - as `scores` makes them
+        ends = np.empty(scores.ranked.shape)
+        for level in np.unique(confidence):
+            strata = confidence == level
+            ends[strata] = scores.model_numbers(float(level))[2][strata]
+        return ends
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as above
         """No pair: the estimates of questions have no prior."""

@@ -167,8 +167,12 @@ class SampledScores:
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""
         models = self.models
-        shrinkage = np.sqrt(signal_share_paired(models))
+        shrinkage = np.sqrt(self.signal_share())
         return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
+
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise."""
+        return signal_share_paired(self.models)
 
     def could_be_best(self, confidence: float) -> Mask:
         """Models than which no other is better, by one-sided verdicts against each model."""

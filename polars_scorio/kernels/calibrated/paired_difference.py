@@ -86,6 +86,16 @@ class ComparedPrice:
         """Prices of some groups, in the given order."""
         return ComparedPrice(self.price.at(groups), self.most[groups])
 
+    def lower_ends(self, tail: Floats) -> Floats:
+        """Lower end of the interval of each estimate, on the scale of the metric, by its tail."""
+        price = self.price
+        if not price.bounded:
+            noise = -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
+            return np.asarray(price.mu - price.width * noise)
+        questions = np.minimum(effective_questions(price), self.most)
+        lo, _ = unit_interval(price, questions, tail)
+        return price.low + price.width * lo
+
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""
         price = self.price

@@ -72,6 +72,9 @@ class Scores(Protocol):
     def p_best(self) -> Floats:
         """Chance of each model to be the best, shape (S, L)."""
 
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise, shape (S,)."""
+
     def could_be_best(self, confidence: float) -> Mask:
         """Models than which no other is better, shape (S, L); False for models without a rank.
 
@@ -164,9 +167,12 @@ class IndependentScores(ABC):
 
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""
-        ranked = self.ranked
-        share = signal_share(ranked, self.sigma)
-        return p_best(np.sqrt(share)[:, None] * ranked, self.sigma)
+        shrinkage = np.sqrt(self.signal_share())
+        return p_best(shrinkage[:, None] * self.ranked, self.sigma)
+
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise."""
+        return signal_share(self.ranked, self.sigma)
 
     def could_be_best(self, confidence: float) -> Mask:
         """Models than which no other is better, by one-sided verdicts against each model."""

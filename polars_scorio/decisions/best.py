@@ -1,0 +1,131 @@
+"""The best model of each stratum, with its score corrected for being selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import check_count
+from polars_scorio.counting.checks import checked
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
+from polars_scorio.decisions.strata import named_model, single_k
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.simultaneous.selected_leader import selected_tail, shrunk_scores
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.request import on_levels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_NUMBERS = ("estimate", "best_mu", "best_lo", "best_hi")
+
+
+def best(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metric: Metric | None = None,
+    *,
+    candidates: int | None = None,
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The plan of the best models; see `Scorio.best`."""
+    if candidates is not None:
+        candidates = check_count("candidates", candidates)
+    metric = metric_of(metric, "best")
+    single_k(metric, "best")
+    trials = bind(frame, roles)
+    metric = on_levels(metric, trials)
+    model = named_model(trials, "best")
+    schema: dict[str, pl.DataType] = {
+        **trials.models,
+        "candidates": pl.Int64(),
+        **dict.fromkeys(_NUMBERS, pl.Float64()),
+        "could_be_best": pl.List(model),
+    }
+    refuse_repeats([*trials.strata, *schema])
+    grouped, models = models_of(trials, metric, options, "best")
+    rows = in_all_strata(grouped, trials, _Selection(models, candidates), schema | DOUBTS)
+    return checked(rows, warn_of_prior).select(*trials.strata, *schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Selection:
+    """The function from the results of all models to the best of each stratum."""
+
+    models: Models
+    candidates: int | None
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each stratum."""
+        (model,) = self.models.trials.models
+        rows = self.models.of_k(tidy_rows(groups), self.models.metric.k[0])
+        parts = [
+            self._best_of_strata(rows, block, groups[model]) for block in blocks(groups[STRATUM])
+        ]
+        if parts:
+            return pl.concat(parts)
+        numbers = dict.fromkeys(_NUMBERS, pl.Float64())
+        names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
+        return pl.DataFrame(
+            schema={STRATUM: pl.UInt32(), "candidates": pl.Int64(), **names, **numbers, **DOUBTS}
+        )
+
+    def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
+        """A row for each stratum of a block."""
+        scores, confidence = rows.scores(block), self.models.confidence
+        mu, sigma, _, hi = rows.model_numbers(block, scores)
+        here = np.isfinite(scores.ranked)
+        # Of equal models the first by name is the best.
+        leader = np.where(here, scores.ranked, -np.inf).argmax(axis=1)
+        candidates = self._candidates(here.sum(axis=1))
+        lo = rows.lower_ends(block, scores, 1 - 2 * selected_tail(candidates, confidence))
+        ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
+        shrunk = np.maximum(shrunk_scores(ranked_mu, ranked_sigma, scores.signal_share()), lo)
+        possible = scores.could_be_best(confidence)
+        row = np.arange(leader.size)
+        known = here[row, leader]
+        numbers = {
+            name: pl.Series(np.where(known, each[row, leader], np.nan)).fill_nan(None)
+            for name, each in zip(_NUMBERS, (mu, shrunk, lo, hi), strict=True)
+        }
+        (model,) = self.models.trials.models
+        best_names = names.gather(block.rows[row, leader]).set(pl.Series(~known), None)
+        sets = [names.gather(block.rows[each][possible[each]]) for each in row]
+        pairs = here.shape[1] * (here.shape[1] - 1) // 2
+        return pl.DataFrame(
+            {
+                STRATUM: pl.Series(block.strata, dtype=pl.UInt32),
+                "candidates": candidates,
+                model: best_names,
+                "could_be_best": pl.Series(sets, dtype=pl.List(names.dtype)),
+                **numbers,
+                PRIOR_DECIDES: rows.number_outweighed(block, scores),
+                PAIRS: np.full(leader.size, pairs),
+            }
+        )
+
+    def _candidates(self, models: Ints) -> Ints:
+        """Number of candidates of each stratum.
+
+        Raises
+        ------
+        ValueError
+            If a stratum has more models than there are said to be candidates.
+        """
+        if self.candidates is None:
+            return np.maximum(models, 1)
+        if self.candidates < models.max(initial=0):
+            raise ValueError(
+                f"candidates must be at least the number of models, {models.max()}, got "
+                f"{self.candidates}"
+            )
+        return np.full_like(models, self.candidates)
