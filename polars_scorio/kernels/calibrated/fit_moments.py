@@ -25,6 +25,7 @@ from polars_scorio.kernels.draws.chance_tables import binomial_chances
 
 # Above this degree polynomials are not worked out: their tables would exceed 70 MB.
 _MOST_DEGREE = 2048
+_SHARED = 32  # arrays that groups with as many trials share: 15 MB at most
 
 
 class QuestionWeights(NamedTuple):
@@ -116,16 +117,25 @@ def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
 
 
 def rate_moments(group: Group, n: int, metrics: Sequence[CreditSum]) -> Floats:
-    """Credit, complement and variance at each rate of the free fit, shape (I, metrics, 3)."""
-    moments = np.empty((group.free.weight.size, len(metrics), 3))
+    """Credit, complement and variance at each rate of the free fit, shape (I, metrics, 3).
+
+    Groups with as many trials share the array: it is not to be written to.
+    """
+    return _moments_at_rates(group.free.weight.size, n, tuple(metrics))
+
+
+@lru_cache(maxsize=_SHARED)
+def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floats:
+    """The moments at the rates of a free fit of this size."""
+    moments = np.empty((size, len(metrics), 3))
     exact = is_exact(metrics, n)
     if exact.any():
-        stack = _polynomial_stack([*compress(metrics, exact)], n)
-        values = binomial(len(stack) - 1, len(moments)) @ stack
-        moments[:, exact] = values.reshape(len(moments), -1, 3)
+        stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
+        values = binomial(len(stack) - 1, size) @ stack
+        moments[:, exact] = values.reshape(size, -1, 3)
     if not exact.all():
         some = [*compress(metrics, ~exact)]
-        moments[:, ~exact] = _summed_moments(*group.free.rates, n, some).transpose(2, 0, 1)
+        moments[:, ~exact] = _summed_moments(*rates(size), n, some).transpose(2, 0, 1)
     return moments
 
 
@@ -154,7 +164,7 @@ def _weighted_node_sums(
     moments = np.empty((len(shape), len(metrics), 3))
     exact = is_exact(metrics, n)
     if exact.any():
-        stack = _polynomial_stack([*compress(metrics, exact)], n)
+        stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
         failures, successes = shape.T
         further = further_successes(failures, successes, n, level.c, weight, len(stack) - 1)
         moments[:, exact] = (further @ stack).reshape(len(shape), -1, 3)
@@ -171,7 +181,8 @@ def is_exact(metrics: Sequence[CreditSum], n: int) -> Mask:
     return np.array([metric.degree(n) <= _MOST_DEGREE for metric in metrics])
 
 
-def _polynomial_stack(metrics: Sequence[CreditSum], n: int) -> Floats:
+@lru_cache(maxsize=_SHARED)
+def _polynomial_stack(metrics: tuple[CreditSum, ...], n: int) -> Floats:
     """The polynomials of some metrics, elevated to one degree, side by side: (D + 1, 3 metrics)."""
     parts = [part for metric in metrics for part in metric.polynomials(n)]
     degree = max(part.size for part in parts) - 1

@@ -20,7 +20,7 @@ from polars_scorio.kernels.pooling.population_fit import Grid, batched_rows
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
-_STEPS_TO_BEST = 2000
+_STEPS_TO_BEST, _STEPS_TO_NEARLY_BEST = 2000, 200
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # of the base
 
@@ -59,9 +59,15 @@ class FreeFit:
         return posterior
 
     @cached_property
+    def nearly_best(self) -> Floats:
+        """The weights some steps from here to `best`."""
+        return maximised(self.likelihood, self.questions, self.weight, _STEPS_TO_NEARLY_BEST)
+
+    @cached_property
     def best(self) -> Floats:
         """The weights of the largest likelihood, without a base."""
-        return maximised(self.likelihood, self.questions, self.weight, _STEPS_TO_BEST)
+        steps = _STEPS_TO_BEST - _STEPS_TO_NEARLY_BEST
+        return maximised(self.likelihood, self.questions, self.nearly_best, steps)
 
     @cached_property
     def log_likelihood(self) -> float:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.free_fit import FreeFit, maximised
+from polars_scorio.kernels.calibrated.free_fit import FreeFit
 
-_STEPS_TO_CENTRE = 200  # towards the largest likelihood
-_STEPS_APART = 40  # from there towards larger means
+_STEPS_APART = 40  # from nearly the largest likelihood towards larger means
 _HALVINGS = 12  # of the way back, until the counts do not reject a population
 _BONUSES = 2.0 ** np.arange(-7, 3)  # of the values, beside the likelihood of a question
 
@@ -60,7 +59,7 @@ def reached_mean(free: FreeFit, values: Floats, room: float) -> float:
         return np.asarray(np.log(weight @ likelihood.T) @ questions)
 
     total = questions.sum()
-    centre = maximised(likelihood, questions, free.weight, _STEPS_TO_CENTRE)
+    centre = free.nearly_best
     slope = (questions / (likelihood @ centre)) @ likelihood / total
     least = log_likelihood(centre) + total * np.log(max(slope.max(), 1.0)) - room
     bonus = total * _BONUSES[:, None] * (values / values.max())
