@@ -6,9 +6,10 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, estimate, fixed
-from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
+from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.price_cap import capped_price
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.geometric_blends import Powers, blend
 

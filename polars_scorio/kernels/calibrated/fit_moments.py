@@ -16,6 +16,7 @@ from polars_scorio.kernels.calibrated.error_polynomials import elevate
 from polars_scorio.kernels.calibrated.free_fit import rates
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Group, Level
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.rate_quadrature import (
     estimate_moments,
     posterior_sums,
@@ -26,42 +27,6 @@ from polars_scorio.kernels.draws.chance_tables import binomial_chances
 # Above this degree polynomials are not worked out: their tables would exceed 70 MB.
 _MOST_DEGREE = 2048
 _SHARED = 32  # arrays that groups with as many trials share: 15 MB at most
-
-
-class QuestionWeights(NamedTuple):
-    """Weights of the questions of a group in a mean, summed over the questions of each state.
-
-    Attributes
-    ----------
-    first, second, fourth : ndarray of float, shape (S,)
-        Sums of the weights, of their squares and of their fourth powers. The weights of all
-        questions sum to 1.
-    largest : float
-        The largest weight of a question.
-    """
-
-    first: Floats
-    second: Floats
-    fourth: Floats
-    largest: float
-
-    @classmethod
-    def equal(cls, questions: Ints | Floats) -> QuestionWeights:
-        """The weights of a mean over all questions, by how many share each state.
-
-        Examples
-        --------
-        >>> QuestionWeights.equal(np.array([3, 1])).second
-        array([0.1875, 0.0625])
-        """
-        one = 1 / float(questions.sum())
-        first = np.asarray(questions * one, dtype=np.float64)
-        return cls(first, first * one, first * one**3, one)
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether all questions weigh the same."""
-        return bool((self.second == self.first * self.largest).all())
 
 
 class Moments(NamedTuple):

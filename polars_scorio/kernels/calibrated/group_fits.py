@@ -11,6 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.free_fit import FreeFit, fit_free_groups
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights, Strata
 from polars_scorio.kernels.pooling.likelihood import log_likelihood, tally
 from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_binary_groups
 from polars_scorio.kernels.states import States
@@ -96,14 +97,24 @@ class Calibrated:
         The questions, by the categories failure and success, without prior trials.
     groups : list of Group
         Each fitted on its own.
+    weights : list of QuestionWeights
+        Weights of the questions of each group in its mean.
     """
 
     states: States
     groups: list[Group]
+    weights: list[QuestionWeights]
 
     @classmethod
-    def fit(cls, states: States) -> Calibrated:
+    def fit(cls, states: States, strata: Strata | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`).
+
+        Parameters
+        ----------
+        states : States
+            The questions.
+        strata : Strata, optional
+            Strata that weigh the same; default: all questions do. The fits do not depend on it.
 
         Examples
         --------
@@ -116,7 +127,20 @@ class Calibrated:
         ends = np.searchsorted(states.group, np.arange(states.groups + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
         rows = [(states.state[part], states.questions[part]) for part in parts]
-        return cls(states, Group.fit_each([(n[own], c[own], often) for own, often in rows]))
+        groups = Group.fit_each([(n[own], c[own], often) for own, often in rows])
+        if strata is None:
+            return cls(states, groups, [QuestionWeights.equal(own.questions) for own in groups])
+        return cls(states, groups, strata.weights(states))
+
+    def mean(self, values: Floats) -> Floats:
+        """Weighted mean over the questions of each group, of a value for each state, shape (G,)."""
+        if all(weights.is_equal for weights in self.weights):
+            return self.states.mean(values)
+        weight = np.concatenate([weights.first for weights in self.weights])
+        sums = np.bincount(
+            self.states.group, weight * values[self.states.state], self.states.groups
+        )
+        return np.asarray(sums)
 
     @property
     def size(self) -> Ints:

@@ -23,9 +23,10 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
 from polars_scorio.kernels.calibrated.extremes import Region
-from polars_scorio.kernels.calibrated.fit_moments import Moments, QuestionWeights, rate_moments
+from polars_scorio.kernels.calibrated.fit_moments import Moments, rate_moments
 from polars_scorio.kernels.calibrated.free_fit import rates
 from polars_scorio.kernels.calibrated.group_fits import Group
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.reached_mean import reached_mean
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time

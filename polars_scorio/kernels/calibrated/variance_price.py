@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimate
-from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimates
+from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.price_cap import capped_price
 
@@ -77,7 +77,7 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     Parameters
     ----------
     fitted : Calibrated
-        The groups and their fits.
+        The groups, their fits, and the weights of their questions.
     draws : sequence of callable
         For each metric the gains of a draw, by n: `fixed` where it is one k.
 
@@ -99,19 +99,22 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.091667] [0.020595]
     """
-    shown = [estimate(fitted.states, gains) for gains in draws]
+    shown = [_estimate_of(fitted, gains) for gains in draws]
     parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
     metrics = [CreditSum([(1.0, gains)]) for gains in draws]
-    for column, group in enumerate(fitted.groups):
+    for column, (group, weights) in enumerate(zip(fitted.groups, fitted.weights, strict=True)):
         asked = [row for row, (values, _) in enumerate(shown) if values[column] >= 0]
         if asked:
-            wanted, weights = (
-                [metrics[row] for row in asked],
-                QuestionWeights.equal(group.questions),
-            )
+            wanted = [metrics[row] for row in asked]
             moments = group_moments(group, wanted, weights)
             price = capped_price(group, wanted, moments, weights)
             mean = price.between(moments.free_mean, moments.smooth_mean)
             rest = price.between(moments.free_rest, moments.smooth_rest)
             parts[:, asked, column] = mean, rest, price.variance, price.factor
     return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
+
+
+def _estimate_of(fitted: Calibrated, gains: GainsOf) -> tuple[Floats, Floats]:
+    """The estimate of each group, and its complement."""
+    up, down = estimates(fitted.states, gains)
+    return fitted.mean(up), fitted.mean(down)

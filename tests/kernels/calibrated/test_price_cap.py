@@ -7,7 +7,7 @@ from scipy.stats import binom
 from polars_scorio.kernels.calibrated import credit_sums
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
-from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
+from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.price_cap import (
@@ -16,6 +16,7 @@ from polars_scorio.kernels.calibrated.price_cap import (
     region_cap,
     variance_cap,
 )
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import CASES, TAU, states_of

@@ -9,12 +9,13 @@ import pytest
 from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
-from polars_scorio.kernels.calibrated.fit_moments import QuestionWeights, group_moments
+from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.price_cap import variance_cap
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
