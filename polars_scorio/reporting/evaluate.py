@@ -38,6 +38,7 @@ class Evaluation:
 
     request: Request
     columns: ReportColumns
+    keeps_questions: bool = False  # beside the rows
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all groups at once, which share states."""
@@ -45,7 +46,8 @@ class Evaluation:
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
         rows = self._cell_rows(facts, self._row_columns(cells))
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
-        return groups.drop(QUESTIONS).with_columns(lists.to_series(1).alias(RESULTS))
+        keys = groups if self.keeps_questions else groups.drop(QUESTIONS)
+        return keys.with_columns(lists.to_series(1).alias(RESULTS))
 
     def _row_numbers(self, cells: QuestionCells) -> RowNumbers:
         """The numbers of each row that a cell has in the report, in the order of the report."""

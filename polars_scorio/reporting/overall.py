@@ -15,12 +15,14 @@ from polars_scorio.counting.trials import EVERYTHING, STAND_IN, Trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT, Row
 from polars_scorio.reporting.inference.stratum_means import (
     error_of_mean,
     mean_of_strata,
     unless_lacking,
 )
+from polars_scorio.reporting.question_cells import STRATUM
 from polars_scorio.reporting.report_columns import ReportColumns
 from polars_scorio.reporting.request import Request
 
@@ -67,13 +69,21 @@ def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) 
 
 
 def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -> pl.LazyFrame:
-    """Add a group for each model, without a stratum, that has the mean results of its strata."""
+    """Add a group for each model, without a stratum, that has the mean results of its strata.
+
+    The strata have their `QUESTIONS`, if these give the numbers of a mean; the result has not.
+    """
     trials = request.trials
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
-        rows = tidy_rows(strata)
+        rows = tidy_rows(strata.drop(QUESTIONS, strict=False))
+        pooled = _pooled_numbers(strata, request) if QUESTIONS in strata.columns else {}
         means = pl.concat(
-            _stratum_means(rows, request, columns, metric, view) for metric, view in request.metrics
+            (
+                _stratum_means(rows, request, columns, metric, view, pooled)
+                for metric, view in request.metrics
+            ),
+            how="diagonal",
         )
         # A mean is not averaged again: it needs no other column that is hidden.
         hidden = [
@@ -85,7 +95,23 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
             pl.struct(*columns.schema).alias(RESULTS)
         )
 
-    return _with_overall(grouped, trials, averaged)
+    return _with_overall(grouped, trials, averaged).drop(QUESTIONS, strict=False)
+
+
+def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.DataFrame]:
+    """The numbers of means over strata that one fit of all their questions gives."""
+    trials = request.trials
+    questions = strata.select(*trials.models, QUESTIONS).with_row_index(STRATUM)
+    named = pl.col(QUESTIONS).struct.with_fields(pl.col(STRATUM))
+    each = questions.explode(QUESTIONS, **AS_ROWS).with_columns(named)
+    cells = request.cells(_per_model(each, trials).agg(QUESTIONS)[QUESTIONS])
+    found = dict[Row, pl.DataFrame]()
+    for metric, view in request.metrics:
+        inference = request.choice.inference_of(metric, view)
+        if isinstance(inference, CalibratedInference):
+            asked = inference.macro_numbers([(metric, view)], cells)
+            found |= {row: numbers.columns() for row, numbers in asked.items()}
+    return found
 
 
 def _with_overall(
@@ -107,9 +133,17 @@ def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
 
 
 def _stratum_means(
-    rows: pl.DataFrame, request: Request, columns: ReportColumns, metric: Metric, view: View
+    rows: pl.DataFrame,
+    request: Request,
+    columns: ReportColumns,
+    metric: Metric,
+    view: View,
+    pooled: dict[Row, pl.DataFrame],
 ) -> pl.DataFrame:
-    """The means of one metric over the strata of each model, with their intervals."""
+    """The means of one metric over the strata of each model, with their intervals.
+
+    Numbers in `pooled` replace those that follow from the intervals of the strata.
+    """
     inference = request.choice.inference_of(metric, view)
     means = []
     for k in metric.k:
@@ -124,13 +158,29 @@ def _stratum_means(
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
         lo, hi = map(number_column, inference.mean_interval(metric, strata))
-        means.append(numbers.with_columns(lo.alias("lo"), hi.alias("hi")))
+        numbers = numbers.with_columns(lo.alias("lo"), hi.alias("hi"))
+        known = pooled.get((metric.name, k))
+        means.append(numbers if known is None else _replaced_numbers(numbers, known, columns))
     return pl.concat(means)
+
+
+def _replaced_numbers(
+    numbers: pl.DataFrame, known: pl.DataFrame, columns: ReportColumns
+) -> pl.DataFrame:
+    """The rows of models with other numbers, as far as these are known, in the same order."""
+    return numbers.with_columns(
+        known[name].zip_with(known[name].is_not_null(), numbers[name])
+        if name in numbers.columns
+        else known[name]
+        for name in known.columns
+        if name in columns.schema
+    )
 
 
 def _values_of_strata() -> list[pl.Expr]:
     """The estimates of the questions of all strata, and the share of each in the mean."""
-    share = pl.col(VALUES).list.eval(1.0 / pl.len().cast(pl.Float64))
+    size = pl.col(VALUES).list.len()
+    share = (1.0 / size).repeat_by(size)
     return [
         unless_lacking(VALUES, pl.col(VALUES).explode(**AS_ROWS)),
         unless_lacking(VALUES, share.explode(**AS_ROWS)).alias(WEIGHT),

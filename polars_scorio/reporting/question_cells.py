@@ -15,6 +15,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import DROPPED, REWARDS, class_columns
 from polars_scorio.counting.trials import CLUSTER
 from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import Rewards, States
@@ -24,6 +25,8 @@ from polars_scorio.kernels.votes import Ballots
 GROUP = ":group"
 # The number of questions without any outcome, where they are left out; that of clusters.
 UNSCORED, CLUSTERS = "unscored", "clusters"
+# The stratum of a question, as a number, in a pool of strata that weigh the same.
+STRATUM = ":stratum_of_pool"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +47,8 @@ class QuestionCells:
         How many questions without any outcome were left out, and how many trials with them.
     clusters : Clustered or None
         The questions of the groups in their clusters, if the log has them.
+    strata : Strata or None
+        The questions of the groups in strata that weigh the same, if they are pools of such.
     """
 
     classes: Classes
@@ -54,6 +59,7 @@ class QuestionCells:
     unscored: Ints
     lost: Ints
     clusters: Clustered | None
+    strata: Strata | None = None
 
     @classmethod
     def read(
@@ -80,8 +86,12 @@ class QuestionCells:
             clusters = Clustered.tally(
                 counts, prior, group, _cluster_ranks(flat), every, len(groups)
             )
+        strata = None
+        if STRATUM in flat.columns:
+            stratum = flat[STRATUM].to_numpy().astype(np.int64)
+            strata = Strata.tally(counts, group, stratum)
         lost = lost.astype(np.int64)
-        return cls(classes, flat, group, states, fitted, unscored, lost, clusters)
+        return cls(classes, flat, group, states, fitted, unscored, lost, clusters, strata)
 
     @classmethod
     def of_states(cls, states: States, classes: Classes) -> QuestionCells:

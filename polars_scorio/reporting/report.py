@@ -13,7 +13,7 @@ from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import class_columns
+from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
@@ -95,11 +95,15 @@ def grouped_rows(
         groups = checked(groups, check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
         groups = with_pool(groups, trials)
+    # Calibrated means over strata need the questions of all strata once more.
+    again = overall == "macro" and request.choice.kind == "calibrated"
     whole = {
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
+        **({QUESTIONS: groups.collect_schema()[QUESTIONS]} if again else {}),
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
-    grouped = once_whole(groups, Evaluation(request, columns), whole, filters=True)
+    evaluation = Evaluation(request, columns, keeps_questions=again)
+    grouped = once_whole(groups, evaluation, whole, filters=True)
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind == "calibrated"
         grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))

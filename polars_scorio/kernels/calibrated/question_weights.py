@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import States, distinct
 
 
 class QuestionWeights(NamedTuple):
@@ -80,6 +80,21 @@ class Strata:
 
     states: States
     owner: Ints
+
+    @classmethod
+    def tally(cls, counts: Ints, group: Ints, stratum: Ints) -> Strata:
+        """Collect questions in strata.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (R, K)
+            Trials of each question by category.
+        group, stratum : ndarray of int, shape (R,)
+            Group of each question, and its stratum; strata of different groups are different.
+        """
+        first, row = distinct([group, stratum])
+        one = np.ones_like(row)
+        return cls(States.tally(counts, 0 * counts, row, one, first.size), group[first])
 
     def binary(self, success: list[int]) -> Strata:
         """The strata of the same questions by failure and success; see `States.binary`."""

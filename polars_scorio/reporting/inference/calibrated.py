@@ -37,6 +37,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     read_price,
 )
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
+from polars_scorio.reporting.inference.macro_numbers import macro_numbers
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.question_values import read_question_values
 from polars_scorio.reporting.inference.sampled_numbers import sampled_numbers
@@ -88,6 +89,23 @@ class CalibratedInference:
             clustered = clusters and clusters.binary([*successes])
             rows |= self._credited_numbers(metrics, fit(successes), clustered)
         return rows
+
+    def macro_numbers(
+        self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of means over strata of metrics that credit successes; no others.
+
+        About a population of which clusters are the sample there are none either: the strata have
+        to give them.
+        """
+        if self.target == "population" and cells.clusters is not None:
+            return {}
+        credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        for metric, view in asked:
+            successes = credited_classes(metric, view, cells.classes)
+            if successes is not None and view != "answers":
+                credited[successes].append(metric)
+        return macro_numbers(credited, cells, self.confidence, self.target)
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells

@@ -1,0 +1,118 @@
+"""Calibrated means over strata, from one fit of the questions of all of them."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+
+FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+known_vectors = pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
+C = [4, 3, 0, 1, 4, 2, 4, 4, 4, 3, 0, 2, 4, 1, 0, 4]
+OTHER = [4, 4, 1, 1, 4, 3, 4, 4, 4, 4, 2, 2, 4, 3, 1, 4]
+UNEQUAL = [0] * 2 + [1] * 4 + [2] * 10
+EQUAL = [0, 1, 2, 3] * 4
+ENDS = ("lo", "hi")
+
+
+def accessor(stratum, *successes, **options):
+    """A log of questions with four trials each, for each model the successes of its questions."""
+    rows = [
+        (chr(97 + model), *question)
+        for model, own in enumerate(successes)
+        for question in zip(stratum, range(len(own)), [4] * len(own), own, strict=True)
+    ]
+    names = ["model", "domain", "question", "n", "c"]
+    totals = pl.DataFrame(rows, names, orient="row")
+    made = {"inference": "calibrated"} | options
+    return ps.from_successes(totals).scorio(count="count", by="domain", **made)
+
+
+def over_all(rows):
+    return rows.filter(pl.col("domain").is_null())
+
+
+@known_vectors
+def test_benchmark_intervals_of_the_study():
+    for case in VECTORS["macro_benchmark"]:
+        log = accessor(case["stratum"], case["c"])
+        rows = over_all(log.pass_at_k(case["k"], overall="macro"))
+        # As the study says.
+        assert rows.select(ENDS).row(0) == pytest.approx((case["lo"], case["hi"]), abs=1e-6)
+
+
+@known_vectors
+def test_population_interval_of_the_study():
+    case = VECTORS["macro"]
+    log = accessor(case["stratum"], [int(4 * value) for value in case["values"]])
+    rows = over_all(log.avg(overall="macro", target="population"))
+    known = case["estimate"], case["lo"], case["hi"]
+    # As the study says.
+    assert rows.select("estimate", *ENDS).row(0) == pytest.approx(known, abs=1e-9)
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_equal_strata_have_the_interval_of_all_questions(target):
+    log, metrics = accessor(EQUAL, C, OTHER, target=target), (ps.avg(), ps.pass_at_k([1, 2, 4]))
+    macro, micro = (over_all(log.report(*metrics, overall=kind)) for kind in ("macro", "micro"))
+    # Weights that are sums of quarters of quarters: rounding, below the default of 1e-5.
+    shared = ["model", "metric", "k", "questions", "trials", "estimate", "mu", *ENDS]
+    assert_frame_equal(macro.select(shared), micro.select(shared))
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_decisions_over_equal_strata_are_those_of_all_questions(target):
+    log = accessor(EQUAL, C, OTHER, target=target)
+    for decide in (log.compare, log.rank):
+        macro, micro = (over_all(decide(ps.avg(), overall=kind)) for kind in ("macro", "micro"))
+        # The same sums by way of weights: rounding, below the default of 1e-5.
+        assert_frame_equal(macro, micro)
+
+
+def test_unequal_strata_weigh_the_same():
+    log = accessor(UNEQUAL, C)
+    (row,) = over_all(log.pass_at_k(2, overall="macro")).rows(named=True)
+    strata = log.pass_at_k(2)["estimate"]
+    # A mean of three numbers: rounding.
+    assert row["estimate"] == row["mu"] == pytest.approx(strata.mean(), rel=1e-12)
+    assert row["lo"] < row["estimate"] < row["hi"]
+
+
+def test_a_range_is_the_mean_of_the_ranges_of_the_strata():
+    log = accessor(UNEQUAL, C)
+    (row,) = over_all(log.pass_at_k(6, overall="macro")).rows(named=True)
+    strata = log.pass_at_k(6)
+    assert row["estimate"] is row["sigma"] is None
+    for end in ("mu", *ENDS):
+        # A mean of three numbers: rounding.
+        assert row[end] == pytest.approx(strata[end].mean(), rel=1e-12)
+
+
+def test_other_metrics_keep_the_reaches_of_their_strata():
+    log = accessor(UNEQUAL, C)
+    strata = log.geom_ds_at_k(2)
+    (row,) = over_all(log.geom_ds_at_k(2, overall="macro")).rows(named=True)
+    mean = strata["estimate"].mean()
+    down = ((strata["estimate"] - strata["lo"]) ** 2).sum() ** 0.5 / 3
+    # A root of a sum of three squares: rounding.
+    assert mean - row["lo"] == pytest.approx(down, rel=1e-9)
+
+
+def test_a_stratum_without_outcomes_of_a_question_weighs_the_same():
+    trials = pl.DataFrame(
+        {
+            "model": "a",
+            "domain": [0, 0, 0, 0, 1, 1],
+            "question": [1, 1, 2, 2, 3, 3],
+            "category": [1, 0, None, None, 0, 0],
+        }
+    )
+    log = trials.scorio(
+        by="domain", trial=None, inference="calibrated", missing="drop", unscored="drop"
+    )
+    (row,) = over_all(log.avg(overall="macro")).rows(named=True)
+    assert (row["estimate"], row["mu"]) == (0.25, 0.25)
