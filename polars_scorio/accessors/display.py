@@ -84,6 +84,8 @@ class ReaderMethods(Accessor[FrameT]):
             rank, rank_lo, rank_hi  place of the model by its number, and the best and the worst
                                     one that it can have, as in `rank`
             model                   under its own name
+            could_be_best           whether it is one of the models that may be the best, as in
+                                    `rank`
             bayes, bayes_lo,        of each metric and k mu and the interval around it, which ends
             bayes_hi                where the metric does; with strata, over all of them
             bayes_estimate,         the unbiased estimate, and sigma

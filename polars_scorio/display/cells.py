@@ -21,7 +21,7 @@ _DIGITS = 6  # decimals of a number that a user joined, at most
 _TIDY = {"mu": "score", "diff": "difference"}
 _CHANCES = {"prob", "p_best"}
 # What a table has no room for, or says in the note.
-_HIDDEN = {*FACTS, "sigma", "rank_ci", "rank_lo", "rank_hi", "z_next", "prior"}
+_HIDDEN = {*FACTS, "sigma", "rank_ci", "rank_lo", "rank_hi", "could_be_best", "z_next", "prior"}
 
 
 @dataclass(frozen=True, slots=True)

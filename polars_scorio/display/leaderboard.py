@@ -62,7 +62,7 @@ def leaderboard(
     overall = overall or ("micro" if trials.by else None)
     columns, names = report_columns(trials), number_columns(metrics)
     *strata, model = trials.keys
-    refuse_repeats([model, "rank", "rank_lo", "rank_hi", *names, *FACTS])
+    refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
     calibrated = options.get("inference") == "calibrated"
     priced = calibrated and overall != "macro" and options.get("target") != "population"
     asked = aligned(options)
@@ -90,7 +90,7 @@ def leaderboard(
         places = _overall_ranks(
             rows.filter(*whole), replace(request, metrics=((first, view),)), options
         )
-    board = places.select("rank", "rank_lo", "rank_hi", model)
+    board = places.select("rank", "rank_lo", "rank_hi", model, "could_be_best")
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _stratum_prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
@@ -111,7 +111,8 @@ def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOption
     request = replace(request, choice=replace(request.choice, target="benchmark"))
     ranking = Ranking(benchmark_models(request, warns=options.get("inference") is None))
     return ranking.of_rows(own, own).with_columns(
-        pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32)
+        pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32),
+        pl.col("could_be_best").cast(pl.Boolean),
     )
 
 

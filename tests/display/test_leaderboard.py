@@ -52,9 +52,17 @@ def assert_shows(board: pl.DataFrame, report: pl.DataFrame, prefix: str = "") ->
 def test_a_row_is_that_of_the_report_in_rank_order(r1):
     log = pl.concat([r1, long([[0] * 5, [0, 1, 0, 0, 0]], "poor")])
     board = log.scorio.leaderboard(*METRICS)
-    assert board.columns == ["rank", "rank_lo", "rank_hi", "model", *NUMBERS, *FACTS]
+    assert board.columns == [
+        "rank",
+        "rank_lo",
+        "rank_hi",
+        "model",
+        "could_be_best",
+        *NUMBERS,
+        *FACTS,
+    ]
     ranks = log.scorio.rank(inference="calibrated")
-    ranks = ranks.select("rank", "rank_lo", "rank_hi", "model")
+    ranks = ranks.select("rank", "rank_lo", "rank_hi", "model", "could_be_best")
     assert_frame_equal(board.select(ranks.columns), ranks)
     assert board["model"].to_list() == ["m", "poor"]
     report = log.scorio.report(*METRICS, inference="calibrated")
@@ -238,7 +246,15 @@ def test_without_a_metric_it_shows_the_average(log):
 def test_an_empty_log_has_an_empty_leaderboard(r1):
     board = r1.clear().scorio.leaderboard(*METRICS)
     assert board.height == 0
-    assert board.columns == ["rank", "rank_lo", "rank_hi", "model", *NUMBERS, *FACTS]
+    assert board.columns == [
+        "rank",
+        "rank_lo",
+        "rank_hi",
+        "model",
+        "could_be_best",
+        *NUMBERS,
+        *FACTS,
+    ]
 
 
 @pytest.mark.parametrize(
