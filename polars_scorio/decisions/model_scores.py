@@ -240,7 +240,7 @@ def models_of(
     """
     population = options.get("target") == "population"
     if population:
-        options = sample_options(metric, options)
+        metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     else:
         refuse_rewards(metric, trials, method)
     if overall is not None and options.get("questions") == "adjusted":

@@ -15,6 +15,7 @@ from polars_scorio.decisions.question_units import units_of_models
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
+from polars_scorio.kernels.calibrated.root_credit import largest_bias
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_best, max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
 from polars_scorio.kernels.simultaneous.probability_best import p_best_paired
@@ -273,8 +274,17 @@ class PairedQuestions:
             return SampledScores(self._adjusted_models(block, unit), unit, span, ends)
         values, sizes, cluster, weight = self._question_values(block)
         models = paired(values / unit, np.cumsum(sizes) - sizes, span or 0.0, cluster, weight)
-        units = units_of_models((values - low) / unit, sizes, cluster, weight) if span else None
+        if not span:
+            return SampledScores(models, unit, span, ends)
+        bias = self._largest_bias(block).reshape(values.shape)
+        units = units_of_models((values - low) / unit, bias, sizes, cluster, weight)
         return SampledScores(models, unit, span, ends, low, units)
+
+    def _largest_bias(self, block: Block) -> Floats:
+        """Largest bias of the estimate of each question of some strata, on the unit scale."""
+        of_block = self.rows.filter(pl.col(STRATUM).is_in(pl.Series(block.strata).implode()))
+        k = None if of_block.is_empty() else of_block["k"][0]
+        return largest_bias(self.metric.draw(k), of_block["trials"].to_numpy().astype(np.int64))
 
     def _question_values(self, block: Block) -> tuple[Floats, Ints, Ints | None, Floats | None]:
         """Estimates of each question and model, questions of each stratum, clusters, weights."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,12 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.blend_price import blend_price
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf
+from polars_scorio.kernels.calibrated.credit_sums import estimates as credited_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import (
@@ -45,6 +49,9 @@ class BlendMetric(Metric):
         blended.
     beta_prior : tuple of float
         Parameters of the Beta prior of a success rate.
+    credited : bool
+        Whether the estimate of a question is a credit of its successes that is nearly unbiased;
+        else the blend of its estimates of x and y.
     """
 
     gains: Gains
@@ -52,6 +59,7 @@ class BlendMetric(Metric):
     powers: tuple[float, float]
     per_question: bool = True
     beta_prior: tuple[float, float] = (1.0, 1.0)
+    credited: bool = False
 
     @property
     def unbounded(self) -> bool:
@@ -60,11 +68,25 @@ class BlendMetric(Metric):
 
     @property
     def calibrated(self) -> bool:
-        """Whether calibrated intervals are known: of blends of means they are."""
-        return not self.per_question
+        """Whether calibrated intervals are known: not of a negative power of each question."""
+        return not (self.per_question and self.unbounded)
+
+    def draw(self, k: int | None) -> GainsOf | None:
+        """The credit of a question that stands for its blend; None for a blend of means."""
+        return RootDraw(k, self.powers) if k and self.per_question and self.calibrated else None
+
+    def blend_of_means(self, k: int | None) -> BlendOfMeans | None:
+        """The two means that are blended; None for a blend of each question, or unbounded."""
+        if k is None or self.per_question or self.unbounded:
+            return None
+        return BlendOfMeans(credit.any_success(k), self.gains(k, *self.arguments), self.powers)
+
+    def with_unbiased_estimate(self) -> BlendMetric:
+        """The blend whose estimate is a credit of each question, if that is known."""
+        return replace(self, credited=self.per_question and self.calibrated)
 
     def prices(self, questions: Calibrated) -> list[Price]:
-        """The price of a blend of means over the questions, for each k."""
+        """The price of a blend of means over the questions, for each k; see `draw` for others."""
         return [
             blend_price(
                 questions, credit.any_success(k), self.gains(k, *self.arguments), self.powers
@@ -94,7 +116,10 @@ class BlendMetric(Metric):
 
         if self.per_question:
             mu, sigma = posterior.integrate(blended, alpha)
-            return Summary(states.mean(blend(*estimates, powers)), mu, sigma)
+            of_questions = blend(*estimates, powers)
+            if self.credited:
+                of_questions, _ = credited_estimates(states, RootDraw(k, powers))
+            return Summary(states.mean(of_questions), mu, sigma)
         mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), moments)
         average = blend(states.mean(estimates[0]), states.mean(estimates[1]), powers)
         return Summary(average, mu, np.sqrt(variance))
@@ -125,6 +150,10 @@ def geom_at_k(
     Pass^k of the question. The estimate is the mean of x^a y^b over the questions, a = `pass_power`
     and b = `unanimous_power`. mu blends the posterior means of x and y; sigma is that of the delta
     method, to first order, with their covariance.
+
+    That estimate is biased, as a power of a mean is. With ``inference="calibrated"`` the estimate
+    is the mean of a credit of c whose mean is nearly x^a y^b of the success rate, for powers that
+    are not negative and k up to 2,048; its largest bias is added to both ends of the interval.
 
     References
     ----------

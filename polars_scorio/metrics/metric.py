@@ -12,6 +12,7 @@ import polars as pl
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
+from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.metrics.metric_arguments import (
@@ -204,11 +205,19 @@ class Metric(ABC):
         success; for a metric of `rewards`, it is the `Rewards`.
         """
 
+    def with_unbiased_estimate(self) -> Metric:
+        """The metric whose estimate has no bias to speak of, which calibrated numbers need."""
+        return self
+
     def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for metrics of draws
         """Gains of a draw of k, for a question with n trials; None if successes do not decide.
 
         The credit of a draw without any success is 0, and no credit exceeds 1.
         """
+        return None
+
+    def blend_of_means(self, k: int | None) -> BlendOfMeans | None:  # noqa: ARG002 - for blends
+        """The two means over the questions that the metric blends; None if it blends none."""
         return None
 
     def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401, ARG002 - by the metric

@@ -16,6 +16,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.further_draws import forecast as ranges
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
+from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
@@ -134,16 +135,22 @@ class _GroupForecasts:
 
     def _of_group(self, group: Group) -> dict[str, object]:
         """Numbers of a group that all draws share."""
-        n, (low, high) = int(group.n[0]), self._drawn_metric.support
-        gains = self._draw_gains(n)
-        # The weights of a spectrum are those of one draw size.
-        error = holdout_error(group, gains) * (high - low) if gains.size == n else np.nan
+        error = self._holdout_error(group)
         return {
             "metric": self._drawn_metric.name,
             "trials_max": int(group.n.max()),
             "misfit": group.misfit,
             "holdout_error": None if np.isnan(error) else error,
         }
+
+    def _holdout_error(self, group: Group) -> float:
+        """The holdout error on the scale of the metric; NaN if the metric has no draw of n."""
+        n, (low, high) = int(group.n[0]), self._drawn_metric.support
+        gains = self._draw_gains(n)
+        # The weights of a spectrum are those of one draw size, and Geom@k is no credit.
+        if isinstance(gains, RootDraw) or gains.size != n:
+            return float("nan")
+        return holdout_error(group, gains) * (high - low)
 
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float | None]]:
         """Numbers of the draws of one size, for each group."""
@@ -157,8 +164,8 @@ class _GroupForecasts:
         rows = zip(np.full(fewest.size, k), k / fewest, *columns, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def _draw_gains(self, k: int) -> Floats:
-        """Gains of each success of k trials."""
-        gains = self._drawn_metric.draw(k)
-        assert gains is not None  # noqa: S101 - `forecast_successes` has seen to that
-        return gains(k)
+    def _draw_gains(self, k: int) -> Floats | RootDraw:
+        """Gains of each success of k trials; or Geom@k, which is no sum of gains."""
+        draw = self._drawn_metric.draw(k)
+        assert draw is not None  # noqa: S101 - `forecast_successes` has seen to that
+        return draw if isinstance(draw, RootDraw) else draw(k)

@@ -57,7 +57,7 @@ def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize(("metric", "width"), [
-    (ps.bayes(W), 0.6), (ps.avg(W), 0.6), (ps.pass_at_k([1, 3]), 1), (ps.geom_at_k(2), 1),
+    (ps.bayes(W), 0.6), (ps.avg(W), 0.6), (ps.pass_at_k([1, 3]), 1), (ps.pass_hat_k(2), 1),
     (ps.max_at_k(2, w=W), 0.6), (ps.bayes([-1e200, 0, 1e200]), 2e200),
 ])  # fmt: skip
 def test_the_population_pairs_the_questions(even, metric, width, confidence):

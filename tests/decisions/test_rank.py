@@ -218,7 +218,7 @@ def test_the_options_are_those_of_the_report(log, metric, options):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg([0, 0.5, 3]), ps.geom_at_k(1)])
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg([0, 0.5, 3]), ps.pass_at_k(1)])
 def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
     roles = ROLES if metric.w is None else {"by": "domain"}
     frame = log.lazy() if lazy else log

@@ -65,5 +65,5 @@ def test_is_calibrated_whatever_the_accessor_says_and_is_written(tmp_path):
 
 
 def test_what_has_no_forecast_is_refused():
-    with pytest.raises(ValueError, match="geom_at_k has no forecast"):
-        LOG.plot.forecast(16, ps.geom_at_k)
+    with pytest.raises(ValueError, match="geom_ds_at_k has no forecast"):
+        LOG.plot.forecast(16, ps.geom_ds_at_k)

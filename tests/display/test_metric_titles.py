@@ -64,19 +64,21 @@ def test_votes_have_one_interval_under_any_inference():
     assert interval_words(0.95, both) == f"95 % intervals ({both})"
 
 
-def test_means_of_powers_and_posterior_means_are_not_calibrated():
+def test_negative_powers_and_posterior_means_are_not_calibrated():
     calibrated = {"inference": "calibrated", "target": "population"}
-    assert inference_words(calibrated, [ps.geom_at_k(2), ps.bayes()]) == (
+    inverse = ps.geom_at_k(2, pass_power=-1, name="inverse")
+    assert inference_words(calibrated, [inverse, ps.bayes()]) == (
         "fitted population, questions as a sample"
     )
-    both = inference_words(calibrated, [ps.geom_at_k([1, 2]), ps.avg()])
+    both = inference_words(calibrated, [inverse, ps.geom_at_k([1, 2]), ps.avg()])
     assert interval_words(0.9, both) == (
-        "calibrated 90 % intervals (Geom@k: fitted population), questions as a sample"
+        "calibrated 90 % intervals (inverse: fitted population), questions as a sample"
     )
 
 
-def test_blends_of_the_benchmark_are_calibrated_about_these_questions_alone():
-    blend, words = ps.geom_ds_at_k(2), "calibrated (Geom-DS@k: fitted population)"
+def test_negative_blends_of_the_benchmark_are_calibrated_about_these_questions_alone():
+    blend = ps.geom_ds_at_k(2, pass_power=-1, name="inverse")
+    words = "calibrated (inverse: fitted population)"
     options = {"inference": "calibrated"}
     assert inference_words(options, [ps.avg(), blend]) == "calibrated"
     found = inference_words({**options, "target": "population"}, [ps.avg(), blend])

@@ -127,10 +127,25 @@ def test_calibrated_reports_show_the_same_range():
     assert_frame_equal(ends, log.forecast(32).select("mu", "lo", "hi"))
 
 
+def test_a_forecast_of_geom_at_k_is_the_range_of_its_formula():
+    # Half of the questions always succeed, the others never: every Geom@k is near 1/2.
+    log = pl.DataFrame({"model": "m", "question": range(200), "trial": 0}).with_columns(
+        category=pl.col("question") % 2
+    )
+    log = pl.concat([log.with_columns(trial=pl.lit(trial, pl.Int64)) for trial in range(9)])
+    ahead = log.scorio.forecast([10, 100_000], ps.geom_at_k)
+    assert (ahead["lo"] < ahead["mu"]).all()
+    assert (ahead["mu"] < ahead["hi"]).all()
+    assert ahead["hi"].is_between(0.5, 0.6).all()
+    assert ahead["holdout_error"].null_count() == 2
+    report = log.scorio.geom_at_k(10, inference="calibrated")
+    assert_frame_equal(report.select("lo", "hi"), ahead.head(1).select("lo", "hi"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"metric": ps.geom_at_k}, ValueError, r"geom_at_k has no forecast: .* ps\.pass_at_k"),
+        ({"metric": ps.geom_ds_at_k}, ValueError, r"ds_at_k has no forecast: .* ps\.pass_at_k"),
         ({"metric": ps.geo_spectrum_star_at_k}, ValueError, "star_at_k has no forecast"),
         ({"metric": ps.max_at_k(4, [0, 0.5, 1])}, ValueError, "with success= for what counts"),
         ({"metric": ps.avg()}, ValueError, "avg has no draw size to look ahead to"),

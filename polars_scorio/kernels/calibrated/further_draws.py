@@ -10,6 +10,7 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
+from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.draws.credit_at_rates import credit_at
 
 _FURTHEST = 2  # draws that the free fit predicts, over the trials of the shortest question
@@ -24,7 +25,7 @@ class Range(NamedTuple):
 
 
 def forecast(
-    fitted: Calibrated, gains: Floats, confidence: float, where: Mask | None = None
+    fitted: Calibrated, gains: Floats | RootDraw, confidence: float, where: Mask | None = None
 ) -> Range:
     """The mean credit of draws of any size, in each group.
 
@@ -35,8 +36,8 @@ def forecast(
     ----------
     fitted : Calibrated
         The groups and their fits.
-    gains : ndarray of float, shape (k,)
-        What each success adds to the credit.
+    gains : ndarray of float, shape (k,), or RootDraw
+        What each success adds to the credit; or Geom@k, which is no such sum.
     confidence : float
         Of the range, inside (0, 1).
     where : ndarray of bool, shape (G,), optional
@@ -64,7 +65,8 @@ def forecast(
     asked = range(len(fitted.groups)) if where is None else np.flatnonzero(where).tolist()
     for column in asked:
         group = fitted.groups[column]
-        values = credit_at(*group.free.rates, gains)
+        rates = group.free.rates
+        values = gains.at_rates(*rates) if isinstance(gains, RootDraw) else credit_at(*rates, gains)
         mean, *numbers[1:, column] = _group_range(group, values, confidence)
         if gains.size <= _FURTHEST * group.n.min():
             numbers[0, column] = mean

@@ -10,15 +10,17 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, estimates
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimates
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.population_mean import (
     QuestionSample,
     population_variance,
 )
+from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
 from polars_scorio.kernels.calibrated.variance_price import Price, prices
 from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.states import States
 
 
 class Numbers(NamedTuple):
@@ -97,7 +99,10 @@ def credit_numbers(
     [nan] [0.932] [nan] [ True]
     """
     if target == "benchmark":
-        found = [price_numbers(price, confidence) for price in prices(fitted, draws)]
+        found = [
+            _with_bias(fitted.states, gains, price_numbers(price, confidence))
+            for gains, price in zip(draws, prices(fitted, draws), strict=True)
+        ]
     else:
         sample = QuestionSample(fitted.states, clusters)
         found = [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
@@ -127,7 +132,11 @@ def price_numbers(price: Price, confidence: float) -> Numbers:
 
 
 def sample_numbers(
-    values: Floats, sigma: Floats, sample: QuestionSample, confidence: float
+    values: Floats,
+    sigma: Floats,
+    sample: QuestionSample,
+    confidence: float,
+    bias: Floats | None = None,
 ) -> Numbers:
     """The numbers of the mean over a population of questions.
 
@@ -141,8 +150,10 @@ def sample_numbers(
         The questions, or their clusters.
     confidence : float
         Of the intervals.
+    bias : ndarray of float, shape (S,), optional
+        Largest bias of these estimates; default 0.
     """
-    mean, (lo, hi) = sample.states.mean(values), sample.units(values).bounds(confidence)
+    mean, (lo, hi) = sample.states.mean(values), sample.units(values, bias).bounds(confidence)
     # If all units are alike, the mean may differ from an end by a rounding.
     lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
     return Numbers(mean, mean, sigma, lo, hi, np.zeros_like(mean, dtype=np.bool_))
@@ -154,8 +165,17 @@ def _population_numbers(
     """The numbers of a credit over a population, without forecasts."""
     values, _ = estimates(fitted.states, gains)
     known = ~np.isnan(fitted.states.mean(values))
-    sigma = sample.sigma(values, population_variance(fitted, gains, known))
-    return sample_numbers(values, sigma, sample, confidence)
+    independent = population_variance(fitted, CreditSum([(1.0, gains)]), known)
+    sigma = sample.sigma(values, independent)
+    bias = largest_bias(gains, fitted.states.n)
+    return sample_numbers(values, sigma, sample, confidence, bias)
+
+
+def _with_bias(states: States, gains: GainsOf, numbers: Numbers) -> Numbers:
+    """The numbers of an estimate, with its largest bias added to both ends of the interval."""
+    bias = states.mean(largest_bias(gains, states.n))
+    lo, hi = np.maximum(numbers.lo - bias, 0.0), np.minimum(numbers.hi + bias, 1.0)
+    return numbers._replace(lo=lo, hi=hi)
 
 
 def _with_forecast(
@@ -165,7 +185,8 @@ def _with_forecast(
     beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers
-    ahead = forecast(fitted, gains(1), confidence, beyond)
+    drawn = gains if isinstance(gains, RootDraw) else gains(1)
+    ahead = forecast(fitted, drawn, confidence, beyond)
     mu, lo, hi = (
         np.where(beyond, there, here)
         for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)

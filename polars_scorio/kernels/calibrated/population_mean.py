@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum
 from polars_scorio.kernels.calibrated.fit_moments import rate_moments
 from polars_scorio.kernels.calibrated.gaffke_bound import Bounds, Sample, gaffke_bounds
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
@@ -31,6 +31,8 @@ class UnitSample:
         Their group.
     groups : int
         Number of groups, G; each has a unit.
+    bias : ndarray of float, shape (P,), or float
+        Largest bias of the estimate of a unit, by which the interval is longer on each side.
     """
 
     values: Floats
@@ -38,6 +40,7 @@ class UnitSample:
     number: Ints
     group: Ints
     groups: int
+    bias: Floats | float = 0.0
 
     def bounds(self, confidence: float) -> Bounds:
         """Interval of the mean of each population, without a model of it: see `gaffke_bound`.
@@ -66,6 +69,8 @@ class UnitSample:
         effective = mass * (total / square)[self.group]
         sample = Sample.merged(values, effective, self.group, self.groups)
         lo, hi = gaffke_bounds(sample, (1 - confidence) / 2)
+        bias = np.bincount(self.group, mass * self.bias, self.groups) / total
+        lo, hi = np.maximum(lo - bias, 0.0), np.minimum(hi + bias, 1.0)
         return Bounds(np.where(known, lo, np.nan), np.where(known, hi, np.nan))
 
 
@@ -84,18 +89,24 @@ class QuestionSample:
     states: States
     clusters: Clustered | None = None
 
-    def units(self, values: Floats) -> UnitSample:
-        """The independent units, from the estimate of a question in each state, shape (S,)."""
-        states = self.states
-        each = values[states.state]
-        if self.clusters is None:
-            return UnitSample(
-                each, np.ones(each.size), states.questions, states.group, states.groups
-            )
-        clusters = self.clusters
-        means, size = clusters.means(states, each), clusters.states.size
-        one = np.ones_like(size)
-        return UnitSample(means, size.astype(float), one, clusters.owner, states.groups)
+    def units(self, values: Floats, bias: Floats | None = None) -> UnitSample:
+        """The independent units.
+
+        Parameters
+        ----------
+        values : ndarray of float, shape (S,)
+            The estimate of a question in each state.
+        bias : ndarray of float, shape (S,), optional
+            Largest bias of these estimates; default 0.
+        """
+        states, clusters = self.states, self.clusters
+        both = [each[states.state] for each in (values, 0 * values if bias is None else bias)]
+        weight, number, group = np.ones(states.state.size), states.questions, states.group
+        if clusters is not None:
+            both = [clusters.means(states, each) for each in both]
+            weight, group = clusters.states.size.astype(float), clusters.owner
+            number = np.ones_like(group)
+        return UnitSample(both[0], weight, number, group, states.groups, both[1])
 
     def sigma(self, values: Floats, independent: Floats) -> Floats:
         """Standard deviation of the mean of the questions of each group.
@@ -112,11 +123,19 @@ class QuestionSample:
         ndarray of float, shape (G,)
             NaN for a single question, or a single cluster.
         """
-        variance, number = independent, self.states.size
-        if self.clusters is not None:
-            of_clusters = self.clusters.variance(self.states, values[self.states.state])
-            variance, number = np.maximum(variance, of_clusters), self.clusters.number
-        return np.where(number > 1, np.sqrt(variance), np.nan)
+        variance = np.maximum(independent, self.cluster_variance(values))
+        return np.where(self.number > 1, np.sqrt(variance), np.nan)
+
+    @property
+    def number(self) -> Ints:
+        """Independent units of each group, shape (G,)."""
+        return self.states.size if self.clusters is None else self.clusters.number
+
+    def cluster_variance(self, values: Floats) -> Floats:
+        """Variance of the mean of each group between its clusters; 0 without clusters."""
+        if self.clusters is None:
+            return np.zeros(self.states.groups)
+        return self.clusters.variance(self.states, values[self.states.state])
 
     def variance_between(self, values: Floats) -> Floats:
         """Variance of the mean, from the spread of the estimates of independent questions."""
@@ -126,15 +145,15 @@ class QuestionSample:
         return np.asarray(square / (size * np.maximum(size - 1, 1)))
 
 
-def population_variance(fitted: Calibrated, gains: GainsOf, wanted: Mask) -> Floats:
+def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> Floats:
     """Variance of the mean estimate of each group, if its free fit is the population.
 
     Parameters
     ----------
     fitted : Calibrated
         The groups and their fits.
-    gains : callable
-        As for `prices`.
+    metric : CreditSum
+        The metric.
     wanted : ndarray of bool, shape (G,)
         The groups whose questions all have an estimate; NaN for the others.
 
@@ -147,25 +166,25 @@ def population_variance(fitted: Calibrated, gains: GainsOf, wanted: Mask) -> Flo
     >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
     >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
     >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-    >>> one_trial, every_group = fixed(np.array([1.0])), np.array([True])
-    >>> population_variance(Calibrated.fit(states), one_trial, every_group).round(3)  # 1/4 / 10
+    >>> average, every_group = CreditSum([(1.0, fixed(np.array([1.0])))]), np.array([True])
+    >>> population_variance(Calibrated.fit(states), average, every_group).round(3)  # 1/4 / 10
     array([0.025])
     """
     found = np.full(len(fitted.groups), np.nan)
     for column in np.flatnonzero(wanted).tolist():
         group = fitted.groups[column]
-        found[column] = _question_variance(group, gains) / group.size
+        found[column] = _question_variance(group, metric) / group.size
     return found
 
 
-def _question_variance(group: Group, gains: GainsOf) -> float:
+def _question_variance(group: Group, metric: CreditSum) -> float:
     """Variance of the estimate of a question of the population: its noise, and between rates.
 
     The population is the free fit itself, not the posterior of the questions seen.
     """
-    metrics, weight = [CreditSum([(1.0, gains)])], group.free.weight
+    weight = group.free.weight
     share = np.array([level.questions.sum() / group.size for level in group.levels])
-    at_rates = np.stack([rate_moments(group, level.n, metrics)[:, 0] for level in group.levels])
+    at_rates = np.stack([rate_moments(group, level.n, [metric])[:, 0] for level in group.levels])
     mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
     # From the nearer bound: nothing large cancels.
     near, centre = (at_rates[..., 0], mean) if mean < rest else (at_rates[..., 1], rest)

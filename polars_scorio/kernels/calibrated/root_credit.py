@@ -7,6 +7,7 @@ one that comes close, and the largest deviation on the grid is the bias that an 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
@@ -14,11 +15,16 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.free_fit import rates
+from polars_scorio.kernels.draws import credit
+from polars_scorio.kernels.draws.credit_at_rates import credit_at
+from polars_scorio.kernels.geometric_blends import Powers, blend
 
 _RIDGE = 0.001
 _FEWEST, _PER_ROOT = 121, 15  # success rates of the grid, at least and per root of n
+_ENOUGH = 256  # trials in a draw: more of them lower neither bias nor noise by what they cost
+_MOST = 2048  # size of a draw: the equations of a larger one take more than seconds
 
 
 class RootCredit(NamedTuple):
@@ -55,9 +61,72 @@ def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> Ro
     wanted = np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0)
     chances: Floats = np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, p[:, None]))
     normal = (1 - _RIDGE) * chances.T @ chances + _RIDGE * np.diag(chances.sum(axis=0))
-    credit = np.append(np.zeros(n), 1.0)
+    found = np.append(np.zeros(n), 1.0)
     inner = slice(1, n)
     right = chances[:, inner].T @ wanted - normal[inner, n]
-    credit[inner] = np.linalg.solve(normal[inner, inner], right)
-    credit = np.clip(credit, 0.0, 1.0)
-    return RootCredit(credit, float(np.abs(chances @ credit - wanted).max()))
+    found[inner] = np.linalg.solve(normal[inner, inner], right)
+    found = np.clip(found, 0.0, 1.0)
+    return RootCredit(found, float(np.abs(chances @ found - wanted).max()))
+
+
+@dataclass(frozen=True, slots=True)
+class RootDraw:
+    """Geom@k of a question as the credit of a draw of its trials, nearly without bias.
+
+    A draw has all trials of a question, or as many as k (at least 256) if there are more: the mean
+    credit over all such draws has the same bias, and the equations stay small.
+
+    Attributes
+    ----------
+    k : int
+        The draw size of Geom@k.
+    powers : tuple of float
+        Powers of Pass@k and of Pass^k, not negative.
+    """
+
+    k: int
+    powers: Powers
+
+    def __call__(self, n: int) -> Floats:
+        """What each success of a draw adds, for a question with n trials.
+
+        Raises
+        ------
+        ValueError
+            If k exceeds 2,048 and a question has so many trials.
+        """
+        if n < self.k:
+            return np.zeros(self.k)  # as many trials as the question would need
+        return np.diff(self._credit(n).credit)
+
+    @property
+    def size(self) -> int:
+        """Trials that a question needs, as the size of an array of gains."""
+        return self.k
+
+    def bias(self, n: Ints) -> Floats:
+        """Largest bias of the credit of a question with so many trials; 0 if k exceeds them."""
+        found = np.zeros(n.shape)
+        for size in np.unique(n[n >= self.k]).tolist():
+            found[n == size] = self._credit(size).bias
+        return found
+
+    def at_rates(self, p: Floats, q: Floats) -> Floats:
+        """Geom@k of questions with success rates p, whose complements are q."""
+        both = credit.any_success(self.k), credit.all_success(self.k)
+        x, y = (credit_at(p, q, gains) for gains in both)
+        return blend(x, y, self.powers)
+
+    def _credit(self, n: int) -> RootCredit:
+        """The credit of a draw from n trials, at least k."""
+        if self.k > _MOST:
+            raise ValueError(
+                f"geom_at_k: calibrated numbers are known up to k = {_MOST:,}, got k={self.k!r}; "
+                'choose inference="published", or ps.geom_ds_at_k'
+            )
+        return root_credit(min(n, max(self.k, _ENOUGH)), self.k, *self.powers)
+
+
+def largest_bias(draw: object, n: Ints) -> Floats:
+    """Largest bias of the estimate of questions with so many trials: only Geom@k has one."""
+    return draw.bias(n) if isinstance(draw, RootDraw) else np.zeros(n.shape)

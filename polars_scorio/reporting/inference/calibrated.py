@@ -19,8 +19,9 @@ from polars.dataframe.group_by import GroupBy
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.blend_interval import blend_numbers
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.metric_numbers import Numbers, credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
@@ -111,7 +112,8 @@ class CalibratedInference:
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
     ) -> Floats:
         """The estimate of each cell, which needs no fit."""
-        return metric.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
+        unbiased = metric.with_unbiased_estimate()
+        return unbiased.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
 
     def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
         """The models of strata, from rows of a report.
@@ -163,7 +165,9 @@ class CalibratedInference:
         with quiet_infinities(metric):
             prices = zip(metric.k, metric.prices(priced), strict=True)
             return {
-                (metric.name, k): self._of_price(metric, k, price, cells, clusters)
+                (metric.name, k): clipped_numbers(
+                    self._of_price(metric, k, price, priced, cells, clusters), metric
+                )
                 for k, price in prices
             }
 
@@ -172,19 +176,23 @@ class CalibratedInference:
         metric: Metric,
         k: int | None,
         price: Price,
+        priced: Calibrated | States,
         cells: QuestionCells,
         clusters: Clustered | None,
-    ) -> CellNumbers:
+    ) -> Numbers:
         """The numbers of a price; about a population, with the spread of the questions."""
+        blended = metric.blend_of_means(k)
+        if blended is not None and isinstance(priced, Calibrated):
+            own = clusters and clusters.binary([*cells.classes.successful])
+            return blend_numbers(priced, blended, price, self.confidence, self.target, own)
         if self.target == "benchmark":
-            return clipped_numbers(price_numbers(price, self.confidence), metric)
+            return price_numbers(price, self.confidence)
         states = cells.states
         every = np.arange(len(states.counts))
         each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
         values = metric.summary(SeparatePosteriors(each), k).estimate
         sample = QuestionSample(states, clusters)
-        sampled = sampled_numbers(price, sample, values, self.confidence)
-        return clipped_numbers(sampled, metric)
+        return sampled_numbers(price, sample, values, self.confidence)
 
     def _credited_numbers(
         self, metrics: Sequence[Metric], fitted: Calibrated, clusters: Clustered | None

@@ -46,8 +46,8 @@ def inference_kind(
     """The name of the inference that gives the numbers of a metric.
 
     Votes are always calibrated, and rewards of any value have an estimate alone. Posterior means
-    are pooled if calibrated numbers are chosen; so are, about a population, blends of the whole
-    benchmark, which have no estimates that vary between questions.
+    are pooled if calibrated numbers are chosen; so are, about a population, blends with a negative
+    power, which have no range.
     """
     if metric.answers:
         return "calibrated"
@@ -55,5 +55,5 @@ def inference_kind(
         return "published"
     if chosen != "calibrated":
         return chosen
-    known = metric.calibrated and (metric.per_question or target == "benchmark")
+    known = metric.calibrated and (target == "benchmark" or not metric.unbounded)
     return "calibrated" if known else "pooled"

@@ -94,7 +94,8 @@ def question_estimates(metric: Metric, view: View, k: int | None, single: Questi
     if view == "answers":
         votes, _ = single.votes(clustered=False)
         return metric.summary(votes, k).estimate
-    return metric.summary(SeparatePosteriors(single.seen_as(view)), k).estimate
+    unbiased = metric.with_unbiased_estimate()
+    return unbiased.summary(SeparatePosteriors(single.seen_as(view)), k).estimate
 
 
 def read_question_values(

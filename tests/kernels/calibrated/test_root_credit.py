@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.kernels.calibrated.root_credit import root_credit
+from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias, root_credit
 
 FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
 VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["geom_credit"] if FILE.exists() else []
@@ -48,3 +48,24 @@ def test_the_mean_credit_is_within_the_bias_of_geom_at_k(case):
     mean = stats.binom.pmf(np.arange(n + 1), n, p[:, None]) @ credit
     wanted = (1 - (1 - p) ** k) ** a * p ** (k * b)
     assert np.abs(mean - wanted).max() <= 1.01 * bias + 1e-4
+
+
+def test_a_draw_takes_all_trials_or_256_of_more():
+    draw = RootDraw(2, (0.5, 0.5))
+    assert draw(5) == pytest.approx(np.diff(root_credit(5, 2, 0.5, 0.5).credit))
+    assert draw(100_000).size == 256
+    assert RootDraw(300, (0.5, 0.5))(1_000).size == 300
+    # An estimate of fewer trials than k would need more of them.
+    assert draw(1).size == 2
+    assert largest_bias(draw, np.array([1, 2, 100_000])) == pytest.approx([0, 0.0352, 0], abs=1e-4)
+
+
+def test_at_known_rates_it_is_the_formula():
+    p = np.array([0.0, 0.3, 1.0])
+    found = RootDraw(3, (0.5, 2.0)).at_rates(p, 1 - p)
+    assert found == pytest.approx([0, (1 - 0.7**3) ** 0.5 * 0.3**6, 1])
+
+
+def test_draws_of_thousands_are_refused_in_our_words():
+    with pytest.raises(ValueError, match=r"geom_at_k: .* up to k = 2,048, got k=3000"):
+        RootDraw(3_000, (0.5, 0.5))(4_000)

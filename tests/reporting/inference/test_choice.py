@@ -29,7 +29,7 @@ BLENDS = (
     *(ps.geom_ds_at_k(2), ps.geo_spectrum_at_k(2, lam=0.3), ps.geo_spectrum_star_at_k(3)),
     ps.geom_ds_at_k(2, pass_power=0.2, unanimous_power=0.8, name="uneven"),
 )
-POOLED = ps.bayes(), ps.geom_at_k(2)  # posterior means
+POOLED = ps.bayes(), ps.geom_at_k(2)
 
 
 @pytest.fixture
@@ -132,7 +132,12 @@ def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, messag
     [
         (ps.avg(), "success", ("published", "pooled", "calibrated", "calibrated")),
         (ps.bayes(), "success", ("published", "pooled", "pooled", "pooled")),
-        (ps.geom_ds_at_k(2), "success", ("published", "pooled", "calibrated", "pooled")),
+        (ps.geom_ds_at_k(2), "success", ("published", "pooled", "calibrated", "calibrated")),
+        (ps.geom_at_k(2), "success", ("published", "pooled", "calibrated", "calibrated")),
+        *(
+            (metric(2, pass_power=-1), "success", ("published", "pooled", benchmark, "pooled"))
+            for metric, benchmark in ((ps.geom_ds_at_k, "calibrated"), (ps.geom_at_k, "pooled"))
+        ),
         (ps.vote_at_k(2), "answers", ("calibrated",) * 4),
         (ps.max_at_k(2), "rewards", ("published",) * 4),
     ],
@@ -191,10 +196,9 @@ def test_nor_over_strata(log, overall):
         assert (shown[name] <= shown[f"{name}_hi"]).all(), name
 
 
-def test_a_posterior_mean_shows_itself_beside_its_bracket():
-    log = outcomes({(8, 0): 92, (8, 1): 8})
-    wide = log.scorio(model=None).geom_at_k(2, **CALIBRATED, wide=True).row(0, named=True)
-    # Nobody succeeds twice: the estimate is 0, which the interval of mu does not hold.
-    assert wide["geom_at_k_2"] == wide["geom_at_k_2_mu"] > wide["geom_at_k_2_lo"] > 0
-    published = log.scorio(model=None).geom_at_k(2, inference="published", wide=True)
-    assert published["geom_at_k_2"].item() == 0
+def test_calibrated_geom_at_k_has_an_estimate_of_its_own():
+    log = outcomes({(8, 0): 92, (8, 1): 8}).scorio(model=None)
+    wide = log.geom_at_k(2, **CALIBRATED, wide=True).row(0, named=True)
+    # No question succeeds twice, which leaves the published estimate at 0.
+    assert wide["geom_at_k_2_lo"] < wide["geom_at_k_2"] < wide["geom_at_k_2_hi"]
+    assert log.geom_at_k(2, inference="published", wide=True)["geom_at_k_2"].item() == 0

@@ -1,0 +1,125 @@
+"""Intervals of blends of means over the questions: bounded by the intervals of both means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, estimates, fixed
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.metric_numbers import (
+    Numbers,
+    credit_numbers,
+    price_numbers,
+)
+from polars_scorio.kernels.calibrated.population_mean import (
+    QuestionSample,
+    population_variance,
+)
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.geometric_blends import Powers, blend
+from polars_scorio.kernels.posteriors import Target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendOfMeans:
+    """A blend ``X^a Y^b`` of two means over the questions.
+
+    Attributes
+    ----------
+    x, y : ndarray of float, shape (k,)
+        Gains of both credits of a draw.
+    powers : tuple of float
+        ``(a, b)``, not negative.
+    """
+
+    x: Floats
+    y: Floats
+    powers: Powers
+
+
+def blend_numbers(
+    fitted: Calibrated,
+    blended: BlendOfMeans,
+    price: Price,
+    confidence: float,
+    target: Target = "benchmark",
+    clusters: Clustered | None = None,
+) -> Numbers:
+    """The numbers of a blend of means, without forecasts.
+
+    A blend grows with both means, whose errors go together: it lies between the blends of their
+    lower and of their upper ends. About these very questions the interval of the price counts too,
+    as far as it is shorter.
+
+    Parameters
+    ----------
+    fitted, confidence, target, clusters
+        As for `credit_numbers`.
+    blended : BlendOfMeans
+        The blend.
+    price : Price
+        Its price, as of `blend_price`.
+
+    Examples
+    --------
+    >>> from polars_scorio.kernels.calibrated.blend_price import blend_price
+    >>> from polars_scorio.kernels.states import States
+    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
+    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
+    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
+    >>> blended = BlendOfMeans(np.array([1.0, 0.0]), np.array([0.0, 1.0]), (0.5, 0.5))
+    >>> price = blend_price(fitted, blended.x, blended.y, blended.powers)
+    >>> numbers = blend_numbers(fitted, blended, price, 0.95, "population")
+    >>> print(*(end.round(3) for end in (numbers.mu, numbers.lo, numbers.hi)))
+    [0.079] [0.019] [0.232]
+    """
+    draws = [fixed(blended.x), fixed(blended.y)]
+    parts = credit_numbers(fitted, draws, confidence, target, clusters)
+    known = ~np.isnan(price.estimate)
+    lo, hi = (
+        np.where(known, blend(x, y, blended.powers), np.nan)
+        for x, y in ((parts[0].lo, parts[1].lo), (parts[0].hi, parts[1].hi))
+    )
+    if target == "benchmark":
+        numbers = price_numbers(price, confidence)
+        return numbers._replace(lo=np.maximum(numbers.lo, lo), hi=np.minimum(numbers.hi, hi))
+    sample = QuestionSample(fitted.states, clusters)
+    sigma = _population_sigma(fitted, blended, price, sample)
+    return Numbers(price.mu, price.mu, sigma, lo, hi, np.zeros_like(known))
+
+
+def _population_sigma(
+    fitted: Calibrated, blended: BlendOfMeans, price: Price, sample: QuestionSample
+) -> Floats:
+    """Standard deviation of a blend of means over a sample of questions, to first order."""
+    draws, states = [fixed(blended.x), fixed(blended.y)], fitted.states
+    values = np.stack([estimates(states, draw)[0] for draw in draws])
+    means = np.stack([states.mean(each) for each in values])
+    # One more question that half succeeds: no mean is zero then.
+    centre = (states.size * means + 0.5) / (states.size + 1)
+    powers = np.array(blended.powers)[:, None]
+    share: Floats = powers / centre * np.prod(centre**powers, axis=0)
+    known = ~np.isnan(price.estimate)
+
+    def of_fit(weights: tuple[float, float]) -> Floats:
+        metric = CreditSum([*zip(weights, draws, strict=True)])
+        return population_variance(fitted, metric, known)
+
+    def of_clusters(weights: tuple[float, float]) -> Floats:
+        return sample.cluster_variance(weights[0] * values[0] + weights[1] * values[1])
+
+    variance = np.maximum(_summed_variance(of_fit, share), _summed_variance(of_clusters, share))
+    return np.where(sample.number > 1, np.sqrt(variance), np.nan)
+
+
+def _summed_variance(variance_of: Callable[[tuple[float, float]], Floats], share: Floats) -> Floats:
+    """Variance of a sum of two metrics with a share of each, from the variances of three sums."""
+    of_x, of_y, of_both = (variance_of(weights) for weights in ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)))
+    x, y = share
+    total: Floats = x**2 * of_x + y**2 * of_y + x * y * (of_both - of_x - of_y)
+    return np.maximum(total, 0.0)

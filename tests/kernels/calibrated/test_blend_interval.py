@@ -1,0 +1,76 @@
+"""Intervals of blends of means, and of the mean of blends, against numbers of the study."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans, blend_numbers
+from polars_scorio.kernels.calibrated.blend_price import blend_price
+from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
+from polars_scorio.kernels.calibrated.root_credit import RootDraw
+from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.draws import credit
+from tests.kernels.calibrated.cases import CASES, states_of
+
+FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+HALVES = (0.5, 0.5)
+
+
+def numbers(group, k, target, clusters=None):
+    fitted = Calibrated.fit(states_of(group))
+    blended = BlendOfMeans(credit.any_success(k), credit.all_success(k), HALVES)
+    price = blend_price(fitted, blended.x, blended.y, HALVES)
+    return blend_numbers(fitted, blended, price, 0.95, target, clusters), price
+
+
+@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+def test_vectors_of_blends_of_a_population():
+    case = VECTORS["population_roots"]
+    n, k = case["n"], case["k"]
+    group = [(n, c, case["c"].count(c)) for c in sorted({*case["c"]})]
+    fitted = Calibrated.fit(states_of(group))
+    draws = fixed(credit.any_success(k)), fixed(credit.all_success(k))
+    parts = credit_numbers(fitted, draws, 0.95, "population")
+    for part, (_, *known) in zip(parts, case["parts"], strict=False):
+        assert [part.mu[0], part.lo[0], part.hi[0]] == pytest.approx(known, abs=1e-9)
+    (geom,) = credit_numbers(fitted, [RootDraw(k, HALVES)], 0.95, "population")
+    found = [geom.estimate[0], geom.lo[0], geom.hi[0]]
+    known = case["geom_at_k"]
+    assert found == pytest.approx([known[x] for x in ("estimate", "lo", "hi")], abs=1e-9)
+    blended, _ = numbers(group, k, "population")
+    ends = blended.lo[0], blended.hi[0]
+    assert ends == pytest.approx((case["geom_ds"]["lo"], case["geom_ds"]["hi"]), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["two questions", "hard", "all right", "99 %", "half"])
+def test_about_these_questions_the_shorter_interval_counts_on_each_side(name):
+    group = CASES[name]
+    found, price = numbers(group, 2, "benchmark")
+    alone = price_numbers(price, 0.95)
+    assert (found.lo >= alone.lo).all()
+    assert (found.hi <= alone.hi).all()
+    assert (found.lo <= found.estimate).all()
+    assert (found.estimate <= found.hi).all()
+
+
+def test_beyond_the_trials_a_blend_has_no_numbers():
+    for target in ("benchmark", "population"):
+        found, _ = numbers(CASES["hard"], 5, target)
+        assert np.isnan(np.ravel(found[:5])).all()
+
+
+def test_clusters_add_to_the_noise_of_a_blend():
+    group = [(4, 0, 10), (4, 4, 10)]
+    counts, one = np.repeat([[4, 0], [0, 4]], 10, axis=0), np.ones(20, dtype=int)
+    pairs = Clustered.tally(counts, 0 * counts, 0 * one, np.arange(20) // 2, one, 1)
+    alone, _ = numbers(group, 2, "population")
+    together, _ = numbers(group, 2, "population", pairs)
+    # Both means are the average here, and so is their blend, but for one more question at 1/2.
+    assert together.sigma == pytest.approx(np.sqrt(10 / 9 * 10 / 400))
+    assert together.sigma > alone.sigma
+    assert together.lo < alone.lo
