@@ -100,7 +100,7 @@ def credit_numbers(
     """
     if target == "benchmark":
         found = [
-            _with_bias(fitted.states, gains, price_numbers(price, confidence))
+            with_bias(price_numbers(price, confidence), _mean_bias(fitted.states, gains))
             for gains, price in zip(draws, prices(fitted, draws), strict=True)
         ]
     else:
@@ -171,9 +171,13 @@ def _population_numbers(
     return sample_numbers(values, sigma, sample, confidence, bias)
 
 
-def _with_bias(states: States, gains: GainsOf, numbers: Numbers) -> Numbers:
-    """The numbers of an estimate, with its largest bias added to both ends of the interval."""
-    bias = states.mean(largest_bias(gains, states.n))
+def _mean_bias(states: States, gains: GainsOf) -> Floats:
+    """Largest bias of the mean estimate of each group."""
+    return states.mean(largest_bias(gains, states.n))
+
+
+def with_bias(numbers: Numbers, bias: Floats) -> Numbers:
+    """The numbers of an estimate in [0, 1], with its largest bias added to both ends."""
     lo, hi = np.maximum(numbers.lo - bias, 0.0), np.minimum(numbers.hi + bias, 1.0)
     return numbers._replace(lo=lo, hi=hi)
 

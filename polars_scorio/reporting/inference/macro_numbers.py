@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers
+from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers, with_bias
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
+from polars_scorio.kernels.calibrated.root_credit import largest_bias
 from polars_scorio.kernels.calibrated.variance_price import prices
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
@@ -52,12 +54,24 @@ def macro_numbers(
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         if target == "benchmark":
             fitted = Calibrated.fit(states, strata)
-            numbers = [price_numbers(price, confidence) for price in prices(fitted, draws)]
+            numbers = [
+                with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
+                for draw, price in zip(draws, prices(fitted, draws), strict=True)
+            ]
         else:
             numbers = [_sample_numbers(strata, draw, confidence) for draw in draws]
         for (metric, k), each in zip(rows, numbers, strict=True):
             found[metric.name, k] = clipped_numbers(each.scaled(*metric.support), metric)
     return found
+
+
+def _mean_bias(strata: Strata, gains: GainsOf) -> Floats:
+    """Largest bias of the mean over the strata of each cell."""
+    states, owner = strata.states, strata.owner
+    each = strata.shares[states.group] * states.questions
+    bias = largest_bias(gains, states.n)[states.state]
+    groups = int(owner.max(initial=-1)) + 1
+    return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
 
 
 def _sample_numbers(strata: Strata, gains: GainsOf, confidence: float) -> Numbers:
@@ -67,7 +81,9 @@ def _sample_numbers(strata: Strata, gains: GainsOf, confidence: float) -> Number
     values = estimates(states, gains)[0][states.state]
     groups = int(owner.max(initial=-1)) + 1
     mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
-    lo, hi = UnitSample(values, shares, states.questions, group, groups).bounds(confidence)
+    bias = largest_bias(gains, states.n)[states.state]
+    sample = UnitSample(values, shares, states.questions, group, groups, bias)
+    lo, hi = sample.bounds(confidence)
     # If all questions are alike, the mean may differ from an end by a rounding.
     lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
     unknown = np.full_like(mean, np.nan)

@@ -57,7 +57,8 @@ def test_population_interval_of_the_study():
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_equal_strata_have_the_interval_of_all_questions(target):
-    log, metrics = accessor(EQUAL, C, OTHER, target=target), (ps.avg(), ps.pass_at_k([1, 2, 4]))
+    metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.geom_at_k([2, 4]))
+    log = accessor(EQUAL, C, OTHER, target=target)
     macro, micro = (over_all(log.report(*metrics, overall=kind)) for kind in ("macro", "micro"))
     # Weights that are sums of quarters of quarters: rounding, below the default of 1e-5.
     shared = ["model", "metric", "k", "questions", "trials", "estimate", "mu", *ENDS]
