@@ -136,6 +136,86 @@ class PlanMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
+    @takes(DecisionOptions)
+    def questions_needed(
+        self,
+        metric: Metric | None = None,
+        *,
+        half_width: float | None = None,
+        assurance: float = 0.8,
+        max_questions: int = 1_000_000,
+        **options: Unpack[DecisionOptions],
+    ) -> FrameT:
+        """How many more questions tell models apart about the population, with which chance?
+
+        About all questions that could have been asked, more trials of the same questions soon stop
+        helping. Trials per question stay as they are.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to compare; default `ps.bayes()`. One draw size at a time.
+        half_width : float, optional
+            Of the interval of the difference, in units of the metric. Default: until neighbours in
+            the ranking are told apart.
+        assurance : float
+            As in `trials_needed`.
+        max_questions : int
+            More than so many further questions are not considered.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and pair of neighbours in the ranking (`model_a` is the better one,
+            the best pair comes first):
+
+            ================  ==================================================================
+            by...             the stratum
+            model_a, model_b  the models
+            questions         questions now, or clusters as far as they count
+            extra             further ones; null if `max_questions` are not enough: there is no
+                              difference in sight
+            total             questions and further ones
+            sigma             expected sigma of the difference after them
+            ================  ==================================================================
+
+        Raises
+        ------
+        ValueError
+            If `half_width` or `max_questions` is not positive, or `assurance` not between 0 and 1;
+            and as `compare` with ``target="population"``.
+
+        Notes
+        -----
+        The chance is that of `trials_needed`, with w = M / (M + m) for m further questions, s_0 the
+        standard error of the paired differences without what was never seen, and Student's
+        quantile with M + m - 1 degrees of freedom. Pairs that `compare` tells apart need nothing.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
+        >>> totals |= {"n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]}  # trials and successes
+        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+        >>> needed = log.questions_needed(ps.avg())
+        >>> needed.select("model_a", "model_b", "questions", "extra", "total").row(0)
+        ('ada', 'bob', 4, 28, 32)
+        """
+        options = self._with(options)
+        from polars_scorio.decisions.questions_needed import questions_needed  # noqa: PLC0415 - as above
+
+        plan = questions_needed(
+            self._lazy(),
+            self._roles,
+            metric,
+            half_width=half_width,
+            assurance=assurance,
+            max_questions=max_questions,
+            **options,
+        )
+        return self._returned(plan)
+
     @takes(PlanOptions)
     def next_trials(
         self,

@@ -1,0 +1,202 @@
+"""How many more questions distinguish neighbours in the ranking, about their population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.arguments import CHANCE, POSITIVE, check_count, check_number
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
+from polars_scorio.decisions.strata import named_model, single_k
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.simultaneous.assurance import assurance, fewest_trials
+from polars_scorio.kernels.simultaneous.paired_means import of_pairs
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.request import on_levels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_NEEDED: dict[str, pl.DataType] = {
+    "questions": pl.UInt64(),
+    "extra": pl.UInt64(),
+    "total": pl.UInt64(),
+    "sigma": pl.Float64(),
+}
+
+
+def questions_needed(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metric: Metric | None = None,
+    *,
+    half_width: float | None = None,
+    assurance: float = 0.8,
+    max_questions: int = 1_000_000,
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The plan of the questions needed; see `Scorio.questions_needed`."""
+    if half_width is not None:
+        half_width = check_number("half_width", half_width, POSITIVE)
+    assurance = check_number("assurance", assurance, CHANCE)
+    max_questions = check_count("max_questions", max_questions)
+    metric = metric_of(metric, "questions_needed")
+    single_k(metric, "questions_needed")
+    trials = bind(frame, roles)
+    metric = on_levels(metric, trials)
+    model = named_model(trials, "questions_needed")
+    schema = {"model_a": model, "model_b": model, **_NEEDED}
+    refuse_repeats([*trials.strata, *schema])
+    grouped, models = models_of(
+        trials, metric, {**options, "target": "population"}, "questions_needed"
+    )
+    need = _Need(models, half_width, assurance, max_questions)
+    return in_all_strata(grouped, trials, need, schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Need:
+    """The function from the questions of all models to those that their neighbours need."""
+
+    models: Models
+    half_width: float | None
+    assurance: float
+    most: int
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each stratum and pair of neighbours in the ranking."""
+        (model,) = self.models.trials.models
+        names = groups[model]
+        rows = self.models.of_k(tidy_rows(groups), self.models.metric.k[0])
+        assert isinstance(rows, PopulationRows)  # noqa: S101 - the target is a population
+        parts = [self._pair_rows(rows, block, names) for block in blocks(groups[STRATUM])]
+        sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
+        return pl.concat([pl.DataFrame(schema={STRATUM: pl.UInt32(), **sides, **_NEEDED}), *parts])
+
+    def _pair_rows(self, rows: PopulationRows, block: Block, names: pl.Series) -> pl.DataFrame:
+        """A row for each pair of neighbours in the strata of a block, the best pair first."""
+        scores = rows.scores(block)
+        order = np.argsort(-scores.ranked, axis=1, kind="stable")
+        a, b, row = order[:, :-1], order[:, 1:], np.arange(len(order))[:, None]
+        pairs = PairedDesign.of(
+            scores.ranked[row, a] - scores.ranked[row, b],
+            of_pairs(scores.models.covariance)[row, a, b],
+            scores.models.variance[row, a, b],
+            np.broadcast_to(scores.models.freedom[:, None] + 1, a.shape),
+            scores.span or 0.0,
+        )
+        share = np.repeat(scores.signal_share(), a.shape[1])
+        confidence, most = self.models.confidence, self.most
+        if self.half_width is None:
+            extra = pairs.questions_with_assurance(share, confidence, self.assurance, most)
+        else:
+            width = self.half_width / scores.unit
+            extra = pairs.questions_for_half_width(width, confidence, most)
+        known = pl.Series(extra <= most)
+        need = pl.DataFrame(
+            {
+                STRATUM: pl.Series(np.repeat(block.strata, a.shape[1]), dtype=pl.UInt32),
+                "model_a": names.gather(np.take_along_axis(block.rows, a, axis=1).ravel()),
+                "model_b": names.gather(np.take_along_axis(block.rows, b, axis=1).ravel()),
+                "questions": np.round(pairs.number).astype(np.int64),
+                "extra": extra,
+                "total": np.round(pairs.number + extra).astype(np.int64),
+                "sigma": scores.unit * pairs.sigma(extra),
+            },
+            schema_overrides=_NEEDED,
+        )
+        return need.with_columns(pl.when(known).then(name) for name in ("extra", "total", "sigma"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedDesign:
+    """Differences of pairs over sampled questions, for more of them; arrays of shape (P,).
+
+    Attributes
+    ----------
+    diff : ndarray of float
+        Difference today.
+    variance : ndarray of float
+        Variance of the difference between questions.
+    events : ndarray of float
+        Share of the questions that make that variance.
+    number : ndarray of float
+        Questions today, or clusters as far as they count.
+    span : float
+        Highest minus lowest possible score of a question.
+    """
+
+    diff: Floats
+    variance: Floats
+    events: Floats
+    number: Floats
+    span: float
+
+    @classmethod
+    def of(
+        cls, diff: Floats, apart: Floats, variance: Floats, number: Floats, span: float
+    ) -> PairedDesign:
+        """Pairs from their differences, and from the moments of `paired`, with one row a stratum.
+
+        Parameters
+        ----------
+        diff, number : ndarray of float
+            Differences, and numbers of questions.
+        apart, variance : ndarray of float
+            Variances of the differences by the covariance, which has an own part for each model,
+            and with what was never seen.
+        span : float
+            Highest minus lowest possible score.
+        """
+        spread = number * (number + 1)
+        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
+        missed = (variance - seen) * spread
+        events = np.divide(
+            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
+        )
+        share = np.maximum(events - 1, 0.0) / number
+        return cls(diff.ravel(), (number * seen).ravel(), share.ravel(), number.ravel(), span)
+
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard error after m further questions."""
+        total = self.number + m
+        missed = total * self.variance + 2 * self.span**2
+        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
+        return np.asarray(np.sqrt(self.variance / total + missed))
+
+    def questions_for_half_width(self, half_width: float, confidence: float, most: int) -> Ints:
+        """The fewest further questions after which the interval of a difference is narrow."""
+
+        def narrow(m: Ints) -> Mask:
+            return np.asarray(self._student(m, confidence) * self.sigma(m) <= half_width)
+
+        return fewest_trials(narrow, self.diff.size, most)
+
+    def questions_with_assurance(
+        self, share: Floats, confidence: float, goal: float, most: int
+    ) -> Ints:
+        """The fewest further questions after which a pair is decided with a given chance."""
+        now = np.sqrt(self.variance / self.number)
+
+        def decided(m: Ints) -> Mask:
+            then, z = np.sqrt(self.variance / (self.number + m)), self._student(m, confidence)
+            # Whether a pair is decided today is known.
+            return np.asarray((m > 0) & (assurance(self.diff, now, then, z, share) >= goal))
+
+        extra = fewest_trials(decided, self.diff.size, most)
+        today = np.abs(self.diff) > self._student(0 * extra, confidence) * self.sigma(0 * extra)
+        return np.where(today, 0, np.where(share > 0, extra, most + 1))
+
+    def _student(self, m: Ints, confidence: float) -> Floats:
+        """Student's quantile after m further questions."""
+        freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
+        return np.asarray(scipy.special.stdtrit(freedom, (1 + confidence) / 2))

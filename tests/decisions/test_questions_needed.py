@@ -1,0 +1,133 @@
+"""Further questions of a plan, by a second calculation from the values of the questions."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import norm, t
+
+import polars_scorio as ps
+from tests.decisions.counted import counted
+
+N = 4
+
+
+@pytest.fixture(scope="module")
+def successes():
+    random = np.random.default_rng(3)
+    rates = random.beta(2, 2, (6, 1, 20)) * 0.5 + np.linspace(0.05, 0.35, 4)[:, None]
+    return random.binomial(N, np.clip(rates, 0, 1))
+
+
+def sigma_then(values, m):
+    """The standard error after m further questions that vary as these do."""
+    size, square = values.size, values.var(ddof=1)
+    away = (values - values.mean()) ** 2
+    events = away.sum() ** 2 / (away**2).sum() * (size + m) / size
+    total = size + m
+    missed = (total * square + 2) / ((events + 1) * total * (total + 1))
+    return np.sqrt(square / total + missed)
+
+
+def signal(scores):
+    """B from the squared z of all pairs of models, of values of shape (L, M)."""
+    models, size = scores.shape
+    mean = scores.mean(axis=1)
+    # The covariance has an own part of each mean, so that equal models are not surely equal.
+    covariance = np.cov(scores) / size + np.eye(models) / (4 * size * (size + 1))
+    pairs = [(i, j) for i in range(models) for j in range(models) if i != j]
+    z = [
+        (mean[i] - mean[j]) ** 2 / (covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+        for i, j in pairs
+    ]
+    return max(0.0, 1 - (models - 1.5) / (sum(z) / models))
+
+
+def chance(values, m, share):
+    """The chance that m further questions decide a pair."""
+    size, square = values.size, values.var(ddof=1)
+    now, then = square / size, square / (size + m)
+    kept = then / now + (1 - then / now) * share
+    needed = t.ppf(0.975, size + m - 1) * np.sqrt(then)
+    lead, change = abs(values.mean()) * kept, np.sqrt((now - then) * kept)
+    return norm.cdf((lead - needed) / change) + norm.cdf((-lead - needed) / change)
+
+
+def test_no_fewer_questions_do(successes):
+    rows = counted(successes, N).questions_needed(ps.avg()).iter_rows(named=True)
+    planned = 0
+    for log in successes / N:
+        share = signal(log)
+        order = np.argsort(-log.mean(axis=1), kind="stable")
+        for a, b in pairwise(order.tolist()):
+            row, values = next(rows), log[a] - log[b]
+            assert (row["model_a"], row["model_b"], row["questions"]) == (a, b, 20)
+            if abs(values.mean()) > t.ppf(0.975, 19) * sigma_then(values, 0):
+                assert row["extra"] == 0
+            elif row["extra"] is None:
+                assert share == 0 or chance(values, 1_000_000, share) < 0.8
+            else:
+                planned += 1
+                extra = row["extra"]
+                assert chance(values, extra, share) >= 0.8 - 1e-9
+                assert extra == 1 or chance(values, extra - 1, share) < 0.8 + 1e-9
+                assert row["total"] == 20 + extra
+                assert row["sigma"] == pytest.approx(sigma_then(values, extra))
+    assert planned > 3
+
+
+def test_a_width_is_reached_by_the_fewest_questions(successes):
+    rows = counted(successes, N).questions_needed(ps.avg(), half_width=0.04)
+    for row in rows.iter_rows(named=True):
+        log = successes[row["stratum"]] / N
+        values = log[row["model_a"]] - log[row["model_b"]]
+        reach = [
+            t.ppf(0.975, 19 + m) * sigma_then(values, m) for m in (row["extra"] - 1, row["extra"])
+        ]
+        assert reach[1] <= 0.04 < reach[0]
+
+
+def test_what_is_told_apart_today_needs_nothing(successes):
+    log = counted(successes, N)
+    needed = log.questions_needed(ps.avg())
+    both = log.compare(ps.avg(), target="population").filter(pl.col("better").is_not_null())
+    decided = {
+        (row["stratum"], *sorted((row["model_a"], row["model_b"]))) for row in both.to_dicts()
+    }
+    for row in needed.iter_rows(named=True):
+        key = (row["stratum"], *sorted((row["model_a"], row["model_b"])))
+        assert (row["extra"] == 0) == (key in decided)
+
+
+def test_equal_models_have_no_difference_in_sight():
+    row = counted(np.array([[[1, 3, 2, 4], [1, 3, 2, 4]]]), N).questions_needed(ps.avg()).row(0)
+    assert row[3:] == (4, None, None, None)
+
+
+def test_weights_scale_the_widths(successes):
+    log = counted(successes, N)
+    one = log.questions_needed(ps.avg(), half_width=0.04)
+    ten = log.questions_needed(ps.avg([0, 10]), half_width=0.4)
+    assert ten["extra"].equals(one["extra"])
+    np.testing.assert_allclose(ten["sigma"], 10 * one["sigma"])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("half_width", 0, "half_width must be a positive finite number, got 0"),
+        ("assurance", 1, "assurance must be a number between 0 and 1"),
+        ("max_questions", 0, "max_questions must be a positive int, got 0"),
+    ],
+)
+def test_refuses_what_is_no_plan(successes, option, value, message):
+    with pytest.raises(ValueError, match=message):
+        counted(successes, N).questions_needed(ps.avg(), **{option: value})
+
+
+def test_no_trials_give_the_columns_and_no_rows(successes):
+    empty = counted(successes, N).frame.clear().scorio(by="stratum", count="count")
+    rows = empty.questions_needed(ps.avg())
+    assert rows.columns == ["stratum", "model_a", "model_b", "questions", "extra", "total", "sigma"]
+    assert rows.height == 0
