@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import polars_scorio as ps
 from tests.decisions.counted import counted
@@ -62,6 +63,18 @@ def test_two_saturated_models_with_one_trial_each():
 def test_a_single_question_has_the_price_of_its_trials():
     rows = counted(np.array([[[3], [1]]]), 4).compare(ps.avg(), **CALIBRATED)
     assert rows.select("diff", "sigma", "lo", "hi").null_count().row(0) == (0, 0, 0, 0)
+
+
+def test_one_trial_of_each_question_has_the_power_of_mcnemars_test():
+    random = np.random.default_rng(3)
+    ability = 1.5 * random.normal(size=(300, 1, 100)) + np.array([[[0.6], [0.0]]])
+    right = random.binomial(1, 1 / (1 + np.exp(-ability)))
+    rows = counted(right, 1).compare(ps.avg(), **CALIBRATED)
+    first, second = ((right[:, a] > right[:, 1 - a]).sum(axis=1) for a in (0, 1))
+    fewer, discordant = np.minimum(first, second), first + second
+    mid_p = 2 * stats.binom.cdf(fewer, discordant, 0.5) - stats.binom.pmf(fewer, discordant, 0.5)
+    # The same logs: .375 of 600 by either in a longer run.
+    assert rows["better"].is_not_null().mean() == pytest.approx((mid_p < 0.05).mean(), abs=0.03)
 
 
 # --- laws
