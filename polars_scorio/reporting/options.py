@@ -59,9 +59,9 @@ class PlanOptions(TypedDict, total=False):
             the interval is that of Clopper and Pearson with an effective number of questions. For
             k beyond the trials of a question there is no estimate: lo and hi are the range over all
             populations that the counts allow, mu is a prediction up to twice the trials of the
-            shortest question, and null beyond. `bayes` and `geom_at_k`, which are
-            posterior means, stay pooled; so do blends with
-            ``target="population"``.
+            shortest question, and null beyond. `bayes`, a posterior
+            mean, stays pooled; so do `geom_at_k` and, with ``target="population"``, all blends, if
+            they have a negative power.
 
             `vote_at_k` has one interval around its estimate, whatever is said here.""",
         ),
