@@ -14,7 +14,7 @@ def cell_rows(measured: pl.DataFrame) -> pl.DataFrame:
 
     The oracle knows how far estimates lie from the truth: its width is twice 1.96 times the root of
     their mean squared error. The last measurement of a cell counts. The variance of a metric of
-    draws of k trials is identified if each question has 2k trials.
+    draws of k trials about these questions is identified if each question has 2k trials.
     """
     latest = measured.filter(pl.col("seed") == pl.col("seed").max().over(COVERAGE_KEY))
     k = pl.col("metric").str.extract(r"k=(\d+)").cast(pl.Int64).fill_null(1)
@@ -25,7 +25,9 @@ def cell_rows(measured: pl.DataFrame) -> pl.DataFrame:
         coverage=pl.col("held") / pl.col("replicates"),
         width=width,
         ratio=pl.when(oracle > 0).then(width / oracle),
-        identified=(2 * k <= fewest) & ~pl.col("metric").str.starts_with("geom_at_k"),
+        identified=pl.when(pl.col("target") == "benchmark").then(
+            (2 * k <= fewest) & ~pl.col("metric").str.starts_with("geom_at_k")
+        ),
     ).drop("held", "squared_error")
 
 
@@ -47,6 +49,23 @@ def study_table(measured: pl.DataFrame) -> pl.DataFrame:
             pl.col("width").median().alias("median width"),
         )
         .sort(pl.col("study").replace_strict(order), "confidence", "target", "inference")
+    )
+
+
+def planned_cells(study: str) -> int:
+    """How many cells the study has at one confidence and target."""
+    cells = [*STUDIES[study].cells(study)]
+    metrics = sum(len(STUDIES[study].asked(cell.n)) for cell in cells)
+    return metrics // len(STUDIES[study].confidences)
+
+
+def promised_coverage(measured: pl.DataFrame) -> pl.DataFrame:
+    """The calibrated rows of the studies, with how many cells each study has in all."""
+    table = study_table(measured).filter(inference="calibrated").drop("inference")
+    planned = {study: planned_cells(study) for study in STUDIES}
+    of_all = pl.col("study").replace_strict(planned, return_dtype=pl.Int64).alias("of")
+    return table.select(
+        pl.col("study", "confidence", "target", "cells"), of_all, pl.nth(range(4, table.width))
     )
 
 
