@@ -36,8 +36,9 @@ def headline_sentence(overall: Scope | None, parts: list[Scope], settings: Setti
 def _scope_sentence(scope: Scope, settings: Settings) -> str:
     rows = lead_rows(scope)
     first, *others = scope.ranks.rows(named=True)
-    best = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
-    number = scale_of(rows).cell(best["mu"], best["lo"], best["hi"], unit=True)
+    leading = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
+    scale = scale_of(rows)
+    number = scale.cell(leading["mu"], leading["lo"], leading["hi"], unit=True)
     metric = lead_label(scope)
     if not others:
         return f"{first['model']} scores {number} ({metric})."
@@ -45,19 +46,22 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
         return f"The models cannot be ranked by {metric}: some questions have too few trials."
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1
-    unsure = [name for name in rival_models(scope) if name not in leaders]
+    best = scope.best.row(0, named=True)
+    corrected = (
+        f"corrected for being the best of {best['candidates']:,}: "
+        f"[{scale.text(best['best_lo'])}, {scale.text(best['best_hi'])}]"
+    )
+    unsure = [name for name in best["could_be_best"] if name not in leaders]
     others_are = f"all others are worse, at {settings.level} confidence; "
     if unsure:
-        verb, leader = "is" if len(unsure) == 1 else "are", "it" if one else "them"
-        rivals_named = count_of(len(unsure), "other model")
-        others_are = f"{rivals_named} {verb} statistically indistinguishable from {leader}; "
+        others_are = f"{count_of(len(unsure), 'other model')} may be the best; "
     elif len(leaders) > len(others):
         others_are = ""
     undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
     are = "is" if 1 in {undecided, pairs} else "are"
     return (
         f"{name_list(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
-        f"{others_are}{undecided:,} of {count_of(pairs, 'pair')} {are} undecided "
+        f"{corrected}; {others_are}{undecided:,} of {count_of(pairs, 'pair')} {are} undecided "
         f"at {settings.level}."
     )
 

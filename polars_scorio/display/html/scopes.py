@@ -12,6 +12,7 @@ from polars_scorio.counting.categories import classes
 from polars_scorio.counting.category_values import literal
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
+from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.rank import rank
@@ -49,6 +50,8 @@ class Scope:
         The models, the best first, as `Scorio.rank` has them.
     pairs : DataFrame
         All pairs of models, compared by the leading metric: at once, as the ranks are.
+    best : DataFrame
+        The leader, with its interval after selection, and the models that may be the best.
     fewest : int
         The trials with an outcome of the question that has fewest, at least 1.
     each : int or None
@@ -64,6 +67,7 @@ class Scope:
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
     ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    best: pl.DataFrame = field(default_factory=pl.DataFrame)
     fewest: int = 1
     each: int | None = None
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -84,13 +88,15 @@ class Scope:
         rows = report(log, self.roles, self.metrics, **settings.report)
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
-        done = pl.collect_all([rows, order, pairs])
+        leader = best(log, self.roles, self.lead, **settings.report)
+        done = pl.collect_all([rows, order, pairs, leader])
         fewest, each = self._sizes(done[0])
         return replace(
             self,
             rows=in_one_column(done[0]),
             ranks=done[1],
             pairs=done[2],
+            best=done[3],
             fewest=fewest,
             each=each,
             needed=self._needed(done[2], settings),

@@ -1,5 +1,6 @@
 """The sentence that matters, and what a reader is warned of."""
 
+import re
 from random import Random
 
 import polars as pl
@@ -32,24 +33,27 @@ def test_a_sure_leader(settled):
     # 30 questions of 8 trials, all right: lo was computed once and is shown to a decimal.
     assert settled.headline.startswith("ada leads with 100.0 % [98.6, 100.0] (avg@8)")
     assert settled.headline.endswith(
-        "(avg@8); all others are worse, at 95 % confidence; 1 of 3 pairs is undecided at 95 %."
+        "; all others are worse, at 95 % confidence; 1 of 3 pairs is undecided at 95 %."
     )
+    # The lower end of the leader falls with the number of models.
+    (low,) = re.findall(
+        r"corrected for being the best of 3: \[(\d+\.\d), 100\.0\]", settled.headline
+    )
+    assert 95 < float(low) < 98.6
 
 
 def test_a_leader_with_rivals():
     log = pl.concat([long([[1, 1, 0]] * 4, "ada"), long([[1, 0, 0]] * 4, "bob")])
     said = page_of(log).headline
     assert "ada leads with" in said
-    assert said.endswith(
-        "1 other model is statistically indistinguishable from it; "
-        "1 of 1 pair is undecided at 95 %."
-    )
+    assert said.endswith("1 other model may be the best; 1 of 1 pair is undecided at 95 %.")
 
 
 def test_equal_models_share_the_lead():
     said = page_of(sure().filter(pl.col("model") != "ada")).headline
     assert said.startswith("bob and eve share the lead with 50.0 % [")
-    assert said.endswith("(avg@8); 1 of 1 pair is undecided at 95 %.")
+    assert "(avg@8); corrected for being the best of 2: [" in said
+    assert said.endswith("]; 1 of 1 pair is undecided at 95 %.")
 
 
 def test_models_without_a_rank_are_not_ranked():
