@@ -62,7 +62,6 @@ UNTESTED = {
     "kernels/calibrated/average_price",
     "kernels/calibrated/blend_price",
     "kernels/calibrated/clopper_pearson",
-    "kernels/calibrated/extremes",
     "kernels/calibrated/free_fit",
     "kernels/calibrated/further_trials",
     "kernels/calibrated/group_fits",
