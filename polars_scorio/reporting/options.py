@@ -110,8 +110,12 @@ class ReportOptions(InferenceOptions, total=False):
             """Add rows over the strata of each model, whose `by` columns are null: their mean, each
             stratum weighing the same; or all their questions in one pool.
 
-            The mean has sigma = root of the summed squared sigmas over their number S. All models
-            must have all strata. A filter after such a report does not reach the scan.""",
+            Published and pooled means have sigma = root of the summed squared sigmas over their
+            number S. Calibrated means of metrics that credit successes are priced with one fit of
+            the questions of all strata: strata of one size have the interval of "micro". Other
+            calibrated means reach as far as the root of the summed squares of the reaches, over S.
+            All models must have all strata. A filter after such a report does not reach the
+            scan.""",
         ),
     ]
     wide: Annotated[

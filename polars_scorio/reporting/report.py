@@ -18,6 +18,7 @@ from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind, refuse_repe
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
+from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.prior_warning import warn_of_rows
@@ -96,7 +97,10 @@ def grouped_rows(
     if overall == "micro":
         groups = with_pool(groups, trials)
     # Calibrated means over strata need the questions of all strata once more.
-    again = overall == "macro" and request.choice.kind == "calibrated"
+    again = overall == "macro" and any(
+        isinstance(request.choice.inference_of(metric, view), CalibratedInference)
+        for metric, view in request.metrics
+    )
     whole = {
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
         **({QUESTIONS: groups.collect_schema()[QUESTIONS]} if again else {}),
