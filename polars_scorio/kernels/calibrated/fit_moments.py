@@ -40,6 +40,8 @@ class Moments(NamedTuple):
         Standard deviation of that variance between the populations of the smooth fit.
     free_mean, free_rest, free_variance, free_spread : ndarray of float
         The same numbers under the free fit; the spread is between the success rates of questions.
+    rate_variance : ndarray of float, shape (C, I)
+        Variance of the estimate if all questions had one of the success rates of the free fit.
     """
 
     smooth_mean: Floats
@@ -50,6 +52,7 @@ class Moments(NamedTuple):
     free_rest: Floats
     free_variance: Floats
     free_spread: Floats
+    rate_variance: Floats
 
 
 def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
@@ -66,19 +69,22 @@ def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
     """
     smooth = np.zeros((len(group.grid.weight), len(metrics), 3))
     free, square = np.zeros((len(metrics), 3)), np.zeros(len(metrics))
+    at_rate = np.zeros((len(metrics), group.free.weight.size))
     for level in group.levels:
         smooth += _node_moments(group, level, metrics, weights)
         at_rates = rate_moments(group, level.n, metrics)
         means, squares = _free_sums(group.free.posterior[level.rows], level, at_rates, weights)
         free += means
         square += squares
+        at_rate += weights.second[level.rows].sum() * at_rates[..., 2].T
     # Rounding may leave less than nothing.
     smooth, free = np.maximum(smooth, 0.0), np.maximum(free, 0.0)
     weight = group.grid.weight
     mean = np.tensordot(weight, smooth, 1)
     spread = np.sqrt(weight @ (smooth[..., 2] - mean[:, 2]) ** 2)
     (g, rest, v), (free_g, free_rest, free_v) = mean.T, free.T
-    return Moments(g, rest, v, spread, free_g, free_rest, free_v, np.sqrt(square))
+    at_rate = np.maximum(at_rate, 0.0)
+    return Moments(g, rest, v, spread, free_g, free_rest, free_v, np.sqrt(square), at_rate)
 
 
 def rate_moments(group: Group, n: int, metrics: Sequence[CreditSum]) -> Floats:

@@ -23,7 +23,7 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
 from polars_scorio.kernels.calibrated.extremes import Region
-from polars_scorio.kernels.calibrated.fit_moments import Moments, rate_moments
+from polars_scorio.kernels.calibrated.fit_moments import Moments
 from polars_scorio.kernels.calibrated.free_fit import rates
 from polars_scorio.kernels.calibrated.group_fits import Group
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
@@ -75,7 +75,7 @@ def capped_price(
     for row in np.flatnonzero(higher).tolist():
         # A price that is hardly higher than the free one is not worth a region.
         price = float(smooth[row]) if smooth[row] > _HIGHER * free[row] else 0.0
-        cap[row] = variance_cap(group, metrics[row], weights, price)
+        cap[row] = variance_cap(group, metrics[row], weights, moments.rate_variance[row], price)
     variance = np.maximum(free, np.minimum(smooth, cap))
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
@@ -84,7 +84,11 @@ def capped_price(
 
 
 def variance_cap(
-    group: Group, metric: CreditSum, weights: QuestionWeights, price: float = np.inf
+    group: Group,
+    metric: CreditSum,
+    weights: QuestionWeights,
+    rate_variance: Floats,
+    price: float = np.inf,
 ) -> float:
     """Upper limit of the variance of the estimate of one metric; infinite if none is needed.
 
@@ -92,6 +96,8 @@ def variance_cap(
     ----------
     group, metric, weights
         As for `group_moments`.
+    rate_variance : ndarray of float, shape (I,)
+        Variance of its estimate at each rate, as in `Moments`.
     price : float
         The price that may be capped. Without 2 k trials of each question a limit above it is
         infinite: it takes time, and changes nothing.
@@ -100,10 +106,10 @@ def variance_cap(
         return observed_cap(group, metric, weights)
     if not price:
         return np.inf
-    unit, values = _noise_values(group, metric, weights)
-    reached = unit * reached_mean(group.free, values, _ROOM) if values.any() else 0.0
+    top = float(rate_variance.max())
+    reached = top * reached_mean(group.free, rate_variance / top, _ROOM) if top else 0.0
     capped = reached < price and group.misfit > _MISFIT
-    return region_cap(group, metric, weights) if capped else np.inf
+    return region_cap(group, rate_variance) if capped else np.inf
 
 
 def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
@@ -153,32 +159,19 @@ def _spread_states(n: int) -> Ints:
     return np.unique(np.rint(n * p).astype(np.int64))
 
 
-def region_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
+def region_cap(group: Group, rate_variance: Floats) -> float:
     """Largest variance under all distributions of success rates that the counts do not reject.
 
     Parameters
     ----------
-    group, metric, weights
-        As for `group_moments`.
+    group : Group
+        The group.
+    rate_variance : ndarray of float, shape (I,)
+        Variance of the estimate at each rate, as in `Moments`.
     """
-    free = group.free
-    unit, values = _noise_values(group, metric, weights)
-    if not values.any():
+    free, top = group.free, float(rate_variance.max())
+    if not top:
         return 0.0
     region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
-    return unit * region.largest(values)
-
-
-def _noise_values(
-    group: Group, metric: CreditSum, weights: QuestionWeights
-) -> tuple[float, Floats]:
-    """Variance of a mean at the rate with the most, and of each rate as a part of that."""
-    total = float(weights.second.sum())
-    values = np.zeros(group.free.weight.size)
-    for level in group.levels:
-        share = weights.second[level.rows].sum() / total
-        values += share * rate_moments(group, level.n, [metric])[:, 0, 2]
-    values = np.maximum(values, 0.0)
-    top = float(values.max())
     # On a scale of its own: a region is precise to 1e-7 of 1.
-    return total * top, values / top if top else values
+    return top * region.largest(rate_variance / top)

@@ -38,6 +38,12 @@ def metric_of(gains):
     return CreditSum([(1.0, fixed(gains))])
 
 
+def weighted(group, metric):
+    """Equal weights, and the variance of the estimate at each rate."""
+    weights = QuestionWeights.equal(group.questions)
+    return weights, group_moments(group, [metric], weights).rate_variance[0]
+
+
 @pytest.mark.parametrize("name", GAINS)
 @pytest.mark.parametrize("states", [TAU, HALF, [(4, 0, 9), (6, 3, 5), (5, 5, 20)]])
 def test_a_cap_that_the_counts_show_equals_plain_loops(states, name):
@@ -98,21 +104,21 @@ def test_noise_that_would_need_too_much_memory_is_not_capped():
 
 def test_a_region_is_looked_at_only_if_the_free_fit_explains_more():
     group, metric = group_of(HALF), metric_of(credit.all_success(8))
-    weights = QuestionWeights.equal(group.questions)
-    assert variance_cap(group, metric, weights, price=0.0) == np.inf
-    assert variance_cap(group, metric, weights) == region_cap(group, metric, weights) < np.inf
-    smooth = group_of(CASES["n = 1"])
+    weights, noise = weighted(group, metric)
+    assert variance_cap(group, metric, weights, noise, price=0.0) == np.inf
+    assert variance_cap(group, metric, weights, noise) == region_cap(group, noise) < np.inf
+    smooth, single = group_of(CASES["n = 1"]), metric_of(np.ones(1))
     assert smooth.misfit < 0.5
-    equal = QuestionWeights.equal(smooth.questions)
-    assert variance_cap(smooth, metric_of(np.ones(1)), equal) == np.inf
+    assert variance_cap(smooth, single, *weighted(smooth, single)) == np.inf
 
 
 def test_a_region_holds_the_free_fit():
     group, metric = group_of(HALF), metric_of(credit.all_success(8))
-    weights = QuestionWeights.equal(group.questions)
+    _, noise = weighted(group, metric)
     p, _ = group.free.rates
-    prior = group.free.weight @ (p**8 * (1 - p**8)) / group.size
-    assert prior < region_cap(group, metric, weights) < 0.25 / group.size
+    # A polynomial of degree 16: rounding.
+    np.testing.assert_allclose(noise, p**8 * (1 - p**8) / group.size, rtol=0, atol=1e-15)
+    assert group.free.weight @ noise < region_cap(group, noise) < 0.25 / group.size
 
 
 @pytest.mark.parametrize("case", ["all right", "all wrong", "one question"])
@@ -125,8 +131,8 @@ def test_without_doubt_there_is_a_cap_all_the_same(case):
 
 def test_a_metric_without_noise_has_a_region_without_any():
     group = group_of(HALF)
-    nothing = metric_of(np.zeros(8))
-    assert region_cap(group, nothing, QuestionWeights.equal(group.questions)) == 0
+    _, noise = weighted(group, metric_of(np.zeros(8)))
+    assert region_cap(group, noise) == 0
 
 
 def test_a_cap_that_would_lie_above_the_price_is_not_worked_out(monkeypatch):
@@ -138,5 +144,6 @@ def test_a_cap_that_would_lie_above_the_price_is_not_worked_out(monkeypatch):
     c, often = np.unique(c, return_counts=True)
     group = Group.fit(np.full_like(c, 10), c, often)
     metric, equal = metric_of(np.eye(8)[0]), QuestionWeights.equal(group.questions)
-    (free,) = group_moments(group, [metric], equal).free_variance
-    assert variance_cap(group, metric, equal, 1.1 * free) == np.inf
+    moments = group_moments(group, [metric], equal)
+    price = 1.1 * moments.free_variance[0]
+    assert variance_cap(group, metric, equal, moments.rate_variance[0], price) == np.inf

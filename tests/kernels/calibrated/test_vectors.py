@@ -86,7 +86,7 @@ def test_prices_with_a_cap(case):
     variances = moments.smooth_variance, moments.free_variance
     assert np.ravel(variances) == pytest.approx([case["vb"], case["ve"]], abs=EXACT)
     price = np.inf if case["vb"] > 1.05 * case["ve"] else 0.0
-    cap = variance_cap(group, metric, weights, price)
+    cap = variance_cap(group, metric, weights, moments.rate_variance[0], price)
     assert cap == pytest.approx(case["cap"] or np.inf, rel=tolerance)
     (price,) = prices(fitted, [fixed(gains(case))])
     found = price.variance[0], price.mean[0], price.factor[0], *np.ravel(interval(price, 0.95))
