@@ -264,7 +264,7 @@ class DecisionMethods(Accessor[FrameT]):
             Whether all ranges of a stratum hold at once with `confidence`, the default; or each by
             itself.
         overall : "macro" or "micro", optional
-            Add rows over all strata, as in `compare`: which model is best of all?
+            Add rows over all strata, as in `compare`: the ranking of all models over all strata.
 
         Returns
         -------

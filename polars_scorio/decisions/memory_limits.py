@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LIMIT = 4_000_000_000  # bytes
+LIMIT = 2_000_000_000  # bytes
 
 _ROW = 100  # bytes of a pair in the result of `compare`
 _CELL = 128  # bytes of a pair, in both orders, in the tables of a population of questions

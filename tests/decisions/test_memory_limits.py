@@ -57,7 +57,7 @@ def test_too_many_pairs_are_counted_and_refused_before_they_are_made():
     def refused():
         message = (
             "10,000 models make 49,995,000 pairs, a result of about 5.0 GB; compare makes at most "
-            "4.0 GB. Name one model with baseline="
+            "2.0 GB. Name one model with baseline="
         )
         with pytest.raises(ValueError, match=message):
             log.compare(ps.avg())
@@ -66,7 +66,7 @@ def test_too_many_pairs_are_counted_and_refused_before_they_are_made():
 
 
 def test_draw_sizes_and_strata_count_too():
-    refuse_many_pairs(9000, 40_000_000, 40_000_000)
+    refuse_many_pairs(9000, 20_000_000, 20_000_000)
     with pytest.raises(ValueError, match=r"40,000,000 pairs, a result of about 8\.0 GB"):
         refuse_many_pairs(9000, 40_000_000, 80_000_000)
 
@@ -74,6 +74,6 @@ def test_draw_sizes_and_strata_count_too():
 @pytest.mark.parametrize("method", ["rank", "compare"])
 def test_a_population_of_questions_is_refused_by_its_covariances(method):
     log = log_of(6000)
-    with pytest.raises(ValueError, match=r"6,000 models, about 4\.6 GB; the limit is 4\.0 GB"):
+    with pytest.raises(ValueError, match=r"6,000 models, about 4\.6 GB; the limit is 2\.0 GB"):
         getattr(log, method)(ps.avg(), target="population")
-    refuse_large_covariance(5500)
+    refuse_large_covariance(3900)

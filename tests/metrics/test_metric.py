@@ -375,8 +375,18 @@ def test_confidence_is_any_kind_of_real_number(r1, confidence):
     assert row["hi"] - row["mu"] == pytest.approx(0.6744897502 * row["sigma"], rel=1e-9)
 
 
-@pytest.mark.parametrize("per", ["models", "Question", None, 0, ["model"]])
-def test_a_report_is_per_model_or_per_question(r1, per):
-    message = rf"^per must be .*model.*question.*{got(per)}"
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(
+    ("per", "error", "rest"),
+    [
+        ("models", ValueError, ": did you mean 'model'?"),
+        ("Question", ValueError, ": did you mean 'question'?"),
+        ("stratum", ValueError, ""),
+        (None, TypeError, ""),
+        (0, TypeError, ""),
+        (["model"], TypeError, ""),
+    ],
+)
+def test_a_report_is_per_model_or_per_question(r1, per, error, rest):
+    message = f'per must be "model" or "question", got {per!r}{rest}'
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
         r1.lazy().scorio.bayes(per=per)

@@ -88,7 +88,7 @@ class RootDraw:
     powers: Powers
 
     def __call__(self, n: int) -> Floats:
-        """What each success of a draw adds, for a question with n trials.
+        """Gain of each success of a draw, for a question with n trials.
 
         Raises
         ------
