@@ -44,7 +44,9 @@ def estimate(report):
 def test_every_file_has_its_test():
     known = {*LETTERED, *HEADERS, UNSCORED, GRADED}
     assert {file.name for file in INSPECT.iterdir()} == known
-    assert {folder.name for folder in LOGS.iterdir() if folder.is_dir()} == {
+    folders = {folder.name for folder in LOGS.iterdir() if folder.is_dir()}
+    # Folders of other studies may stand beside those that this file reads.
+    assert folders >= {
         "evalplus_2023", "harbor", "inspect_ai", "lm_eval", "lm_eval_repeats", "verifiers",
         "verifiers_traces",
     }  # fmt: skip

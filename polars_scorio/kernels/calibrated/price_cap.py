@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
@@ -31,7 +30,9 @@ from polars_scorio.kernels.calibrated.reached_mean import reached_mean
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
 _MISFIT = 0.5  # of the smooth fit, likewise
-_ROOM = float(scipy.special.chdtri(1, 0.05)) / 2  # of a log likelihood, at any confidence
+_ROOM = (
+    3.8414588206941285 / 2
+)  # of a log likelihood, at any confidence: the 95 % quantile of chi-squared
 _EVERY_STATE = 2048  # trials up to which the largest noise is looked up among all states
 _STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials
 
