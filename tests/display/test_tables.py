@@ -255,7 +255,7 @@ def test_the_note_says_what_the_numbers_are(r1):
         ([ps.bayes()], "90 % intervals (fitted population)"),
         (
             [ps.avg(), ps.bayes(), ps.geom_at_k([1, 2])],
-            "calibrated 90 % intervals (Bayes@N, Geom@k: fitted population)",
+            "calibrated 90 % intervals (Bayes@N: fitted population)",
         ),
     ):
         board = r1.scorio.leaderboard(*metrics, confidence=0.9).drop("rank")

@@ -186,7 +186,8 @@ def test_a_second_read_that_differs_is_refused_before_any_word_on_repetitions(
 
     def changing(whole: pl.DataFrame) -> pl.DataFrame:
         reads.append(1)
-        return whole if len(reads) == 1 else log([[0, 1], then], pl.Int64).collect()
+        second = log([[0, 1], then], pl.Int64).collect()
+        return whole if len(reads) == 1 else second.select(whole.columns)
 
     plan = log([[0, 1], ids], pl.Int64).map_batches(changing).scorio.avg()
     said = rf"those of 1 differ .* question=1: {rows}\. Does the log change"
