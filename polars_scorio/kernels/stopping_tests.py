@@ -140,8 +140,9 @@ def order_p_value(n: Ints, c: Ints, questions: Ints, last_successes: Ints) -> fl
     --------
     Only the last of four trials ever succeeds, in ten questions: twice .25 to the tenth.
 
-    >>> order_p_value(np.array([4]), np.array([1]), np.array([10]), np.array([10]))
-    1.9073486328125e-06
+    >>> p = order_p_value(np.array([4]), np.array([1]), np.array([10]), np.array([10]))
+    >>> round(p / (2 * 0.25**10), 9)
+    1.0
     """
     mixed = (n > 1) & (c > 0) & (c < n)
     rates = np.repeat(c[mixed] / n[mixed], questions[mixed])

@@ -30,9 +30,9 @@ from polars_scorio.kernels.calibrated.reached_mean import reached_mean
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
 _MISFIT = 0.5  # of the smooth fit, likewise
-_ROOM = (
-    3.8414588206941285 / 2
-)  # of a log likelihood, at any confidence: the 95 % quantile of chi-squared
+# Width of the region in log likelihood, at any confidence: half the 95 % quantile of chi-squared.
+# A number, since computing it would import SciPy's functions with the package.
+_ROOM = 3.8414588206941285 / 2
 _EVERY_STATE = 2048  # trials up to which the largest noise is looked up among all states
 _STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials
 
