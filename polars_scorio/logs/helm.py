@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _EXPECTED = "per_instance_stats.json of HELM: a list of objects with instance_id and stats"
 _SIDE = "run_spec.json of HELM: an object with adapter_spec"
+_METRIC = "exact_match"
+_SPLITS = "test", "valid"  # the first that a run has is read
+_MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
 _COLUMNS = {
     "benchmark": pl.String,
     "perturbation": pl.String,
@@ -38,16 +42,17 @@ def helm(
     paths: Paths,
     *,
     model: str | None = None,
-    metric: str = "exact_match",
-    split: str | None = None,
+    metric: str | Mapping[str, str] = _METRIC,
+    split: str | Mapping[str, str] | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
     """HELM: <suite>/<run>/per_instance_stats.json.
 
-    The category is the mean of one stat. It is null for an instance that lacks it. Columns: model,
-    benchmark (the run's folder without the model) and perturbation ("" for none), which are `by`;
-    question, trial (train_trial_index), category, score.
+    The category is the mean of one stat, over the instances of one split. It is null for an
+    instance of that split that lacks the stat. Columns: model, benchmark (the run's name without
+    the model) and perturbation ("" for none), which are `by`; question, trial (train_trial_index),
+    category, score.
 
     The perturbed copies of an instance are no independent questions. To take all perturbations as
     one sample, name the instance as their cluster, of the table: ``log.frame.scorio(by="benchmark",
@@ -59,17 +64,19 @@ def helm(
     model
         Default: that of the run_spec.json beside the stats; without it, ``model=`` in the folder's
         name, or the folder.
-    metric : str
-        The name of the stat.
-    split : str, optional
-        Which split, "test" or "valid". Default: the only one in which the stat is.
+    metric : str or dict of str
+        The name of the stat, for all runs or by scenario, as in ``metric={"narrative_qa":
+        "f1_score"}``; scenarios that a dict lacks have the default.
+    split : str or dict of str, optional
+        "test" or "valid", for all runs or by scenario. Default: "test"; "valid" for a run in which
+        no instance of "test" has the stat.
     threshold
         Default: the category is the score; ``levels=`` says which there are.
 
     Raises
     ------
     ValueError
-        If it has no such stat, or it in several splits.
+        If a run has no such stat, or a dict names a scenario that no run has.
 
     Examples
     --------
@@ -80,8 +87,11 @@ def helm(
         paths,
         ("per_instance_stats.json",),
         _EXPECTED,
-        lambda file, of: _instance_rows(file, of, metric, split),
+        lambda file, content: _instance_rows(file, content, metric, split),
     )
+    benchmarks = {str(part[0][0]) for part in runs.values()}
+    for keyword, chosen in (("metric", metric), ("split", split)):
+        _refuse_unknown_scenario(keyword, chosen, benchmarks)
     models = model_names({file: file.parent for file in runs}, model)
     if model is None:
         models = {file: _run_model(file) or name for file, name in models.items()}
@@ -91,49 +101,107 @@ def helm(
     return log_accessor(log, roles, by=("benchmark", "perturbation"))
 
 
-def _run_model(file: Path) -> str | None:
+def _run_spec(file: Path) -> dict[str, Any]:
+    """The specification beside the stats of a run; empty if there is none."""
     side = file.with_name("run_spec.json")
-    if side.exists():
-        with errors_name_file(side, _SIDE):
-            return str(read_json(side, _SIDE)["adapter_spec"]["model"])
+    with errors_name_file(side, _SIDE):
+        return dict(read_json(side, _SIDE)) if side.exists() else {}
+
+
+def _run_model(file: Path) -> str | None:
+    """The model of a run, as its specification or its folder says."""
+    with errors_name_file(file.with_name("run_spec.json"), _SIDE):
+        if spec := _run_spec(file):
+            return str(spec["adapter_spec"]["model"])
     found = re.search(r"\bmodel=([^,]+)", file.parent.name)
     return found and found[1]
 
 
-def _instance_rows(file: Path, content: Any, metric: str, split: str | None) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _run_benchmark(file: Path) -> str:
+    """The name of a run without its model: the scenario with its arguments."""
+    return _MODEL.sub("", str(_run_spec(file).get("name", file.parent.name)))
+
+
+def _scenario_name(benchmark: str) -> str:
+    """The scenario of a benchmark, without its arguments.
+
+    >>> _scenario_name("mmlu:subject=anatomy"), _scenario_name("commonsense-dataset=hellaswag")
+    ('mmlu', 'commonsense')
+    """
+    return re.split(r"[:,]|-(?=\w+=)", benchmark)[0]
+
+
+def _scenario_choice(
+    chosen: str | Mapping[str, str] | None, benchmark: str, default: str | None
+) -> str | None:
+    """The user's choice for a benchmark, from one for all or from a dict."""
+    if not isinstance(chosen, Mapping):
+        return default if chosen is None else chosen
+    return chosen.get(benchmark, chosen.get(_scenario_name(benchmark), default))
+
+
+def _refuse_unknown_scenario(
+    keyword: str, chosen: str | Mapping[str, str] | None, benchmarks: Iterable[str]
+) -> None:
+    """Refuse a dict with a key that is neither a scenario nor a benchmark of the runs."""
+    scenarios = sorted({_scenario_name(benchmark) for benchmark in benchmarks})
+    unknown = {*chosen} - {*scenarios, *benchmarks} if isinstance(chosen, Mapping) else ()
+    if unknown:
+        raise ValueError(
+            f"{keyword}= names {sorted(unknown)}, which no run is about: there are {scenarios}"
+        )
+
+
+def _instance_rows(
+    file: Path,
+    content: Any,  # noqa: ANN401 - JSON
+    metric: str | Mapping[str, str],
+    split: str | Mapping[str, str] | None,
+) -> list[Row] | None:
     if not isinstance(content, list) or (content and "stats" not in content[0]):
         return None
-    _refuse_unclear(file, content, metric, split)
-    benchmark = re.sub(r"[,:]?\bmodel(_deployment)?=[^,]+", "", file.parent.name)
+    benchmark = _run_benchmark(file)
+    stat = str(_scenario_choice(metric, benchmark, _METRIC))
+    part = _chosen_split(file, content, stat, _scenario_choice(split, benchmark, None))
     return [
         (
             benchmark,
             (instance.get("perturbation") or {}).get("name", ""),
             str(instance["instance_id"]),
             instance["train_trial_index"],
-            _stat_mean(instance["stats"], metric, split),
+            _stat_mean(instance["stats"], stat, part),
         )
         for instance in content
+        if part in {each["name"].get("split") for each in instance["stats"]}
     ]
 
 
-def _refuse_unclear(file: Path, content: list[Any], metric: str, split: str | None) -> None:
+def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None) -> str | None:
+    """The split to read, in which some instance must have the stat."""
     stats = {
         (stat["name"]["name"], stat["name"].get("split")) for i in content for stat in i["stats"]
     }
-    splits = sorted({str(of) for name, of in stats if name == metric and split in (None, of)})
+    splits = {of for name, of in stats if name == metric and split in (None, of)}
     if not splits:
-        found = sorted({name for name, _ in stats})
+        found = sorted({name for name, of in stats if split in (None, of)})
         where = "" if split is None else f" in split={split!r}"
-        raise ValueError(f"{file} has no stat {metric!r}{where}: name one with metric=, of {found}")
-    if len(splits) > 1:
-        raise ValueError(f"{file} has {metric!r} in the splits {splits}: name one with split=")
+        known = f", of the splits {sorted({str(of) for _, of in stats})}" if split else ""
+        scenario = _scenario_name(_run_benchmark(file))
+        raise ValueError(
+            f"{file} has no stat {metric!r}{where}{known}: name one with metric=, of {found}; if "
+            f"scenarios differ, with a dict, as in metric={{{scenario!r}: ...}}"
+        )
+    if len(splits) > 1 and not splits & {*_SPLITS}:
+        names = sorted(map(str, splits))
+        raise ValueError(f"{file} has {metric!r} in the splits {names}: name one with split=")
+    return next((name for name in _SPLITS if name in splits), next(iter(splits)))
 
 
 def _stat_mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:
+    """The mean of a stat in a split; None if an instance lacks it."""
     found = [
         stat.get("mean")
         for stat in stats
-        if stat["name"]["name"] == metric and split in (None, stat["name"].get("split"))
+        if (stat["name"]["name"], stat["name"].get("split")) == (metric, split)
     ]
     return found[0] if found else None

@@ -60,18 +60,64 @@ def test_perturbed_copies_are_the_cluster_of_their_instance(table, stats):
     assert report.select("questions", "clusters").row(0) == (3, 2)
 
 
-def test_a_stat_that_is_not_there_or_in_two_splits_is_named(table, stats, write):
+def test_a_stat_that_is_not_there_is_named(table, stats):
     with pytest.raises(
-        ValueError, match=r"has no stat 'f1': .*\['exact_match', 'num_references'\]"
+        ValueError, match=r"has no stat 'f1': .*\['exact_match', 'num_references'\].*\{'mmlu': "
     ):
         table(stats, metric="f1")
-    both = [instance("id1", 1.0), instance("id2", 0.0, split="valid")]
+    with pytest.raises(ValueError, match=r"in split='train', of the splits \['test'\]"):
+        table(stats, split="train")
+
+
+def test_only_instances_of_one_split_are_read(table, write):
+    both = [instance("id1", 1.0), instance("id2", 0.0, split="valid"), instance("id3", None)]
     path = write("run/per_instance_stats.json", both)
-    with pytest.raises(
-        ValueError, match=r"'exact_match' in the splits \['test', 'valid'\]: .*split="
-    ):
+    assert table(path).select("question", "category").rows() == [("id1", 1.0), ("id3", None)]
+    assert table(path, split="valid").select("question", "category").rows() == [("id2", 0.0)]
+    path = write("run/per_instance_stats.json", [instance("id2", 0.0, split="valid")])
+    assert table(path)["category"].to_list() == [0.0]
+
+
+def test_splits_of_other_names_must_be_named(table, write):
+    path = write("run/per_instance_stats.json", [instance("id1", 1.0, split="dev")])
+    assert table(path)["category"].to_list() == [1.0]
+    both = [instance("id1", 1.0, split="dev"), instance("id2", 0.0, split="train")]
+    path = write("run/per_instance_stats.json", both)
+    with pytest.raises(ValueError, match=r"in the splits \['dev', 'train'\]: name one with split="):
         table(path)
-    assert table(path, split="valid")["category"].to_list() == [None, 0.0]
+
+
+@pytest.fixture
+def scenarios(write):
+    """A folder with the runs of two scenarios, which have different stats."""
+    f1 = [{**instance("id1", None), "stats": [stat("f1_score", 0.25)]}]
+    write("runs/narrative_qa:model=m/per_instance_stats.json", f1)
+    both = [instance("id1", 1.0), instance("id2", 0.0, split="valid")]
+    return write("runs/mmlu:subject=law,model=m/per_instance_stats.json", both).parents[1]
+
+
+def test_metric_and_split_may_differ_by_scenario(table, scenarios):
+    of = {"metric": {"narrative_qa": "f1_score"}}
+    assert dict(table(scenarios, **of).select("benchmark", "category").rows()) == {
+        "mmlu:subject=law": 1.0,
+        "narrative_qa": 0.25,
+    }
+    split = {"mmlu:subject=law": "valid"}
+    assert table(scenarios, **of, split=split)["category"].to_list() == [0.0, 0.25]
+
+
+def test_a_dict_with_an_unknown_scenario_is_refused(table, scenarios):
+    of = {"narrative_qa": "f1_score", "mmlo": "exact_match"}
+    with pytest.raises(ValueError, match=r"metric= names \['mmlo'\].*\['mmlu', 'narrative_qa'\]"):
+        table(scenarios, metric=of)
+
+
+def test_the_specification_has_the_name_of_the_run(table, write):
+    path = write("mmlu-subject=law,model=m/per_instance_stats.json", [instance("id1", 1.0)])
+    assert table(path)["benchmark"].item() == "mmlu-subject=law"
+    spec = {"name": "mmlu:subject=law,model=m", "adapter_spec": {"model": "m"}}
+    write("mmlu-subject=law,model=m/run_spec.json", spec)
+    assert table(path)["benchmark"].item() == "mmlu:subject=law"
 
 
 def test_a_threshold_makes_fractions_a_success(table, write):

@@ -190,3 +190,21 @@ def test_verifiers_traces():
     assert report.select("dropped", "unscored").row(0) == (2, 1)
     passed = [(question, float(total >= 0.5)) for question, total in outcomes]
     assert estimate(report) == pytest.approx(average(passed))
+
+
+def test_helm_gives_the_numbers_of_its_stats():
+    runs = [json.loads(f.read_text(encoding="utf-8")) for f in LOGS.rglob("helm/*/run_spec.json")]
+    told = {}
+    for file in LOGS.rglob("helm/*/stats.json"):
+        names = [
+            (s["name"]["name"], s["name"].get("split"), s.get("mean"))
+            for s in json.loads(file.read_text(encoding="utf-8"))
+        ]
+        by_split = {split: value for name, split, value in names if name == "exact_match"}
+        told[file.parent.name.split("-")[0]] = by_split.get("test", by_split["valid"])
+    report = ps.logs.helm(LOGS / "helm").avg()
+    found = {
+        name.split(":")[0]: value for name, value in report.select("benchmark", "estimate").rows()
+    }
+    assert found == pytest.approx(told)
+    assert len(told) == len(runs) == 3
