@@ -45,12 +45,14 @@ if TYPE_CHECKING:
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
+    from polars_scorio.logs.log_warning import LogWarning
     from polars_scorio.reporting.prior_warning import PriorWarning
 
     __version__: str
 
 __all__ = [
     "ClusterWarning",
+    "LogWarning",
     "Metric",
     "PriorWarning",
     "Scorio",
@@ -93,6 +95,7 @@ __all__ = [
 # Rooms that most programs never enter, with what stands in them: importing all of them as well
 # would take twice as long.
 _LATER = {
+    "LogWarning": "logs.log_warning",
     "PriorWarning": "reporting.prior_warning",
     "detectable": "decisions.detectable",
     "from_array": "logs.arrays",

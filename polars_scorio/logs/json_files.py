@@ -153,6 +153,15 @@ def describe_content(content: object) -> str:
     return f"a list of {len(content)}" if isinstance(content, list) else repr(content)
 
 
+def json_text(value: object) -> str:
+    """A value as JSON, the same text for objects whose keys are in another order.
+
+    >>> json_text({"b": [1, "é"], "a": None})
+    '{"a": null, "b": [1, "é"]}'
+    """
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
 def model_table(
     runs: Mapping[Path, list[Row]],
     models: Mapping[Path, str],

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, model_table, rows_by_file, unexpected_content
+from polars_scorio.logs.json_files import (
+    Row,
+    json_text,
+    model_table,
+    rows_by_file,
+    unexpected_content,
+)
+from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 
@@ -22,6 +31,9 @@ _COLUMNS = {
     "trial": pl.Int64,
     "category": pl.Boolean,
 }
+# For each question the lists of its runs, by name: answers, verdicts, ...
+Details: TypeAlias = "list[dict[str, Any]]"
+_GOLD = "answer", "gold", "references"  # names of the right answer
 _VERDICTS = "correct", "is_correct", "cascade_correct"
 
 
@@ -35,6 +47,10 @@ def opencompass(
     outcome is null where the answer of a run was not judged. Columns: model, benchmark (which is
     `by`), question, trial, category.
 
+    With n > 1, AISBench files runs of several questions under one: the right answers of an entry
+    differ. If every M-th run of the file (of M questions) has one right answer, the runs are
+    regrouped so, with a warning. The numbers that AISBench prints of such a file are wrong.
+
     Parameters
     ----------
     model
@@ -43,7 +59,7 @@ def opencompass(
     Raises
     ------
     ValueError
-        If it has no details.
+        If it has no details, or right answers differ within a question in another way.
 
     Examples
     --------
@@ -64,13 +80,68 @@ def _run_rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - J
         return None
     details = results["details"]
     plain = isinstance(details, dict)
-    named = details.items() if plain else enumerate(details)
+    named = (
+        {name: entry for name, entry in details.items() if isinstance(entry, dict)}  # not "type"
+        if plain
+        else dict(enumerate(_regrouped_details(file, details)))
+    )
     return [
         (file.stem, str(question.get("example_abbr", name)), trial, verdict)
-        for name, question in named
-        if isinstance(question, dict)  # beside the questions, a dict has their "type"
+        for name, question in named.items()
         for trial, verdict in enumerate(_question_verdicts(question, plain=plain))
     ]
+
+
+def _regrouped_details(file: Path, details: Details) -> Details:
+    """The runs of each question, where AISBench has filed them under other questions.
+
+    It repeats each question n times in a row, and zips that with details that stand in another
+    order: run r of question i is at place i + r M of the whole list.
+    """
+    mixed = [entry for entry in details if len(_right_answers(entry)) > 1]
+    if not mixed:
+        return details
+    runs = {len(value) for entry in details for value in _run_lists(entry).values()}
+    regrouped = _every_mth_run(details) if len(runs) == 1 else details
+    first = mixed[0].get("example_abbr")
+    if any(len(_right_answers(entry)) > 1 for entry in regrouped):
+        found = (
+            f"runs of several questions under one: the right answers of {first!r} differ, "
+            f"{sorted(_right_answers(mixed[0]))}"
+        )
+        raise unexpected_content(file, _EXPECTED, found)
+    warn_of_log(
+        f"{file}: {len(mixed)} of {len(details)} questions hold runs of other questions (the right "
+        f"answers of {first!r} differ). They are regrouped: every {len(details)}th run of the file "
+        "is of one question. What the tool printed of this file is wrong"
+    )
+    return regrouped
+
+
+def _every_mth_run(details: Details) -> Details:
+    """The runs at the places i, i + M, i + 2 M, ... of all lists as one, for each question i."""
+    number = len(details)
+    flat = {
+        name: [*chain.from_iterable(entry[name] for entry in details)]
+        for name in _run_lists(details[0])
+    }
+    return [
+        {**entry, **{name: runs[place::number] for name, runs in flat.items()}}
+        for place, entry in enumerate(details)
+    ]
+
+
+def _run_lists(entry: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The fields of a question that have a value for each of its runs."""
+    return {name: value for name, value in entry.items() if isinstance(value, list)}
+
+
+def _right_answers(entry: Mapping[str, Any]) -> set[str]:
+    """The right answers of the runs of a question, of which there should be one."""
+    fields = _run_lists(entry)
+    runs = max(map(len, fields.values()), default=0)
+    given = [fields[name] for name in _GOLD if len(fields.get(name, ())) == runs]
+    return {json_text(answer) for answers in given for answer in answers}
 
 
 def _question_verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, rows_by_file, rows_table
+from polars_scorio.logs.json_files import Row, json_text, rows_by_file, rows_table
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
@@ -112,7 +111,7 @@ def _is_unjudged(outcome: dict[str, Any]) -> bool:
 
 def _question_names(tests: list[dict[str, Any]]) -> list[str]:
     """A name for each test: repetitions share it, different tests do not."""
-    identities = [(_test_name(test), _json_text(test.get("assert"))) for test in tests]
+    identities = [(_test_name(test), json_text(test.get("assert"))) for test in tests]
     place: dict[tuple[str, str], int] = {}
     seen: Counter[str] = Counter()
     for name, assertions in dict.fromkeys(identities):
@@ -125,8 +124,4 @@ def _question_names(tests: list[dict[str, Any]]) -> list[str]:
 
 
 def _test_name(test: dict[str, Any]) -> str:
-    return " ".join(filter(None, [test.get("description"), _json_text(test.get("vars") or {})]))
-
-
-def _json_text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return " ".join(filter(None, [test.get("description"), json_text(test.get("vars") or {})]))

@@ -77,3 +77,45 @@ def test_the_report_says_what_became_of_lost_verdicts(results, reader, summary):
 def test_predictions_beside_the_results_are_passed_over(results, table, write):
     write("predictions/ada-7b/aime2025.json", {"0": {"prediction": "2", "gold": "2"}})
     assert table(results.parents[2])["model"].unique().to_list() == ["ada-7b"]
+
+
+def filed(flat, runs):
+    """Runs of a file in the order of AISBench's evaluator: a list cut into questions."""
+    entries = [flat[start : start + runs] for start in range(0, len(flat), runs)]
+    return [
+        {
+            "example_abbr": f"s_{place}",
+            "pred": [answer if correct else "X" for answer, correct in entry],
+            "answer": [answer for answer, _ in entry],
+            "correct": [correct for _, correct in entry],
+        }
+        for place, entry in enumerate(entries)
+    ]
+
+
+# The right answers of four questions; two of them are always solved, two never.
+SHIFTED = [("A", True), ("B", True), ("C", False), ("D", False)] * 3
+
+
+def test_runs_under_other_questions_are_regrouped(reader, write):
+    path = write("m/toy.json", {"pass@3": 100.0, "details": filed(SHIFTED, 3)})
+    said = r"toy\.json: 4 of 4 questions .* of 's_0' differ.* every 4th run"
+    with pytest.warns(ps.LogWarning, match=said):
+        log = reader(path)
+    assert log.frame["question"].to_list() == [f"s_{i}" for i in range(4) for _ in range(3)]
+    assert log.frame["category"].to_list() == [True] * 6 + [False] * 6
+    report = log.report(ps.pass_at_k(3), ps.pass_hat_k(3))
+    assert report["estimate"].to_list() == [0.5, 0.5]
+
+
+def test_runs_that_no_order_explains_are_refused(table, write):
+    flat = [*SHIFTED[1:3], *SHIFTED[:1], *SHIFTED[3:]]
+    path = write("m/toy.json", {"details": filed(flat, 3)})
+    with pytest.raises(
+        ValueError, match=r"the right answers of 's_0' differ, \['\"A\"', .*'\"C\"'\]"
+    ):
+        table(path)
+    lost = filed(SHIFTED, 3)
+    del lost[1]["pred"][0], lost[1]["answer"][0], lost[1]["correct"][0]
+    with pytest.raises(ValueError, match="runs of several questions under one"):
+        table(write("m/toy.json", {"details": lost}))

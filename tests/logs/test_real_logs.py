@@ -208,3 +208,11 @@ def test_helm_gives_the_numbers_of_its_stats():
     }
     assert found == pytest.approx(told)
     assert len(told) == len(runs) == 3
+
+
+def test_aisbench_with_runs_under_other_questions():
+    file = LOGS / "aisbench" / "results" / "m" / "toy.json"
+    with pytest.warns(ps.LogWarning, match="4 of 4 questions hold runs of other questions"):
+        log = ps.logs.opencompass(file)
+    # The truth of the run: two questions always right, two never.
+    assert log.report(ps.pass_at_k(3), ps.pass_hat_k(3))["estimate"].to_list() == [0.5, 0.5]

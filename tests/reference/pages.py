@@ -98,7 +98,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "scorio"),
                 *methods("df.scorio", ps.Scorio),
                 *methods("df.scorio", Accessor),
-                *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning"),
+                *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
             ),
         ),
         Page(
