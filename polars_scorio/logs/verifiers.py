@@ -18,16 +18,17 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_EXPECTED = "results.jsonl of verifiers, with example_id and reward"
+_EXPECTED = "results.jsonl of verifiers, with example_id (or id) and reward"
 _TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
-_SIDE = "metadata.json of verifiers, with model and env_id"
-_SCHEMA = {"example_id": pl.String, "reward": pl.Float64, "error": pl.String}
+_SIDE = "metadata.json of verifiers, with model and env_id (or env)"
+_SCHEMA = {"reward": pl.Float64, "error": pl.String}
 _COLUMNS = {
     "benchmark": pl.String,
     "question": pl.String,
@@ -42,7 +43,7 @@ def verifiers(
     paths: Paths,
     *,
     model: str | None = None,
-    threshold: float | None = 0.5,
+    threshold: float | None = None,
     agent: str = "agent",
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
@@ -58,8 +59,8 @@ def verifiers(
     model
         Default: that of the metadata.json beside the results; of traces.jsonl, what the agent
         played with, and where the traces do not say it, the folder after `--`.
-    threshold : float, optional
-        A reward from here on is a success, as in verifiers. With None the category is the reward.
+    threshold
+        Default: the category is the reward; a warning says if some are neither 0 nor 1.
     agent : str
         The agent whose rewards count, if several took part in an episode.
 
@@ -71,7 +72,7 @@ def verifiers(
     Examples
     --------
     >>> import polars_scorio as ps
-    >>> ps.logs.verifiers("outputs/evals").pass_at_k([1, 4])  # doctest: +SKIP
+    >>> ps.logs.verifiers("outputs/evals", threshold=1).pass_at_k([1, 4])  # doctest: +SKIP
     """
     files = [*find_files(paths, "results.jsonl", "traces.jsonl")]
     traces = [file for file in files if "traces" in file.name]
@@ -82,15 +83,36 @@ def verifiers(
         log, trial = _episode_frame(traces, model, agent), "trial"
     else:
         log, trial = _scan_runs(files, model), None
-    frame = log.with_columns(category=reward_outcome(threshold))
-    return log_accessor(frame, roles, by="benchmark", trial=trial)
+    outcome = reward_outcome(threshold)
+    if threshold is None and not roles.keys() & {"levels", "success"}:
+        outcome = _watched_rewards(outcome)
+    return log_accessor(log.with_columns(category=outcome), roles, by="benchmark", trial=trial)
+
+
+def _watched_rewards(reward: pl.Expr) -> pl.Expr:
+    """The rewards; their collection warns once if some are neither 0 nor 1."""
+    warned: list[bool] = []
+
+    def watch(rewards: pl.Series) -> pl.Series:
+        if not warned and not rewards.drop_nulls().is_in([0.0, 1.0]).all():
+            warned.append(True)
+            warn_of_log(
+                "some rewards of verifiers are neither 0 nor 1: the category is the reward itself. "
+                "With threshold= a reward from there on is a success; levels= lists all rewards"
+            )
+        return rewards
+
+    return reward.map_batches(watch, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
     chosen = model_names({file: file.parent for file in files}, model) if model else {}
     runs = []
     for file in files:
-        first_line(file, _EXPECTED, ("example_id", "reward"))
+        head = first_line(file, _EXPECTED, ("reward",))
+        question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
+        if question not in head:
+            raise unexpected_content(file, _EXPECTED, f"lines without 'example_id': {sorted(head)}")
         side = file.with_name("metadata.json")
         if not side.exists():
             raise FileNotFoundError(
@@ -99,21 +121,21 @@ def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
             )
         with errors_name_file(side, _SIDE):
             run = read_json(side, _SIDE)
-            keys = chosen.get(file, run["model"]), run["env_id"]
-        runs.append(_scan_results(file, *keys))
+            keys = chosen.get(file, run["model"]), run["env" if "env" in run else "env_id"]
+        runs.append(_scan_results(file, question, *keys))
     return pl.concat(runs)
 
 
-def _scan_results(file: Path, model: str, environment: str) -> pl.LazyFrame:
+def _scan_results(file: Path, question: str, model: str, environment: str) -> pl.LazyFrame:
     columns = {
         "model": pl.lit(model),
         "benchmark": pl.lit(environment),
-        "question": pl.col("example_id"),
+        "question": pl.col(question),
         # A rollout that failed has the reward 0, which is none.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         "error": pl.col("error"),
     }
-    return scan_lines(file, _EXPECTED, _SCHEMA, columns)
+    return scan_lines(file, _EXPECTED, {question: pl.String, **_SCHEMA}, columns)
 
 
 def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:

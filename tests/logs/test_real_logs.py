@@ -161,7 +161,7 @@ def test_harbor():
 def test_verifiers():
     (file,) = (LOGS / "verifiers").rglob("results.jsonl")
     passed = [(line["example_id"], float(line["reward"] >= 0.5)) for line in lines(file)]
-    report = ps.logs.verifiers(LOGS / "verifiers").avg().collect()
+    report = ps.logs.verifiers(LOGS / "verifiers", threshold=0.5).avg().collect()
     assert report.select("model", "benchmark", "trials").row(0) == (
         "mock/model",
         "toy",
@@ -179,14 +179,15 @@ def test_verifiers_traces():
         if episode["ok"] and None not in rewards:
             total = sum(reward["score"] * reward["weight"] for reward in rewards)
             outcomes.append((str(episode["task"]["data"]["idx"]), total))
-    log = ps.logs.verifiers(file, threshold=None).frame.collect()
+    with pytest.warns(ps.LogWarning, match="neither 0 nor 1"):
+        log = ps.logs.verifiers(file).frame.collect()
     assert log.drop_nulls("category").height == len(outcomes) == log.height - 2
     expected = [pytest.approx(total) for _, total in outcomes]
     assert log.drop_nulls("category")["category"].to_list() == expected
     # Question 5 has one episode, which was not scored: no outcome at all.
     with pytest.raises(ValueError, match="question='5'"):
-        ps.logs.verifiers(file, missing="drop").avg().collect()
-    report = ps.logs.verifiers(file, missing="drop", unscored="drop").avg().collect()
+        ps.logs.verifiers(file, threshold=0.5, missing="drop").avg().collect()
+    report = ps.logs.verifiers(file, threshold=0.5, missing="drop", unscored="drop").avg().collect()
     assert report.select("dropped", "unscored").row(0) == (2, 1)
     passed = [(question, float(total >= 0.5)) for question, total in outcomes]
     assert estimate(report) == pytest.approx(average(passed))
@@ -216,3 +217,13 @@ def test_aisbench_with_runs_under_other_questions():
         log = ps.logs.opencompass(file)
     # The truth of the run: two questions always right, two never.
     assert log.report(ps.pass_at_k(3), ps.pass_hat_k(3))["estimate"].to_list() == [0.5, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore:some rewards of verifiers:polars_scorio.LogWarning")
+def test_verifiers_with_graded_rewards_of_all_versions():
+    runs = [*LOGS.rglob("verifiers_graded/**/results.jsonl")]
+    assert len(runs) == 7
+    for file in runs:
+        rewards = [line["reward"] for line in lines(file)]
+        log = ps.logs.verifiers(file).frame.collect()
+        assert log["category"].to_list() == pytest.approx(rewards)

@@ -41,24 +41,49 @@ def results(write):
 
 def test_a_rollout_with_an_error_has_no_outcome(reader, table, results):
     assert isinstance(reader(results).frame, pl.LazyFrame)
-    log = table(results)
+    log = table(results, threshold=0.5)
     assert log.row(0) == ("org/ada", "gsm8k", "0", 1.0, None, True)
     assert log["category"].to_list() == [True, True, False, False, True, None]
     assert log["error"].null_count() == 5
     assert "TimeoutError" in log["error"][5]
 
 
-def test_without_a_threshold_the_category_is_the_reward(table, results):
-    log = table(results, threshold=None)
+def test_without_a_threshold_the_category_is_the_reward(reader, results):
+    frame = reader(results).frame
+    with pytest.warns(ps.LogWarning, match="neither 0 nor 1: the category is the reward") as caught:
+        log = frame.collect()
+    assert len(caught) == 1
     assert log["category"].to_list() == [1.0, 0.5, 0.4, 0.0, 1.0, None]
+
+
+def test_levels_say_that_rewards_are_no_outcomes(table, results):
+    log = table(results, levels=[0, 0.4, 0.5, 1])
+    assert log["category"].to_list() == [1.0, 0.5, 0.4, 0.0, 1.0, None]
+
+
+def test_rewards_of_0_and_1_are_outcomes_without_a_warning(results, summary, write):
+    write("outputs/evals/gsm8k--ada/3f0e/results.jsonl", rollout(0, 1.0), rollout(1, 0.0))
+    assert summary(ps.avg(), results) == [(2, 0, 0.5)]
+
+
+def test_files_before_0_1_8_have_other_names(table, results, write):
+    folder = "outputs/evals/gsm8k--ada/3f0e"
+    old = {"id": 3, **rollout(0, 1.0)}
+    del old["example_id"], old["error"]
+    write(f"{folder}/metadata.json", {"env": "gsm8k", "model": "ada"})
+    write(f"{folder}/results.jsonl", old)
+    assert table(results).row(0) == ("ada", "gsm8k", "3", 1.0, None, 1.0)
+    write(f"{folder}/results.jsonl", {"reward": 1.0})
+    with pytest.raises(ValueError, match=r"results\.jsonl: expected .*lines without 'example_id'"):
+        table(results)
 
 
 def test_the_report_says_what_became_of_the_error(results, reader, summary):
     folder = results.parents[4]
     with pytest.raises(ValueError, match="benchmark='gsm8k', model='org/ada', question='2'"):
-        reader(folder).avg().collect()
-    assert summary(ps.avg(), folder, missing="drop") == [(5, 1, 0.667)]
-    assert summary(ps.avg(), folder, missing=0) == [(6, 0, 0.5)]
+        reader(folder, threshold=0.5).avg().collect()
+    assert summary(ps.avg(), folder, threshold=0.5, missing="drop") == [(5, 1, 0.667)]
+    assert summary(ps.avg(), folder, threshold=0.5, missing=0) == [(6, 0, 0.5)]
 
 
 def test_the_side_file_is_needed(results, table):

@@ -54,16 +54,17 @@ def traces(write):
 
 
 def test_an_episode_that_failed_or_was_not_scored_has_no_outcome(table, traces):
-    log = table(traces)
+    log = table(traces, threshold=0.5)
     assert log.row(0) == ("ada", "gsm8k", "0", "0-0", 1.0, None, True)
     assert log["category"].to_list() == [True, True, False, None, None, None, True]
     assert log["error"].to_list()[3:] == [None, "TimeoutError", "SandboxError", None]
 
 
 def test_without_a_threshold_the_category_is_the_weighted_reward(table, traces):
-    log = table(traces, threshold=None)
+    with pytest.warns(ps.LogWarning, match="neither 0 nor 1"):
+        log = table(traces)
     assert log["category"].to_list() == [1.0, 0.525, 0.25, None, None, None, 1.25]
-    assert table(traces, threshold=None, agent="judge")["category"].to_list()[:2] == [None, 0.0]
+    assert table(traces, agent="judge")["category"].to_list()[:2] == [None, 0.0]
 
 
 def test_a_task_without_index_goes_by_its_key(table, write):
@@ -90,17 +91,17 @@ def test_the_traces_know_the_model_and_what_went_wrong(table, write):
 
 def test_an_episode_that_is_read_twice_is_found(reader, traces, write):
     write("outputs/gsm8k--ada/copy/traces.jsonl", episode(0, 0, trace(correct=1.0)))
-    log = reader(traces.parents[1], missing="drop")
+    log = reader(traces.parents[1], threshold=0.5, missing="drop")
     with pytest.raises(ValueError, match="1 question has the same trial twice"):
         log.avg().collect()
 
 
 def test_the_report_says_what_became_of_the_errors(traces, reader, summary):
     with pytest.raises(ValueError, match="2 questions have a missing category"):
-        reader(traces).avg().collect()
+        reader(traces, threshold=0.5).avg().collect()
     # (1 + 0 + 1) / 3, and (1 + 0 + 1/3) / 3 with what is missing as failures.
-    assert summary(ps.avg(), traces, missing="drop") == [(4, 3, 0.667)]
-    assert summary(ps.avg(), traces, missing=0) == [(7, 0, 0.444)]
+    assert summary(ps.avg(), traces, threshold=0.5, missing="drop") == [(4, 3, 0.667)]
+    assert summary(ps.avg(), traces, threshold=0.5, missing=0) == [(7, 0, 0.444)]
 
 
 def test_a_reward_that_was_not_computed_leaves_no_outcome(table, write):
