@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import Row, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
@@ -51,7 +52,7 @@ def evalplus(
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
     runs = rows_by_file(paths, ("*eval_results.json",), _EXPECTED, _program_rows)
-    models = model_names({file: _model_place(file) for file in runs}, model, alone=True)
+    models = model_names({file: _model_place(plain_path(file)) for file in runs}, model, alone=True)
     # Without the null check a run with --base-only would be wrong where base fails, else missing.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
@@ -103,7 +104,7 @@ def helm(
 
 def _run_spec(file: Path) -> dict[str, Any]:
     """The specification beside the stats of a run; empty if there is none."""
-    side = file.with_name("run_spec.json")
+    side = side_file(file, "run_spec.json")
     with errors_name_file(side, _SIDE):
         return dict(read_json(side, _SIDE)) if side.exists() else {}
 

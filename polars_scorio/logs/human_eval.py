@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
@@ -44,7 +45,9 @@ def human_eval(
     files = [*find_files(paths, "*_results.jsonl")]
     for file in files:
         first_line(file, _EXPECTED, _SCHEMA)
-    models = model_names({file: _samples_place(file) for file in files}, model, alone=True)
+    models = model_names(
+        {file: _samples_place(plain_path(file)) for file in files}, model, alone=True
+    )
     programs = pl.concat([_scan_programs(file, models[file]) for file in files])
     return log_accessor(programs, roles, trial=None)
 

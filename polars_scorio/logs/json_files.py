@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars.exceptions import PolarsError
 
+from polars_scorio.logs.compressed_files import DAMAGE, compression_of, open_plain
 from polars_scorio.logs.paths import Paths, find_files
 
 Row: TypeAlias = "tuple[object, ...]"
@@ -53,13 +54,27 @@ def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: AN
 
 def read_json(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
     """The content of a JSON file."""
-    return parse_json(file, file.read_bytes(), expected)
+    with damage_names_file(file, expected), open_plain(file) as source:
+        text = source.read()
+    return parse_json(file, text, expected)
+
+
+@contextmanager
+def damage_names_file(file: Path, expected: str) -> Iterator[None]:
+    """Turn errors of decompressing a file into one that says what was expected of it."""
+    try:
+        yield
+    except DAMAGE as error:
+        if (compression := compression_of(file)) is None:
+            raise
+        found = f"no whole {compression} file ({error})"
+        raise unexpected_content(file, expected, found) from error
 
 
 def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers and objects of a file of JSON lines, one at a time."""
     number = 0
-    with file.open("rb") as lines:
+    with damage_names_file(file, expected), open_plain(file) as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, parse_line(file, f"line {number}", line, expected)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -15,7 +13,13 @@ from polars.datatypes import DataType, DataTypeClass
 from polars.exceptions import PolarsError
 from polars.io.plugins import register_io_source
 
-from polars_scorio.logs.json_files import first_sentence, parse_line, unexpected_content
+from polars_scorio.logs.compressed_files import compression_of, open_plain
+from polars_scorio.logs.json_files import (
+    damage_names_file,
+    first_sentence,
+    parse_line,
+    unexpected_content,
+)
 
 Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
 Source: TypeAlias = "Path | io.BytesIO"
@@ -32,7 +36,8 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     ValueError
         If the file is empty, lacks a field in its first line, or breaks off in its last line.
     """
-    first, last = _gzip_end_lines(file, expected) if file.suffix == ".gz" else _end_lines(file)
+    packed = compression_of(file) is not None
+    first, last = _packed_end_lines(file, expected) if packed else _end_lines(file)
     if not first:
         raise unexpected_content(file, expected, "an empty file")
     record = parse_line(file, "line 1", first, expected)
@@ -49,16 +54,13 @@ def _end_lines(file: Path) -> tuple[bytes, bytes]:
     return first, _last_line(file) if first else b""
 
 
-def _gzip_end_lines(file: Path, expected: str) -> tuple[bytes, bytes]:
-    """First and last line of a gzip file, which is read to its end to see that it is whole."""
+def _packed_end_lines(file: Path, expected: str) -> tuple[bytes, bytes]:
+    """First and last line of a compressed file; reading it to its end shows that it is whole."""
     first = last = b""
-    try:
-        with gzip.open(file) as lines:
-            for line in lines:
-                if line.strip():
-                    first, last = first or line, line
-    except (EOFError, OSError, zlib.error) as error:
-        raise unexpected_content(file, expected, f"no whole gzip file ({error})") from error
+    with damage_names_file(file, expected), open_plain(file) as lines:
+        for line in lines:
+            if line.strip():
+                first, last = first or line, line
     return first, last
 
 
@@ -123,7 +125,7 @@ def scan_lines(
 
 def refuse_broken_line(file: Path, expected: str, scan: Scan) -> None:
     """Refuse the first line that cannot be read."""
-    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
+    with open_plain(file) as lines:
         numbered = enumerate(lines, 1)
         while block := [*islice(numbered, _BLOCK_LINES)]:
             # A block is read at once: line by line takes fifty times longer.

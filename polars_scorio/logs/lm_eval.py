@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
+from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
 from polars_scorio.logs.json_lines import first_line, scan_lines, text_number
 from polars_scorio.logs.paths import Paths, find_files, model_names
@@ -81,14 +82,14 @@ def lm_eval(
 
 def _task_and_date(file: Path) -> tuple[str, str]:
     """Task and date of a file."""
-    found = _NAME.search(file.name)
+    found = _NAME.search(plain_path(file).name)
     if found is None:
         raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
     return found["task"], found["run"]
 
 
 def _side_file_model(file: Path) -> str | None:
-    side = file.with_name(f"results_{_task_and_date(file)[1]}.json")
+    side = side_file(file, f"results_{_task_and_date(file)[1]}.json")
     if not side.exists():
         return None
     with errors_name_file(side, _SIDE):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     Row,
     json_text,
@@ -86,7 +87,7 @@ def _run_rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - J
         else dict(enumerate(_regrouped_details(file, details)))
     )
     return [
-        (file.stem, str(question.get("example_abbr", name)), trial, verdict)
+        (plain_path(file).stem, str(question.get("example_abbr", name)), trial, verdict)
         for name, question in named.items()
         for trial, verdict in enumerate(_question_verdicts(question, plain=plain))
     ]

@@ -6,10 +6,12 @@ import glob
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from os import PathLike
+from os import PathLike, fspath
 from os.path import abspath
 from pathlib import Path
 from typing import TypeAlias
+
+from polars_scorio.logs.compressed_files import plain_path
 
 Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
@@ -22,7 +24,7 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     paths : str, path or iterable of them
         Files, folders (searched at any depth), or globs such as ``runs/*/results.json``.
     *patterns : str
-        Glob patterns of the tool's file names.
+        Glob patterns of the tool's file names; compressed files (.gz, .zst) match them too.
 
     Returns
     -------
@@ -34,8 +36,16 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     ------
     FileNotFoundError
         If a path does not exist, or nothing is found.
+    ValueError
+        If a path is remote, such as ``s3://bucket/log.json``.
     """
-    several = [paths] if isinstance(paths, str | PathLike) else [*paths]
+    several = given_paths(paths)
+    for path in several:
+        if is_remote(path):
+            raise ValueError(
+                f"{path} is not on this machine: download it, and pass the file or folder; readers "
+                "of tools open local files"
+            )
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
         for file, named in sorted(_path_files(Path(path).expanduser(), patterns)):
@@ -49,10 +59,27 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     return dict(sorted(found.values()))
 
 
+def given_paths(paths: Paths) -> list[str | PathLike[str]]:
+    """The paths as a list, be it one or several; a local URL is a path."""
+    several = [paths] if isinstance(paths, str | PathLike) else [*paths]
+    return [path.removeprefix("file://") if isinstance(path, str) else path for path in several]
+
+
+def is_remote(path: str | PathLike[str]) -> bool:
+    """Whether a path is that of another machine.
+
+    >>> is_remote("s3://bucket/log.json"), is_remote("runs/log.json")
+    (True, False)
+    """
+    return re.match(r"[a-z][a-z0-9+.-]+://", fspath(path)) is not None
+
+
 def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
     if path.is_dir():
         for pattern in patterns:
-            yield from ((file, False) for file in path.rglob(pattern) if file.is_file())
+            for file in path.rglob(f"{pattern}*"):
+                if plain_path(file).match(pattern) and file.is_file():
+                    yield file, False
     elif path.exists():
         yield path, True
     else:

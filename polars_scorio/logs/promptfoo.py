@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import Row, json_text, rows_by_file, rows_table
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
@@ -76,7 +77,7 @@ def _outcome_rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401
         return None
     results = content["results"]
     outcomes = results if isinstance(results, list) else results["results"]
-    run = content.get("evalId") or file.stem
+    run = content.get("evalId") or plain_path(file).stem
     questions = _question_names([outcome.get("testCase", outcome) for outcome in outcomes])
     return [
         (

@@ -56,7 +56,7 @@ def scorio(
     >>> import polars_scorio as ps
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
-    files = [*find_files(paths, "*.jsonl", "*.jsonl.gz")]
+    files = [*find_files(paths, "*.jsonl")]
     for file in files:
         first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results"))
     lines = [

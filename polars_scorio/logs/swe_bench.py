@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import Row, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
@@ -54,7 +55,7 @@ def swe_bench(
 
 def _model_and_run(file: Path) -> tuple[str, str]:
     """Model and run of a file name; one without a dot is a model's only run."""
-    name, dot, run = file.stem.rpartition(".")
+    name, dot, run = plain_path(file).stem.rpartition(".")
     return (name, run) if dot else (run, "")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
@@ -56,7 +57,7 @@ def tau2_bench(
     >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     runs = rows_by_file(paths, ("*.json",), _EXPECTED, _simulation_rows)
-    models = model_names({file: file.with_suffix("") for file in runs}, model)
+    models = model_names({file: plain_path(file).with_suffix("") for file in runs}, model)
     if model is None:
         models = {
             file: f"{part[0][0]} / {part[0][1] or models[file]}" for file, part in runs.items()
@@ -96,7 +97,7 @@ def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
     if "simulations" in run:
         return list(run["simulations"])
     # The index in results.json has the rewards too, but a run that was stopped has no index.
-    parts = sorted((file.parent / "simulations").glob("*.json"))
+    parts = sorted((file.parent / "simulations").glob("*.json*"))
     simulations = []
     for part in parts:
         with errors_name_file(part, "a simulation of tau2-bench"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import Row, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
@@ -47,7 +48,9 @@ def tau_bench(
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     runs = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows)
-    models = model_names({file: file.with_suffix("") for file in runs}, model, alone=True)
+    models = model_names(
+        {file: plain_path(file).with_suffix("") for file in runs}, model, alone=True
+    )
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)

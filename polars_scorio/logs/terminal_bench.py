@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
@@ -62,7 +63,7 @@ def terminal_bench(
 
 def _agent_and_model(file: Path) -> str | None:
     """Agent and model, if the side file has both."""
-    side = file.with_name("run_metadata.json")
+    side = side_file(file, "run_metadata.json")
     if not side.exists():
         return None
     with errors_name_file(side, _SIDE):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
@@ -113,7 +114,7 @@ def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
         question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
         if question not in head:
             raise unexpected_content(file, _EXPECTED, f"lines without 'example_id': {sorted(head)}")
-        side = file.with_name("metadata.json")
+        side = side_file(file, "metadata.json")
         if not side.exists():
             raise FileNotFoundError(
                 f"{side} is missing, which names the model and the environment of {file.name}: "

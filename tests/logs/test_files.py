@@ -42,3 +42,12 @@ def test_files_that_cannot_be_one_log_are_refused(tmp_path):
         scan_files([str(tmp_path / "a.txt")])
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         scan_files([str(tmp_path / "b.parquet")])
+
+
+def test_what_polars_reads_from_elsewhere_is_left_to_polars(monkeypatch):
+    asked = []
+    monkeypatch.setattr(pl, "scan_ndjson", lambda urls: asked.append(urls) or LOG.lazy())
+    assert_frame_equal(scan_files("hf://datasets/a/b/log.jsonl.gz").collect(), LOG)
+    assert asked == [["hf://datasets/a/b/log.jsonl.gz"]]
+    with pytest.raises(ValueError, match=r"log\.txt is none of"):
+        scan_files("s3://bucket/log.txt")

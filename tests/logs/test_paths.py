@@ -51,6 +51,23 @@ def test_what_is_not_there_is_said(tmp_path):
         find_files([tmp_path], "a.json", "b.json")
 
 
+def test_paths_of_other_machines_are_refused():
+    with pytest.raises(ValueError, match=r"s3://bucket/log\.json is not on this machine: download"):
+        find_files("s3://bucket/log.json", "*.json")
+    with pytest.raises(ValueError, match=r"hf://datasets/a/b is not on this machine"):
+        find_files([Path(), "hf://datasets/a/b"], "*.json")
+
+
+def test_a_local_url_is_a_path(tmp_path):
+    file = touch(tmp_path / "run.json")
+    assert find_files(file.as_uri(), "*.json") == {file: True}
+
+
+def test_compressed_files_are_found(tmp_path):
+    packed, _ = touch(tmp_path / "a/run.json.gz"), touch(tmp_path / "a/run.jsonl.gz")
+    assert find_files(tmp_path, "*.json") == {packed: False}
+
+
 def test_a_name_is_the_last_part_of_a_place_and_as_many_folders_as_it_takes():
     places = ["/r/ada/x/samples", "/r/bob/x/samples", "/r/eve/other", "/q/x/samples"]
     found = model_names({Path(f"{place}.jsonl"): Path(place) for place in places})
