@@ -77,3 +77,31 @@ def test_an_error_of_the_query_is_not_blamed_on_the_file(lines):
 def test_numbers_are_read_from_what_tools_write():
     texts = pl.Series(["1", "0.5", "true", "false", "null", None])
     assert pl.select(text_number(texts)).to_series().to_list() == [1, 0.5, 1, 0, None, None]
+
+
+HALF = json.dumps({"task": "\ud800", "reward": 1.0})
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_half_of_a_surrogate_pair_is_refused_with_its_line(lines, compressed):
+    rows = lines.read_text().splitlines()
+    rows[2_999] = HALF
+    text = "\n".join(rows)
+    if compressed:
+        lines = lines.with_suffix(".jsonl.gz")
+        lines.write_bytes(gzip.compress(text.encode()))
+    else:
+        lines.write_text(text)
+    found = (
+        rf"{lines.name}: expected lines of ours, found half of a surrogate .* 'task' of line 3000"
+    )
+    with pytest.raises(ValueError, match=found):
+        scan(lines).group_by("question").len().collect()
+
+
+def test_characters_are_no_half_pairs(tmp_path):
+    path = tmp_path / "a.jsonl"
+    # NUL itself, and a smiley that JSON writes as a pair; half a pair where nothing is read.
+    tasks = [json.dumps({"task": task, "text": "\ud800"}) for task in ("\0", "\U0001f600")]
+    path.write_text("\n".join(tasks))
+    assert scan(path).collect()["question"].to_list() == ["\0", "\U0001f600"]
