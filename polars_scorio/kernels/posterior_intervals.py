@@ -73,6 +73,8 @@ def beta_interval(
     -------
     lo, hi : ndarray of float
         ``mu`` twice where sigma is 0. `normal_interval` where no Beta distribution is that wide.
+        The interval always holds `mu`: the mean of a skewed distribution lies outside its central
+        quantiles if the confidence is low, and then the nearer end is `mu`.
 
     Examples
     --------
@@ -98,6 +100,8 @@ def beta_interval(
     hi = np.where(
         beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail_chance(confidence)), hi
     )
+    inside = np.clip(mu, low, high)
+    lo, hi = np.minimum(lo, inside), np.maximum(hi, inside)
     known = ~np.isnan(mu + sigma)
     return np.where(lowest & known, low, lo), np.where(highest & known, high, hi)
 

@@ -126,10 +126,20 @@ def test_the_ends_leave_equal_tails_of_the_beta_distribution(a, b, confidence):
         below = mpmath.betainc(a, b, 0, lo, regularized=True)
         upto = mpmath.betainc(a, b, 0, hi, regularized=True)
     tail = (1 - confidence) / 2
+    assert lo <= mean <= hi
     # a and b come back from the moments with up to 1e-11 of error (1 / sd^2 - 1).
-    assert float(below) == pytest.approx(tail, rel=1e-6)
+    assert float(below) == pytest.approx(tail, rel=1e-6) or lo == mean
     # An end this close to 1 is rounded to the next double, which moves its tail.
-    assert float(upto) == pytest.approx(1 - tail, abs=1e-6 if hi < 1 - 1e-12 else 0.02)
+    close = pytest.approx(1 - tail, abs=1e-6 if hi < 1 - 1e-12 else 0.02)
+    assert float(upto) == close or hi == mean
+
+
+def test_the_interval_ends_at_the_mean_if_quantiles_leave_it_out():
+    # Half of a Beta(.1, 1) lies below 1e-3, three quarters below .0563; its mean is 1 / 11.
+    mean, sd = 1 / 11, sqrt(0.1 / 2.1) / 1.1
+    lo, hi = beta(mean, sd, 0.5)
+    assert (lo, hi) == (pytest.approx(0.25**10, rel=1e-6), mean)
+    assert beta(1 - mean, sd, 0.5)[0] == 1 - mean
 
 
 @law
