@@ -108,9 +108,15 @@ def variance_cap(
     if not price:
         return np.inf
     top = float(rate_variance.max())
-    reached = top * reached_mean(group.free, rate_variance / top, _ROOM) if top else 0.0
-    capped = reached < price and group.misfit > _MISFIT
-    return region_cap(group, rate_variance) if capped else np.inf
+    if not top:
+        return 0.0 if group.misfit > _MISFIT else np.inf
+    values, enough = rate_variance / top, price / top
+    needless = (
+        reached_mean(group.free, values, _ROOM, enough) >= enough
+        or group.misfit <= _MISFIT
+        or reached_mean(group.free, values, _ROOM, enough, thorough=True) >= enough
+    )
+    return np.inf if needless else region_cap(group, rate_variance)
 
 
 def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:

@@ -163,8 +163,9 @@ def log_dirichlet_at_mean(shape: Floats) -> Floats:
 
 
 def _stacked_risings(parts: Sequence[Risings]) -> Risings:
-    size = max(part.tail.size for part in parts)
-    tail = np.stack([np.pad(part.tail, (0, size - part.tail.size)) for part in parts])
+    tail = np.zeros((len(parts), max(part.tail.size for part in parts)))
+    for row, part in zip(tail, parts, strict=True):
+        row[: part.tail.size] = part.tail
     beyond, questions = (
         np.stack([getattr(part, name) for part in parts]) for name in ("beyond", "questions")
     )
@@ -172,9 +173,13 @@ def _stacked_risings(parts: Sequence[Risings]) -> Risings:
 
 
 def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
+    longest = int(lengths.max(initial=0))
+    if longest <= _EXACT + _STIRLING_COST:  # a sixth of the time of the general way
+        above = np.bincount(lengths, questions, longest + 1)[::-1].cumsum()[::-1]
+        none = np.empty(0)
+        return Risings(above[1:], none, none)
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
-    longest = int(values.max(initial=0))
     exact = longest if longest <= _EXACT + _STIRLING_COST * values.size else _EXACT
     above = np.append(sizes[::-1].cumsum()[::-1], 0.0)
     tail = above[np.searchsorted(values, np.arange(exact), side="right")]

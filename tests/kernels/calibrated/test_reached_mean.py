@@ -23,6 +23,9 @@ def test_the_mean_is_below_the_largest_and_above_that_of_the_fit(questions, n, p
     reached = reached_mean(free, values, ROOM)
     # Of these cases the least has a third of the way, most have more than two thirds.
     assert known + 0.3 * (largest - known) < reached <= largest
+    thorough = reached_mean(free, values, ROOM, thorough=True)
+    assert known + 0.7 * (largest - known) < thorough <= largest
+    assert known < reached_mean(free, values, ROOM, enough=known) <= reached
 
 
 def test_without_room_nothing_is_surely_within_it():
