@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import CELLS, slices
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
 from polars_scorio.kernels.calibrated.error_polynomials import elevate
 from polars_scorio.kernels.calibrated.free_fit import rates
@@ -23,6 +23,7 @@ from polars_scorio.kernels.calibrated.rate_quadrature import (
     rate_grid,
 )
 from polars_scorio.kernels.draws.chance_tables import binomial_chances
+from polars_scorio.kernels.pooling.population_fit import batched_rows
 
 # Above this degree polynomials are not worked out: their tables would exceed 70 MB.
 _MOST_DEGREE = 2048
@@ -67,32 +68,173 @@ def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
     weights : QuestionWeights
         The weights of its questions.
     """
-    smooth = np.zeros((len(group.grid.weight), len(metrics), 3))
-    free, square = np.zeros((len(metrics), 3)), np.zeros(len(metrics))
-    at_rate = np.zeros((len(metrics), group.free.weight.size))
-    for level in group.levels:
-        smooth += _node_moments(group, level, metrics, weights)
-        at_rates = rate_moments(group, level.n, metrics)
-        means, squares = _free_sums(group.free.posterior[level.rows], level, at_rates, weights)
-        free += means
-        square += squares
-        at_rate += weights.second[level.rows].sum() * at_rates[..., 2].T
-    # Rounding may leave less than nothing.
-    smooth, free = np.maximum(smooth, 0.0), np.maximum(free, 0.0)
-    weight = group.grid.weight
-    mean = np.tensordot(weight, smooth, 1)
-    spread = np.sqrt(weight @ (smooth[..., 2] - mean[:, 2]) ** 2)
-    (g, rest, v), (free_g, free_rest, free_v) = mean.T, free.T
-    at_rate = np.maximum(at_rate, 0.0)
-    return Moments(g, rest, v, spread, free_g, free_rest, free_v, np.sqrt(square), at_rate)
+    return moments_of_groups([group], metrics, [weights])[0]
 
 
-def rate_moments(group: Group, n: int, metrics: Sequence[CreditSum]) -> Floats:
-    """Credit, complement and variance at each rate of the free fit, shape (I, metrics, 3).
+def moments_of_groups(
+    groups: Sequence[Group], metrics: Sequence[CreditSum], weights: Sequence[QuestionWeights]
+) -> list[Moments]:
+    """Mean and variance of some metrics of each group, as `group_moments` has them.
+
+    Groups with the same states and as many nodes are worked out together: for 400 groups of 250
+    questions with 16 trials this takes a third of the time of a loop. A group has the same moments
+    to the last bit, whatever the others are.
+
+    Parameters
+    ----------
+    groups, metrics, weights
+        As for `group_moments`, with the weights of each group.
+    """
+    alike: dict[object, list[int]] = {}
+    for row, (group, own) in enumerate(zip(groups, weights, strict=True)):
+        states = group.n.tobytes(), group.c.tobytes()
+        key = (*states, group.grid.weight.size, group.free.weight.size, own.is_equal)
+        alike.setdefault(key, []).append(row)
+    moments: dict[int, Moments] = {}
+    for rows in alike.values():
+        first = groups[rows[0]]
+        cells = max(first.grid.weight.size * 3 * int(first.n.max()), first.free.likelihood.size)
+        for some in batched_rows(rows, max(CELLS // cells, 1)):
+            stack = GroupStack.of([groups[row] for row in some], [weights[row] for row in some])
+            moments.update(zip(some, stack.moments(metrics), strict=True))
+    return [moments[row] for row in range(len(groups))]
+
+
+class GroupStack(NamedTuple):
+    """Groups with the same states and as many nodes.
+
+    Attributes
+    ----------
+    levels : tuple of Level
+        The states by number of trials; `Level.questions` are those of the first group.
+    shape : ndarray of float, shape (G, J, 2)
+        Beta parameters of the smooth fits: of failure, of success.
+    weight : ndarray of float, shape (G, J)
+        Weights of the smooth fits.
+    posterior : ndarray of float, shape (G, S, I)
+        Posterior weights of the rates of the free fits.
+    first, second, fourth : ndarray of float, shape (G, S)
+        Powers of the weights of questions, as in `QuestionWeights`.
+    largest : ndarray of float, shape (G,)
+        The largest weight of a question of each group.
+    is_equal : bool
+        Whether all questions of a group weigh the same.
+    """
+
+    levels: tuple[Level, ...]
+    shape: Floats
+    weight: Floats
+    posterior: Floats
+    first: Floats
+    second: Floats
+    fourth: Floats
+    largest: Floats
+    is_equal: bool
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], weights: Sequence[QuestionWeights]) -> GroupStack:
+        """Stack some groups."""
+        shape, weight = (
+            np.stack([getattr(group.grid, name) for group in groups])
+            for name in ("shape", "weight")
+        )
+        posterior = np.stack([group.free.posterior for group in groups])
+        first, second, fourth = (
+            np.stack([getattr(own, name) for own in weights])
+            for name in ("first", "second", "fourth")
+        )
+        largest = np.array([own.largest for own in weights])
+        powers = first, second, fourth, largest
+        return cls(groups[0].levels, shape, weight, posterior, *powers, weights[0].is_equal)
+
+    def moments(self, metrics: Sequence[CreditSum]) -> list[Moments]:
+        """The moments of each group."""
+        groups, nodes = self.weight.shape
+        smooth = np.zeros((groups, nodes, len(metrics), 3))
+        free, square = np.zeros((groups, len(metrics), 3)), np.zeros((groups, len(metrics)))
+        size = self.posterior.shape[-1]
+        at_rate = np.zeros((groups, len(metrics), size))
+        for level in self.levels:
+            smooth += self._node_moments(level, metrics)
+            at_rates = rate_moments(size, level.n, metrics)
+            means, squares = self._free_sums(level, at_rates)
+            free += means
+            square += squares
+            noise = self.second.take(level.rows, axis=1).sum(axis=1)
+            at_rate += noise[:, None, None] * at_rates[..., 2].T
+        # Rounding may leave less than nothing.
+        smooth, free, at_rate = (np.maximum(each, 0.0) for each in (smooth, free, at_rate))
+        mean = (self.weight[:, None] @ smooth.reshape(groups, nodes, -1)).reshape(free.shape)
+        away = (smooth[..., 2] - mean[:, None, :, 2]) ** 2
+        spread = np.sqrt((self.weight[:, None] @ away)[:, 0])
+        parts = *np.moveaxis(mean, -1, 0), spread, *np.moveaxis(free, -1, 0), np.sqrt(square)
+        return [Moments(*group) for group in zip(*parts, at_rate, strict=True)]
+
+    def _node_moments(self, level: Level, metrics: Sequence[CreditSum]) -> Floats:
+        """Sums over the questions of a level of posterior means, shape (G, J, metrics, 3).
+
+        Of credit and complement, by the weights, and of variance, by their squares, under each
+        population of the smooth fit.
+        """
+        moments = self._weighted_node_sums(level, metrics, self.first.take(level.rows, axis=1))
+        if self.is_equal:
+            moments[..., 2] *= self.largest[:, None, None]
+        else:
+            squared = self._weighted_node_sums(level, metrics, self.second.take(level.rows, axis=1))
+            moments[..., 2] = squared[..., 2]
+        return moments
+
+    def _weighted_node_sums(
+        self, level: Level, metrics: Sequence[CreditSum], weight: Floats
+    ) -> Floats:
+        """Sums of posterior means of credit, complement and variance, by one weight of a state."""
+        n, shape = level.n, self.shape
+        moments = np.empty((*shape.shape[:2], len(metrics), 3))
+        exact = is_exact(metrics, n)
+        if exact.any():
+            stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
+            nodes = shape[..., 0], shape[..., 1]
+            further = further_successes(*nodes, n, level.c, weight, len(stack) - 1)
+            moments[:, :, exact] = (further @ stack).reshape(*shape.shape[:2], -1, 3)
+        if not exact.all():
+            some = [*compress(metrics, ~exact)]
+            for row, nodes_of_group in enumerate(shape):
+                grid = rate_grid(n + float(nodes_of_group.sum(axis=1).max()))
+                values = _summed_moments(grid.p, grid.q, n, some)
+                moments[row][:, ~exact] = posterior_sums(
+                    nodes_of_group, n, level.c, weight[row], grid, values
+                )
+        return moments
+
+    def _free_sums(self, level: Level, at_rates: Floats) -> tuple[Floats, Floats]:
+        """Sums over the questions of a level under the free fits: moments, squared distances.
+
+        The second is the variance of the summed variances: the rates of questions are independent.
+        """
+        size, metrics, _ = at_rates.shape
+        # An index in brackets may change the order in memory, and with it that of sums.
+        posterior, first, second, fourth = (
+            each.take(level.rows, axis=1)
+            for each in (self.posterior, self.first, self.second, self.fourth)
+        )
+        means = (posterior @ at_rates.reshape(size, -1)).reshape(*posterior.shape[:2], metrics, 3)
+        squares = np.zeros((len(posterior), metrics))
+        for block in slices(posterior.shape[1], size):
+            for metric in range(metrics):
+                away = at_rates[:, metric, 2] - means[:, block, metric, 2, None]
+                spread = (posterior[:, block] * away**2).sum(axis=-1)
+                squares[:, metric] += (fourth[:, block] * spread).sum(axis=1)
+        sums = np.einsum("gs,gsmi->gmi", first, means)
+        sums[..., 2] = np.einsum("gs,gsm->gm", second, means[..., 2])
+        return sums, squares
+
+
+def rate_moments(size: int, n: int, metrics: Sequence[CreditSum]) -> Floats:
+    """Credit, complement and variance at each of `size` rates, shape (I, metrics, 3).
 
     Groups with as many trials share the array: it is not to be written to.
     """
-    return _moments_at_rates(group.free.weight.size, n, tuple(metrics))
+    return _moments_at_rates(size, n, tuple(metrics))
 
 
 @lru_cache(maxsize=_SHARED)
@@ -107,43 +249,6 @@ def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floa
     if not exact.all():
         some = [*compress(metrics, ~exact)]
         moments[:, ~exact] = _summed_moments(*rates(size), n, some).transpose(2, 0, 1)
-    return moments
-
-
-def _node_moments(
-    group: Group, level: Level, metrics: Sequence[CreditSum], weights: QuestionWeights
-) -> Floats:
-    """Sums over the questions of a level of posterior means, shape (J, metrics, 3).
-
-    Of credit and complement, by the weights, and of variance, by their squares, under each
-    population of the smooth fit.
-    """
-    moments = _weighted_node_sums(group, level, metrics, weights.first[level.rows])
-    if weights.is_equal:
-        moments[..., 2] *= weights.largest
-    else:
-        squared = _weighted_node_sums(group, level, metrics, weights.second[level.rows])
-        moments[..., 2] = squared[..., 2]
-    return moments
-
-
-def _weighted_node_sums(
-    group: Group, level: Level, metrics: Sequence[CreditSum], weight: Floats
-) -> Floats:
-    """Sums of posterior means of credit, complement and variance, all by one weight of a state."""
-    n, shape = level.n, group.grid.shape
-    moments = np.empty((len(shape), len(metrics), 3))
-    exact = is_exact(metrics, n)
-    if exact.any():
-        stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
-        failures, successes = shape.T
-        further = further_successes(failures, successes, n, level.c, weight, len(stack) - 1)
-        moments[:, exact] = (further @ stack).reshape(len(shape), -1, 3)
-    if not exact.all():
-        grid = rate_grid(n + float(shape.sum(axis=1).max()))
-        some = [*compress(metrics, ~exact)]
-        values = _summed_moments(grid.p, grid.q, n, some)
-        moments[:, ~exact] = posterior_sums(shape, n, level.c, weight, grid, values)
     return moments
 
 
@@ -168,26 +273,6 @@ def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) 
         return np.stack([metric.estimates(n, c) for metric in metrics])
 
     return estimate_moments(n, p, q, estimates_of, smooth=2 * most <= n)
-
-
-def _free_sums(
-    posterior: Floats, level: Level, at_rates: Floats, weights: QuestionWeights
-) -> tuple[Floats, Floats]:
-    """Sums over the questions of a level under the free fit: of the moments, of squared distances.
-
-    The second is the variance of the summed variances: the rates of questions are independent.
-    """
-    size, metrics, _ = at_rates.shape
-    first, second, fourth = (each[level.rows] for each in weights[:3])
-    means = (posterior @ at_rates.reshape(size, -1)).reshape(-1, metrics, 3)
-    squares = np.zeros(metrics)
-    for block in slices(len(posterior), size):
-        for metric in range(metrics):
-            away = at_rates[:, metric, 2] - means[block, metric, 2, None]
-            squares[metric] += fourth[block] @ (posterior[block] * away**2).sum(axis=1)
-    sums = np.tensordot(first, means, 1)
-    sums[:, 2] = second @ means[..., 2]
-    return sums, squares
 
 
 @lru_cache(maxsize=8)

@@ -22,18 +22,21 @@ def further_successes(
 
     Parameters
     ----------
-    failures, successes : ndarray of float, shape (J,)
-        The Beta populations.
+    failures, successes : ndarray of float, shape (..., J)
+        The Beta populations of some groups.
     n : int
         Trials of each question.
-    c, questions : ndarray of int, shape (S,)
-        Successes of each state, and how many questions share it.
+    c : ndarray of int, shape (S,)
+        Successes of each state.
+    questions : ndarray of int or float, shape (..., S)
+        How many questions of a group share the state.
     further : int
         D.
 
     Returns
     -------
-    ndarray of float, shape (J, D + 1)
+    ndarray of float, shape (..., J, D + 1)
+        A group has the same numbers to the last bit, whatever the others are.
 
     Examples
     --------
@@ -48,10 +51,12 @@ def further_successes(
     alone = by_state < by_node
     method, columns = (_from_posteriors, further) if alone else (_from_prior, n + further)
     order = np.argsort(c)
-    c, questions = c[order], questions[order]
-    expected = np.empty((failures.size, further + 1))
-    for nodes in slices(failures.size, columns + 1):
-        expected[nodes] = method(failures[nodes], successes[nodes], n, c, questions, further)
+    c, questions = c[order], questions[..., order]
+    expected = np.empty((*failures.shape, further + 1))
+    for nodes in slices(failures.shape[-1], columns + 1):
+        expected[..., nodes, :] = method(
+            failures[..., nodes], successes[..., nodes], n, c, questions, further
+        )
     return expected
 
 
@@ -59,17 +64,21 @@ def _from_prior(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
     """By the successes in all n + D trials, whose chances the states share."""
-    both, first = (np.ascontiguousarray(urn_chances(a, b, size).T) for size in (n + further, n))
-    first = first[c]
-    share = questions[:, None] * share_chances(n, further, c)
+    both, first = (
+        np.ascontiguousarray(np.swapaxes(_node_chances(a, b, size), -1, -2))
+        for size in (n + further, n)
+    )
+    first = first[..., c, :]
+    share = np.moveaxis(questions[..., None] * share_chances(n, further, c), -1, 0)
+    share = np.ascontiguousarray(share)[..., None, :]
     # A node to which some state is impossible (in floating point) has no weight worth the name.
     known = np.divide(1.0, first, out=np.zeros_like(first), where=first > 0)
-    expected, term = np.empty((a.size, further + 1)), np.empty_like(known)
+    expected, term = np.empty((*a.shape, further + 1)), np.empty_like(known)
     # States that follow each other are a part of the table, and need no copy of it.
     run = bool((np.diff(c) == 1).all())
     for t in range(further + 1):
-        of_states = both[c[0] + t : c[-1] + t + 1] if run else both[c + t]
-        expected[:, t] = share[:, t] @ np.multiply(of_states, known, out=term)
+        of_states = both[..., c[0] + t : c[-1] + t + 1, :] if run else both[..., c + t, :]
+        expected[..., t] = (share[t] @ np.multiply(of_states, known, out=term))[..., 0, :]
     return expected
 
 
@@ -77,7 +86,13 @@ def _from_posteriors(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
     """State by state: cheaper where few states share their n."""
-    expected = np.zeros((a.size, further + 1))
-    for successes, shared in zip(c.tolist(), questions.tolist(), strict=True):
-        expected += shared * urn_chances(a + successes, b + (n - successes), further)
+    expected = np.zeros((*a.shape, further + 1))
+    for successes, shared in zip(c.tolist(), np.moveaxis(questions, -1, 0), strict=True):
+        chances = _node_chances(a + successes, b + (n - successes), further)
+        expected += np.asarray(shared)[..., None, None] * chances
     return expected
+
+
+def _node_chances(a: Floats, b: Floats, size: int) -> Floats:
+    """Chances of 0..size successes in so many trials, for each node, shape (..., J, size + 1)."""
+    return urn_chances(a.ravel(), b.ravel(), size).reshape(*a.shape, size + 1)

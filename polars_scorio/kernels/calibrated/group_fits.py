@@ -87,7 +87,7 @@ class Group:
         return float(2 * (self.free.log_likelihood - smooth))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: what follows from the weights is kept
 class Calibrated:
     """Groups of questions with failure and success, each with its two fits.
 
@@ -134,13 +134,18 @@ class Calibrated:
 
     def mean(self, values: Floats) -> Floats:
         """Weighted mean over the questions of each group, of a value for each state, shape (G,)."""
-        if all(weights.is_equal for weights in self.weights):
+        if self._weighs_equally:
             return self.states.mean(values)
         weight = np.concatenate([weights.first for weights in self.weights])
         sums = np.bincount(
             self.states.group, weight * values[self.states.state], self.states.groups
         )
         return np.asarray(sums)
+
+    @cached_property
+    def _weighs_equally(self) -> bool:
+        """Whether all questions of a group weigh the same, in each group."""
+        return all(weights.is_equal for weights in self.weights)
 
     @property
     def size(self) -> Ints:

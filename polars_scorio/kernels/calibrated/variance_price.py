@@ -8,14 +8,14 @@ is widens it by a factor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimates
-from polars_scorio.kernels.calibrated.fit_moments import group_moments
+from polars_scorio.kernels.calibrated.fit_moments import moments_of_groups
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.price_cap import capped_price
 
@@ -102,16 +102,27 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     shown = [_estimate_of(fitted, gains) for gains in draws]
     parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
     metrics = [CreditSum([(1.0, gains)]) for gains in draws]
-    for column, (group, weights) in enumerate(zip(fitted.groups, fitted.weights, strict=True)):
-        asked = [row for row, (values, _) in enumerate(shown) if values[column] >= 0]
-        if asked:
-            wanted = [metrics[row] for row in asked]
-            moments = group_moments(group, wanted, weights)
-            price = capped_price(group, wanted, moments, weights)
+    for asked, columns in _asked_together([up for up, _ in shown]):
+        wanted = [metrics[row] for row in asked]
+        groups = [fitted.groups[column] for column in columns]
+        weights = [fitted.weights[column] for column in columns]
+        each = moments_of_groups(groups, wanted, weights)
+        for column, group, own, moments in zip(columns, groups, weights, each, strict=True):
+            price = capped_price(group, wanted, moments, own)
             mean = price.between(moments.free_mean, moments.smooth_mean)
             rest = price.between(moments.free_rest, moments.smooth_rest)
             parts[:, asked, column] = mean, rest, price.variance, price.factor
     return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
+
+
+def _asked_together(estimates: Sequence[Floats]) -> Iterator[tuple[list[int], list[int]]]:
+    """Metrics that some groups have an estimate of, and these groups."""
+    together: dict[tuple[bool, ...], list[int]] = {}
+    for group, known in enumerate(zip(*((up >= 0).tolist() for up in estimates), strict=True)):
+        together.setdefault(known, []).append(group)
+    for known, groups in together.items():
+        if any(known):
+            yield [row for row, here in enumerate(known) if here], groups
 
 
 def _estimate_of(fitted: Calibrated, gains: GainsOf) -> tuple[Floats, Floats]:

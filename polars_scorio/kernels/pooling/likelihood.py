@@ -206,7 +206,7 @@ def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
 
 def _leading_axis(values: Floats, axes: int) -> Floats:
     """The last axis put first, and as many axes behind it as `axes`."""
-    first = np.moveaxis(values, -1, 0)
+    first = values.T  # of one or two axes
     return first.reshape(first.shape + (1,) * (axes + 1 - first.ndim))
 
 

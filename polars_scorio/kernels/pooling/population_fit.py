@@ -148,9 +148,10 @@ def fit_binary_groups(
     return [grids[row] for row in range(len(groups))]
 
 
-def batched_rows(rows: list[int]) -> list[list[int]]:
-    """Cut rows into parts of as many groups as a processor's cache has room for."""
-    return [rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER)]
+def batched_rows(rows: list[int], most: int = _TOGETHER) -> list[list[int]]:
+    """Cut rows into parts of as many groups as a processor's cache has room for, or `most`."""
+    size = min(most, _TOGETHER)
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def _binary_grids(counts: GroupCounts, *, few: bool) -> list[Grid]:
