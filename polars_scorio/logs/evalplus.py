@@ -10,15 +10,18 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
 _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
+# Settings that tell runs of one model apart.
+SETTINGS = ("hash",)  # of the tasks
 # Statuses that EvalPlus wrote in 2023, in its present words.
 _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
 
@@ -35,7 +38,7 @@ def evalplus(
 
     A program succeeds on plus if it passes both kinds of tests. One that runs out of time has
     failed, as EvalPlus says. The outcome is null where the tests did not run. Columns: model,
-    question, trial (place in the list), category, base, plus.
+    question, trial (place in the list), category, base, plus, run (its date), source (the file).
 
     Parameters
     ----------
@@ -51,17 +54,21 @@ def evalplus(
     """
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
-    runs = rows_by_file(paths, ("*eval_results.json",), _EXPECTED, _program_rows)
-    models = model_names({file: _model_place(plain_path(file)) for file in runs}, model, alone=True)
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(
+        paths, ("*eval_results.json",), _EXPECTED, _program_rows, on_error=on_error
+    )
+    models = model_names(
+        {file: _model_place(plain_path(file)) for file in parts}, model, alone=True
+    )
     # Without the null check a run with --base-only would be wrong where base fails, else missing.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=passed)
-    return log_accessor(
-        frame.select("model", "question", "trial", "category", "base", "plus"), roles
-    )
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=passed)
+    columns = ["model", "question", "trial", "category", "base", "plus", *RUN_COLUMNS]
+    return log_accessor(frame.select(columns), model_runs(parts, models), roles)
 
 
 def _model_place(file: Path) -> Path:
@@ -69,14 +76,18 @@ def _model_place(file: Path) -> Path:
     return file.parent if stem in ("", "samples") else file.with_name(stem)
 
 
-def _program_rows(_: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _program_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(content, dict) or "eval" not in content:
         return None
-    return [
+    rows: list[Row] = [
         (task, trial, base, plus)
         for task, programs in content["eval"].items()
         for trial, (base, plus) in enumerate(_program_statuses(programs))
     ]
+    settings = run_settings(content, SETTINGS)
+    return FileRows(
+        rows, Run(name=str(content.get("date", plain_path(file).stem)), settings=settings)
+    )
 
 
 def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import errors_name_file, read_json
 from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id and evaluation"
+_SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_results'"
+# Settings that tell runs of one model apart, in the results of the summary.
+SETTINGS = ("generation_config.generation_args", "generation_config.additional_details")
 _NEEDS = "model_id", "evaluation_name", "sample_id", "evaluation"
 _SCHEMA: Schema = {
     "model_id": pl.String,
@@ -39,7 +46,7 @@ def every_eval_ever(
     The outcome is null where a sample has an error. A sample that several metrics score has a line
     for each of them, told apart by its evaluation_result_id: `measure`, "" where there is none.
     Samples carry no trial id. Columns: model, benchmark (evaluation_name) and measure (which are
-    `by`), question, category, score, error.
+    `by`), question, category, score, error, run (evaluation_id), source (the file).
 
     Parameters
     ----------
@@ -53,21 +60,44 @@ def every_eval_ever(
     >>> import polars_scorio as ps
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
-    files = [*find_files(paths, "*_samples.jsonl")]
-    for file in files:
-        first_line(file, _EXPECTED, _NEEDS)
-    frame = pl.concat(
-        [
-            scan_lines(file, _EXPECTED, _SCHEMA, _sample_columns(path_model(file, model)))
-            for file in files
-        ]
+    heads = read_each(
+        find_files(paths, "*_samples.jsonl"),
+        lambda file: first_line(file, _EXPECTED, _NEEDS),
+        roles.get("on_error", "raise"),
     )
+    runs = {
+        file: _evaluation_run(file, head, path_model(file, model)) for file, head in heads.items()
+    }
+    lines = [
+        scan_lines(
+            file,
+            _EXPECTED,
+            _SCHEMA,
+            _sample_columns(path_model(file, model)) | run_literals(file, run),
+        )
+        for file, run in runs.items()
+    ]
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
-    log = frame.select(*keys, category.alias("category"), "score", "error")
-    return log_accessor(log, roles, by=("benchmark", "measure"), trial=None)
+    log = pl.concat(lines).select(*keys, category.alias("category"), "score", "error", *RUN_COLUMNS)
+    return log_accessor(log, runs, roles, by=("benchmark", "measure"), trial=None)
+
+
+def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:
+    """The run of a file, from its first line and the summary beside it."""
+    side = file.with_name(file.name.replace("_samples.jsonl", ".json"))
+    settings = {}
+    if side.exists():
+        with errors_name_file(side, _SIDE):
+            (result, *_) = read_json(side, _SIDE)["evaluation_results"]
+            settings = run_settings(result, SETTINGS)
+    return Run(
+        name=str(head.get("evaluation_id", file.stem)),
+        keys={"model": model or head["model_id"], "benchmark": head["evaluation_name"]},
+        settings=settings,
+    )
 
 
 def _sample_columns(model: str | None) -> dict[str, pl.Expr]:

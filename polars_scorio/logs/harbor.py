@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
+# Settings that tell runs of one model apart.
+SETTINGS = ("version", "provider", "config.agent.kwargs")
 _COLUMNS = {
     "agent": pl.String,
+    "version": pl.String,
     "llm": pl.String,
+    "provider": pl.String,
     "question": pl.String,
     "trial": pl.String,
     "reward": pl.Float64,
@@ -39,7 +45,8 @@ def harbor(
     The outcome is null where the verifier did not judge. An exception does not tell: after a
     timeout of the agent the verifier may run all the same. The rule of the Terminal-Bench
     leaderboard, timeouts fail and every other exception is left out, is a filter on `exception` and
-    ``missing=0``. Columns: model, agent, llm, question, trial, category, reward, exception.
+    ``missing=0``. Columns: model, agent, version (of the agent), llm, provider, question, trial,
+    category, reward, exception, run (the job), source (the file).
 
     Parameters
     ----------
@@ -61,26 +68,27 @@ def harbor(
     >>> import polars_scorio as ps
     >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
     """
-    runs = rows_by_file(
-        paths, ("result.json",), _EXPECTED, lambda _, trial: _trial_row(trial, reward)
+    parts = rows_by_file(
+        paths,
+        ("result.json",),
+        _EXPECTED,
+        lambda file, trial: _trial_row(file, trial, reward),
+        on_error=roles.get("on_error", "raise"),
     )
-    players = {file: (part[0][0], part[0][1]) for file, part in runs.items()}
-    models = model_names({file: file.parent.parent for file in runs}, model)
+    models = model_names({file: file.parent.parent for file in parts}, model)
     if model is None:
         models = {
-            file: f"{agent} / {llm or models[file]}" for file, (agent, llm) in players.items()
+            file: f"{part.run.keys['agent']} / {part.run.keys['llm'] or models[file]}"
+            for file, part in parts.items()
         }
-    frame = model_table(runs, models, _COLUMNS, _EXPECTED)
-    return log_accessor(
-        frame.select(
-            "model", "agent", "llm", "question", "trial",
-            reward_outcome(threshold).alias("category"), "reward", "exception",
-        ),
-        roles,
-    )  # fmt: skip
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
+    keys = ["model", "agent", "version", "llm", "provider", "question", "trial"]
+    outcome = reward_outcome(threshold).alias("category")
+    log = frame.select(*keys, outcome, "reward", "exception", *RUN_COLUMNS)
+    return log_accessor(log, model_runs(parts, models), roles)
 
 
-def _trial_row(trial: Any, reward: str) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON
     # The result.json of the whole job lies one folder above; it has no task_name.
     if not isinstance(trial, dict) or "task_name" not in trial:
         return None
@@ -88,13 +96,27 @@ def _trial_row(trial: Any, reward: str) -> list[Row] | None:  # noqa: ANN401 - J
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     if rewards and reward not in rewards:
         raise KeyError(f"{reward} among the rewards {sorted(rewards)}, see reward=")
-    return [
+    llm = agent.get("model_info") or {}
+    player = {
+        "agent": agent["name"],
+        "version": agent.get("version"),
+        "llm": llm.get("name"),
+        "provider": llm.get("provider"),
+    }
+    rows: list[Row] = [
         (
-            agent["name"],
-            (agent.get("model_info") or {}).get("name"),
+            *player.values(),
             trial["task_name"],
             trial["trial_name"],
             rewards.get(reward),
             (trial.get("exception_info") or {}).get("exception_type"),
         )
     ]
+    described = Run(
+        name=file.parent.parent.name,
+        keys=player,
+        identity=trial.get("id"),
+        started=trial.get("started_at"),
+        settings=run_settings({**trial, **player}, SETTINGS),
+    )
+    return FileRows(rows, described)

@@ -12,20 +12,33 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     errors_name_file,
+    model_runs,
     model_table,
     read_json,
     rows_by_file,
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "per_instance_stats.json of HELM: a list of objects with instance_id and stats"
 _SIDE = "run_spec.json of HELM: an object with adapter_spec"
+# Settings that tell runs of one model apart, of the adapter_spec.
+SETTINGS = (
+    "method",
+    "instructions",
+    "max_train_instances",
+    "num_outputs",
+    "temperature",
+    "max_tokens",
+    "model_deployment",
+)
 _METRIC = "exact_match"
 _SPLITS = "test", "valid"  # the first that a run has is read
 _MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
@@ -53,7 +66,7 @@ def helm(
     The category is the mean of one stat, over the instances of one split. It is null for an
     instance of that split that lacks the stat. Columns: model, benchmark (the run's name without
     the model) and perturbation ("" for none), which are `by`; question, trial (train_trial_index),
-    category, score.
+    category, score, run (the folder), source (the file).
 
     The perturbed copies of an instance are no independent questions. To take all perturbations as
     one sample, name the instance as their cluster, of the table: ``log.frame.scorio(by="benchmark",
@@ -84,22 +97,24 @@ def helm(
     >>> import polars_scorio as ps
     >>> ps.logs.helm("benchmark_output/runs/latest").avg()  # doctest: +SKIP
     """
-    runs = rows_by_file(
+    parts = rows_by_file(
         paths,
         ("per_instance_stats.json",),
         _EXPECTED,
         lambda file, content: _instance_rows(file, content, metric, split),
+        on_error=roles.get("on_error", "raise"),
     )
-    benchmarks = {str(part[0][0]) for part in runs.values()}
+    benchmarks = {str(part.run.keys["benchmark"]) for part in parts.values()}
     for keyword, chosen in (("metric", metric), ("split", split)):
         _refuse_unknown_scenario(keyword, chosen, benchmarks)
-    models = model_names({file: file.parent for file in runs}, model)
+    models = model_names({file: file.parent for file in parts}, model)
     if model is None:
         models = {file: _run_model(file) or name for file, name in models.items()}
-    frame = model_table(runs, models, _COLUMNS, _EXPECTED)
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
     keys = ["model", "benchmark", "perturbation", "question", "trial"]
-    log = frame.select(*keys, reward_outcome(threshold, "score").alias("category"), "score")
-    return log_accessor(log, roles, by=("benchmark", "perturbation"))
+    outcome = reward_outcome(threshold, "score").alias("category")
+    log = frame.select(*keys, outcome, "score", *RUN_COLUMNS)
+    return log_accessor(log, model_runs(parts, models), roles, by=("benchmark", "perturbation"))
 
 
 def _run_spec(file: Path) -> dict[str, Any]:
@@ -158,13 +173,13 @@ def _instance_rows(
     content: Any,  # noqa: ANN401 - JSON
     metric: str | Mapping[str, str],
     split: str | Mapping[str, str] | None,
-) -> list[Row] | None:
+) -> FileRows | None:
     if not isinstance(content, list) or (content and "stats" not in content[0]):
         return None
     benchmark = _run_benchmark(file)
     stat = str(_scenario_choice(metric, benchmark, _METRIC))
     part = _chosen_split(file, content, stat, _scenario_choice(split, benchmark, None))
-    return [
+    rows: list[Row] = [
         (
             benchmark,
             (instance.get("perturbation") or {}).get("name", ""),
@@ -175,6 +190,13 @@ def _instance_rows(
         for instance in content
         if part in {each["name"].get("split") for each in instance["stats"]}
     ]
+    spec = _run_spec(file).get("adapter_spec", {})
+    run = Run(
+        name=file.parent.name,
+        keys={"benchmark": benchmark},
+        settings=run_settings(spec, SETTINGS) if spec else {},
+    )
+    return FileRows(rows, run)
 
 
 def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None) -> str | None:

@@ -13,6 +13,8 @@ from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,7 +31,8 @@ def human_eval(
 
     A program that runs out of time has failed, as human-eval says; `result` ("passed", "timed out",
     "failed") tells them apart. No outcome is null. Programs carry no id: ``n=`` finds files that
-    hold some twice. Columns: model, question, category, result.
+    hold some twice. Columns: model, question, category, result, run (the name of the file), source
+    (the file).
 
     Parameters
     ----------
@@ -42,14 +45,17 @@ def human_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
     """
-    files = [*find_files(paths, "*_results.jsonl")]
-    for file in files:
-        first_line(file, _EXPECTED, _SCHEMA)
+    files = read_each(
+        find_files(paths, "*_results.jsonl"),
+        lambda file: first_line(file, _EXPECTED, _SCHEMA),
+        roles.get("on_error", "raise"),
+    )
     models = model_names(
         {file: _samples_place(plain_path(file)) for file in files}, model, alone=True
     )
-    programs = pl.concat([_scan_programs(file, models[file]) for file in files])
-    return log_accessor(programs, roles, trial=None)
+    runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in files}
+    programs = pl.concat([_scan_programs(file, run) for file, run in runs.items()])
+    return log_accessor(programs, runs, roles, trial=None)
 
 
 def _samples_place(file: Path) -> Path:
@@ -57,12 +63,13 @@ def _samples_place(file: Path) -> Path:
     return file.parent if stem == "samples" else file.with_name(stem)
 
 
-def _scan_programs(file: Path, model: str) -> pl.LazyFrame:
+def _scan_programs(file: Path, run: Run) -> pl.LazyFrame:
     columns = {
-        "model": pl.lit(model),
+        "model": pl.lit(run.keys["model"]),
         "question": pl.col("task_id"),
         "category": pl.col("passed"),
         # Behind these words stands the text of an exception.
         "result": pl.col("result").str.extract(r"^(passed|timed out|failed)"),
+        **run_literals(file, run),
     }
     return scan_lines(file, _EXPECTED, _SCHEMA, columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,19 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE, Archive
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     describe_content,
     errors_name_file,
     parse_json,
     read_json,
-    rows_table,
+    run_table,
     unexpected_content,
 )
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run, run_settings
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,6 +34,19 @@ if TYPE_CHECKING:
 _EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
 # The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+# Settings that tell runs of one model apart, in the header.
+SETTINGS = (
+    "task_version",
+    "task_args",
+    "solver",
+    "solver_args",
+    "model_args",
+    "model_generate_config",
+    "config.message_limit",
+    "config.token_limit",
+    "config.time_limit",
+    "plan.config",
+)
 _COLUMNS = {
     "model": pl.String,
     "benchmark": pl.String,
@@ -55,9 +72,9 @@ def inspect_ai(
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
     (incorrect) or "N" (no answer), else a number. It is null where a sample failed or was not
-    scored. A task that was retried has two logs with the same samples, which the check for
-    duplicate trials finds: keep the later one. Columns: model, benchmark (the task, which is `by`),
-    question, trial (the epoch), category, error.
+    scored. A task that was retried has two logs with the same samples: `retries` says which count.
+    Columns: model, benchmark (the task, which is `by`), question, trial (the epoch), category,
+    error, run (its id), source (the file).
 
     Parameters
     ----------
@@ -86,23 +103,27 @@ def inspect_ai(
     >>> ps.logs.inspect_ai("logs", missing="drop").pass_at_k([1, 4])  # doctest: +SKIP
     """
     numbers = threshold is not None or roles.get("levels") is not None
-    rows = {
-        file: _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers)
-        for file in find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json")
-    }
-    scores = [row[_SCORE] for part in rows.values() for row in part]
+    parts = read_each(
+        find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json"),
+        lambda file: _sample_rows(
+            file, path_model(file, model), scorer, unpack_limit, numbers=numbers
+        ),
+        roles.get("on_error", "raise"),
+    )
+    scores = [row[_SCORE] for part in parts.values() for row in part.rows]
     dtype = _score_dtype(scores, numbers=numbers)
-    frame = rows_table(rows, {**_COLUMNS, "category": dtype}, _EXPECTED)
+    frame = run_table(parts, {**_COLUMNS, "category": dtype}, _EXPECTED)
     if threshold is not None:
         frame = frame.with_columns(pl.col("category") >= threshold)
     success = "C" if dtype == pl.String else None
-    return log_accessor(frame, roles, by="benchmark", success=success)
+    runs = {file: part.run for file, part in parts.items()}
+    return log_accessor(frame, runs, roles, by="benchmark", success=success)
 
 
 def _sample_rows(
     file: Path, model: str | None, scorer: str | None, limit: int, *, numbers: bool
-) -> list[Row]:
-    """The samples of a log, as rows with the columns of the table."""
+) -> FileRows:
+    """The samples of a log, as rows with the columns of the table, and its run."""
     log = _archive_log(file, limit) if zipfile.is_zipfile(file) else _json_log(file)
     with errors_name_file(file, _EXPECTED):
         run, samples = log["eval"], log.get("samples") or []
@@ -113,9 +134,10 @@ def _sample_rows(
             )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
         name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
-        return [
+        described = _header_run(file, log, model or run["model"])
+        rows: list[Row] = [
             (
-                model or run["model"],
+                described.keys["model"],
                 run["task"],
                 str(sample["id"]),
                 sample["epoch"],
@@ -124,6 +146,32 @@ def _sample_rows(
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
+        return FileRows(rows, described)
+
+
+def _header_run(file: Path, log: Mapping[str, Any], model: str) -> Run:
+    """The run of a log, from its header."""
+    run = log["eval"]
+    # Older logs have no id of their own: a run has several tasks, and a task several runs.
+    identity = run.get("eval_id")
+    if identity is None and "run_id" in run:
+        identity = f"{run['run_id']} {run.get('task_id')}"
+    return Run(
+        name=run.get("eval_id") or run.get("run_id") or file.stem,
+        keys={"model": model, "benchmark": run["task"]},
+        identity=identity,
+        attempt=run.get("task_id"),
+        started=_utc_time(run.get("created")),
+        settings=run_settings({**run, "plan": log.get("plan")}, SETTINGS),
+    )
+
+
+def _utc_time(text: str | None) -> str | None:
+    """A time with any offset as text in UTC, so that the order of texts is that of times."""
+    if text is None:
+        return None
+    # Python 3.10 does not read the letter Z.
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc).isoformat()
 
 
 def _json_log(file: Path) -> dict[str, Any]:

@@ -10,21 +10,33 @@ import json
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.logs.compressed_files import DAMAGE, compression_of, open_plain
 from polars_scorio.logs.paths import Paths, find_files
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
+from polars_scorio.logs.unreadable_files import OnError, read_each
 
 Row: TypeAlias = "tuple[object, ...]"
 # Makes the rows of a file from its content; None if the file is of another kind.
-Rows = Callable[[Path, Any], "list[Row] | None"]
+Rows = Callable[[Path, Any], "FileRows | None"]
 # Errors of Polars for a value that its column cannot hold.
 _MISFITS = (PolarsError, TypeError, ValueError, OverflowError)
 _SHOWN = 6  # keys to show of an object of another kind
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """The rows of a file, and the run that it is about."""
+
+    rows: list[Row]
+    run: Run
 
 
 def unexpected_content(file: Path, expected: str, found: str) -> ValueError:
@@ -129,27 +141,55 @@ def first_sentence(error: Exception) -> str:
 
 
 def rows_by_file(
-    paths: Paths, patterns: tuple[str, ...], expected: str, rows: Rows
-) -> dict[Path, list[Row]]:
+    paths: Paths,
+    patterns: tuple[str, ...],
+    expected: str,
+    rows: Rows,
+    *,
+    on_error: OnError = "raise",
+    skip_below: bool = False,
+) -> dict[Path, FileRows]:
     """The rows of each JSON file of a tool.
 
     Files of another kind in the same folders are passed over. They are an error if the user named
     them, or if there is no file of the right kind. A file that cannot be parsed is an error too.
+
+    Parameters
+    ----------
+    paths, patterns
+        As in `find_files`.
+    expected : str
+        What the files should be, for errors.
+    rows : callable
+        Makes the rows of a file from its content.
+    on_error : {"raise", "warn"}
+        As in `read_each`.
+    skip_below : bool
+        Whether files in the folders below that of a file with rows are left unopened.
     """
-    found: dict[Path, list[Row]] = {}
+    files = find_files(paths, *patterns)
     strangers: list[ValueError] = []
-    for file, named in find_files(paths, *patterns).items():
+    runs = set[Path]()
+
+    def read(file: Path) -> FileRows | None:
+        if skip_below and not files[file] and runs.intersection(file.parent.parents):
+            return None
         content = read_json(file, expected)
         with errors_name_file(file, expected):
             part = rows(file, content)
         if part is None:
             strangers.append(unexpected_content(file, expected, describe_content(content)))
-            if named:
+            if files[file]:
                 raise strangers[-1]
-        elif not part:
+        elif not part.rows:
             raise unexpected_content(file, expected, "one without any trial")
         else:
-            found[file] = part
+            runs.add(file.parent)
+        return part
+
+    upper_first = sorted(files, key=lambda file: len(file.parts))
+    parts = read_each(upper_first, read, on_error)
+    found = {file: part for file in files if (part := parts.get(file)) is not None}
     if not found:
         raise strangers[0]
     return found
@@ -178,14 +218,36 @@ def json_text(value: object) -> str:
 
 
 def model_table(
-    runs: Mapping[Path, list[Row]],
+    parts: Mapping[Path, FileRows],
     models: Mapping[Path, str],
     columns: Mapping[str, Any],
     expected: str,
 ) -> pl.DataFrame:
-    """One table of all rows, each with the model of its file."""
-    rows = {file: [(models[file], *row) for row in part] for file, part in runs.items()}
-    return rows_table(rows, {"model": pl.String, **columns}, expected)
+    """One table of all rows, each with the model of its file, its run and the file itself."""
+    named = {
+        file: FileRows([(models[file], *row) for row in part.rows], part.run)
+        for file, part in parts.items()
+    }
+    return run_table(named, {"model": pl.String, **columns}, expected)
+
+
+def model_runs(parts: Mapping[Path, FileRows], models: Mapping[Path, str]) -> dict[Path, Run]:
+    """The run of each file, with the model that it is read as."""
+    return {
+        file: replace(part.run, keys={**part.run.keys, "model": models[file]})
+        for file, part in parts.items()
+    }
+
+
+def run_table(
+    parts: Mapping[Path, FileRows], columns: Mapping[str, Any], expected: str
+) -> pl.DataFrame:
+    """One table of all rows, each with its run and the file that has it."""
+    known = [([part.run.name, shown_path(file)], len(part.rows)) for file, part in parts.items()]
+    names = pl.DataFrame([name for name, _ in known], schema=RUN_COLUMNS, orient="row")
+    place = np.repeat(np.arange(len(known)), [rows for _, rows in known])
+    table = rows_table({file: part.rows for file, part in parts.items()}, columns, expected)
+    return table.hstack(names[place])
 
 
 def rows_table(

@@ -14,6 +14,8 @@ from polars_scorio.logs.parquet import parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
+from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,7 +36,7 @@ def lighteval(
     Of a metric over n answers, such as "pass@k:k=1&n=16" or "avg@n:n=16", only the mean is kept: it
     becomes n trials. The outcome is null for answers that a short list lacks, which lighteval
     counts as wrong. Columns: model, benchmark (the task, which is `by`), question, trial (the run's
-    date), category.
+    date), category, run, source (the file).
 
     Parameters
     ----------
@@ -54,13 +56,19 @@ def lighteval(
     >>> ps.logs.lighteval("details", metric="pass@k:k=1&n=16").pass_at_k([1, 8])  # doctest: +SKIP
     """
     files = [*find_files(paths, "details_*.parquet")]
-    chosen = {file: _chosen_metric(file, metric) for file in files}
-    places = {file: file.parent.parent for file in files}
+    chosen = read_each(
+        files, lambda file: _chosen_metric(file, metric), roles.get("on_error", "raise")
+    )
+    places = {file: file.parent.parent for file in chosen}
     models = model_names(
         places, model, parts={place: _below_details(place) for place in places.values()}
     )
-    answers = [_answer_trials(file, models[file], chosen[file]) for file in files]
-    return log_accessor(pl.concat(answers), roles, by="benchmark")
+    runs = {
+        file: Run(name=file.parent.name, keys={"model": models[file]}, started=file.parent.name)
+        for file in chosen
+    }
+    answers = [_answer_trials(file, run, chosen[file]) for file, run in runs.items()]
+    return log_accessor(pl.concat(answers), runs, roles, by="benchmark")
 
 
 def _below_details(place: Path) -> int:
@@ -82,17 +90,18 @@ def _chosen_metric(file: Path, metric: str | None) -> str:
     return metric or metrics[0]
 
 
-def _answer_trials(file: Path, model: str, metric: str) -> pl.LazyFrame:
+def _answer_trials(file: Path, run: Run, metric: str) -> pl.LazyFrame:
     samples = re.search(r"\bn=(\d+)", metric)
     asked = int(samples[1]) if samples else 1
     texts = pl.col("model_response").struct.field("text").list.len().cast(pl.Int64)
     answers = pl.scan_parquet(file).select(
-        model=pl.lit(model),
+        model=pl.lit(run.keys["model"]),
         benchmark=pl.col("doc").struct.field("task_name"),
         question=pl.col("doc").struct.field("id").cast(pl.String),
-        trial=pl.lit(file.parent.name),
+        trial=pl.lit(run.name),
         asked=pl.lit(asked, pl.Int64),
         answered=pl.min_horizontal(texts, asked) if samples else pl.lit(1, pl.Int64),
         mean=pl.col("metric").struct.field(metric).cast(pl.Float64),
+        **run_literals(file, run),
     )
     return trials_of_means(answers, metric)

@@ -17,6 +17,8 @@ from polars_scorio.logs.json_lines import first_line, scan_lines, text_number
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
+from polars_scorio.logs.runs import Run, run_literals, run_settings
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,6 +26,17 @@ if TYPE_CHECKING:
 _EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
 _SIDE = "results_<date>.json of lm_eval: an object"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$")
+# Settings that tell runs of one model apart, in the results; beside them the hash of a prompt.
+SETTINGS = (
+    "n-shot",
+    "num_fewshot",
+    "generation_kwargs",
+    "model_args",
+    "gen_kwargs",
+    "chat_template_sha",
+    "system_instruction_sha",
+    "fewshot_as_multiturn",
+)
 _DOCUMENT = "doc."  # what a column begins with that is a field of the documents
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
@@ -42,7 +55,8 @@ def lm_eval(
     rows for each document: it is a stratum. Where a task has `repeats` of which all are scored,
     only their mean is kept (pass@1 = c / n): it becomes n trials, c of them successes; what a
     filter left out is no trial. The outcome is null where the metric is. Columns: model, benchmark
-    (the task) and filter (which are `by`), question, trial (the run's date), category, metric.
+    (the task) and filter (which are `by`), question, trial (the run's date), metric, category,
+    run (that date too), source (the file).
 
     Questions about one passage belong together: ``cluster="doc.passage"`` takes the field `passage`
     of each document (as the task has it; ``doc.story.id`` is within one) as a column of that name.
@@ -64,20 +78,23 @@ def lm_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
     """
-    files = [*find_files(paths, "samples_*.jsonl")]
-    heads = {file: first_line(file, _EXPECTED, ("doc_id", "filter", "resps")) for file in files}
-    models = model_names({file: file.parent for file in files}, model)
-    if model is None:
-        models.update(
-            {file: name for file in files if (name := _side_file_model(file)) is not None}
-        )
+    heads = read_each(
+        find_files(paths, "samples_*.jsonl"),
+        lambda file: first_line(file, _EXPECTED, ("doc_id", "filter", "resps")),
+        roles.get("on_error", "raise"),
+    )
+    models = model_names({file: file.parent for file in heads}, model)
+    runs = {
+        file: _task_run(file, head, None if model is None else models[file], models[file])
+        for file, head in heads.items()
+    }
     chosen = _chosen_metrics(heads, metric)
     fields = _document_fields(roles.get("cluster"))
     samples = [
-        _scan_samples(file, models[file], chosen[file], fields, texts=_are_texts(heads[file]))
-        for file in files
+        _scan_samples(file, run, chosen[file], fields, texts=_are_texts(heads[file]))
+        for file, run in runs.items()
     ]
-    return log_accessor(pl.concat(samples), roles, by=("benchmark", "filter"))
+    return log_accessor(pl.concat(samples), runs, roles, by=("benchmark", "filter"))
 
 
 def _task_and_date(file: Path) -> tuple[str, str]:
@@ -88,13 +105,45 @@ def _task_and_date(file: Path) -> tuple[str, str]:
     return found["task"], found["run"]
 
 
-def _side_file_model(file: Path) -> str | None:
+def _task_run(file: Path, head: Mapping[str, Any], model: str | None, folder: str) -> Run:
+    """The run of a file, from its first line and the results beside it.
+
+    Parameters
+    ----------
+    file : Path
+        The samples of a task.
+    head : mapping of str to object
+        The first of them.
+    model : str or None
+        The model as the user says it.
+    folder : str
+        The model if nobody says it.
+    """
+    task, date = _task_and_date(file)
+    results = _run_results(file)
+    with errors_name_file(side_file(file, f"results_{date}.json"), _SIDE):
+        named = model or results.get("model_name") or folder
+        settings = _task_settings(results, task) if results else {}
+    if head.get("prompt_hash") is not None:
+        settings[f"prompt_hash of document {head['doc_id']}"] = head["prompt_hash"]
+    keys = {"model": str(named), "benchmark": task}
+    return Run(name=date, keys=keys, identity=date, started=date, settings=settings)
+
+
+def _run_results(file: Path) -> dict[str, Any]:
+    """The results of a run, which lie beside its samples; empty if they are missing."""
     side = side_file(file, f"results_{_task_and_date(file)[1]}.json")
     if not side.exists():
-        return None
+        return {}
     with errors_name_file(side, _SIDE):
-        name = read_json(side, _SIDE).get("model_name")
-    return str(name) if name else None
+        return dict(read_json(side, _SIDE))
+
+
+def _task_settings(results: Mapping[str, Any], task: str) -> dict[str, object]:
+    """The settings of a task, which the results keep in several places."""
+    of_task = {"n-shot": results.get("n-shot", {}).get(task)}
+    config = {**results.get("configs", {}).get(task, {}), **results.get("config", {})}
+    return run_settings({**results, **config, **of_task}, SETTINGS)
 
 
 def _chosen_metrics(
@@ -134,9 +183,8 @@ def _document_fields(cluster: Column | None) -> list[str]:
 
 
 def _scan_samples(
-    file: Path, model: str, metric: str, fields: list[str], *, texts: bool
+    file: Path, run: Run, metric: str, fields: list[str], *, texts: bool
 ) -> pl.LazyFrame:
-    task, run = _task_and_date(file)
     answers = pl.col("filtered_resps")
     several = answers.str.contains(_SEVERAL) & pl.lit(texts)
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
@@ -144,11 +192,11 @@ def _scan_samples(
     schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
     document = {"doc": pl.String} if fields else {}
     columns = {
-        "model": pl.lit(model),
-        "benchmark": pl.lit(task),
+        "model": pl.lit(run.keys["model"]),
+        "benchmark": pl.lit(run.keys["benchmark"]),
         "filter": pl.col("filter"),
         "question": pl.col("doc_id"),
-        "trial": pl.lit(run),
+        "trial": pl.lit(run.name),
         "asked": trials,
         "answered": trials,
         "mean": text_number(pl.col(metric)),
@@ -157,6 +205,7 @@ def _scan_samples(
             name: pl.col("doc").str.json_path_match(f"$.{name.removeprefix(_DOCUMENT)}")
             for name in fields
         },
+        **run_literals(file, run),
     }
     samples = scan_lines(file, _EXPECTED, {**schema, **document, metric: pl.String}, columns)
     return trials_of_means(samples, metric)

@@ -12,8 +12,10 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     json_text,
+    model_runs,
     model_table,
     rows_by_file,
     unexpected_content,
@@ -21,6 +23,7 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,7 +49,7 @@ def opencompass(
 
     AISBench writes them with --dump-eval-details alone. The trial is the place in the lists. The
     outcome is null where the answer of a run was not judged. Columns: model, benchmark (which is
-    `by`), question, trial, category.
+    `by`), question, trial, category, run (the folder above `results`), source (the file).
 
     With n > 1, AISBench files runs of several questions under one: the right answers of an entry
     differ. If every M-th run of the file (of M questions) has one right answer, the runs are
@@ -67,30 +70,34 @@ def opencompass(
     >>> import polars_scorio as ps
     >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
     """
-    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows)
-    models = model_names({file: file.parent for file in runs}, model)
-    return log_accessor(model_table(runs, models, _COLUMNS, _EXPECTED), roles, by="benchmark")
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows, on_error=on_error)
+    models = model_names({file: file.parent for file in parts}, model)
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
+    return log_accessor(frame, model_runs(parts, models), roles, by="benchmark")
 
 
-def _run_rows(file: Path, results: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _run_rows(file: Path, results: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(results, dict) or "details" not in results:
         if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):
             raise unexpected_content(
                 file, _EXPECTED, "scores alone: evaluate with --dump-eval-details"
             )
         return None
-    details = results["details"]
+    details, benchmark = results["details"], plain_path(file).stem
     plain = isinstance(details, dict)
     named = (
         {name: entry for name, entry in details.items() if isinstance(entry, dict)}  # not "type"
         if plain
         else dict(enumerate(_regrouped_details(file, details)))
     )
-    return [
-        (plain_path(file).stem, str(question.get("example_abbr", name)), trial, verdict)
+    rows: list[Row] = [
+        (benchmark, str(question.get("example_abbr", name)), trial, verdict)
         for name, question in named.items()
         for trial, verdict in enumerate(_question_verdicts(question, plain=plain))
     ]
+    # The tool names the folder of a run after the time when it began.
+    return FileRows(rows, Run(name=file.parent.parent.parent.name, keys={"benchmark": benchmark}))
 
 
 def _regrouped_details(file: Path, details: Details) -> Details:

@@ -10,9 +10,10 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import Row, json_text, rows_by_file, rows_table
+from polars_scorio.logs.json_files import FileRows, Row, json_text, rows_by_file, run_table
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,7 +44,8 @@ def promptfoo(
     A question is a test: its description and variables, with a number where two tests share them.
     ``--repeat`` gives it several trials. The outcome is null where the provider or an assertion
     failed for technical reasons. Columns: model (the label of the provider, or its id), prompt
-    (which is `by`), question, trial, category, score, error.
+    (which is `by`), question, trial, category, score, error, run (the id of the evaluation), source
+    (the file).
 
     Parameters
     ----------
@@ -57,29 +59,28 @@ def promptfoo(
     >>> import polars_scorio as ps
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
-    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows)
-    rows = {
-        file: [(path_model(file, model) or row[0], *row[1:]) for row in part]
-        for file, part in runs.items()
-    }
-    frame = rows_table(rows, _COLUMNS, _EXPECTED)
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows, on_error=on_error)
+    frame = run_table(parts, _COLUMNS, _EXPECTED)
+    if model is not None:
+        names = {shown_path(file): path_model(file, model) for file in parts}
+        frame = frame.with_columns(model=pl.col("source").replace_strict(names))
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("success")
     judged = pl.when(pl.col("success").is_not_null()).then(outcome)
     keys = ["model", "prompt", "question", "trial"]
-    return log_accessor(
-        frame.select(*keys, judged.alias("category"), "score", "error"), roles, by="prompt"
-    )
+    log = frame.select(*keys, judged.alias("category"), "score", "error", *RUN_COLUMNS)
+    return log_accessor(log, {file: part.run for file, part in parts.items()}, roles, by="prompt")
 
 
-def _outcome_rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(content, dict) or "results" not in content:
         return None
     results = content["results"]
     outcomes = results if isinstance(results, list) else results["results"]
     run = content.get("evalId") or plain_path(file).stem
     questions = _question_names([outcome.get("testCase", outcome) for outcome in outcomes])
-    return [
+    rows: list[Row] = [
         (
             _provider_name(outcome["provider"]),
             _prompt_label(outcome["prompt"]),
@@ -92,6 +93,7 @@ def _outcome_rows(file: Path, content: Any) -> list[Row] | None:  # noqa: ANN401
         )
         for place, (outcome, question) in enumerate(zip(outcomes, questions, strict=True))
     ]
+    return FileRows(rows, Run(name=str(run), identity=content.get("evalId")))
 
 
 def _provider_name(provider: str | dict[str, str]) -> str:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from inspect import signature
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Iterable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, TypedDict, TypeVar, cast
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import check_choice
 from polars_scorio.counting.roles import Column, Unscored
+from polars_scorio.logs.runs import (
+    RUN_COLUMNS,
+    Retries,
+    Runs,
+    kept_attempts,
+    refuse_merged_runs,
+    with_settings,
+)
+from polars_scorio.logs.unreadable_files import OnError
 from polars_scorio.reporting.options import Chosen, OutcomeOptions, RoleOptions
 from polars_scorio.signatures import (
     FunctionT,
+    Keyword,
+    Option,
     answering,
     described,
     entries_of,
     extended,
+    keywords,
     sections_of,
 )
 
@@ -42,8 +55,29 @@ _MISSING = "FileNotFoundError\n    If there is no such file."
 _WRONG = "ValueError\n    If a file is empty, broken off, or of another tool or version."
 
 
-class LogOptions(OutcomeOptions, Chosen, total=False):
-    """Roles that the user of a reader may set; they replace what the reader would set."""
+class ReadOptions(TypedDict, total=False):
+    """The keywords of how files are read, which all readers have."""
+
+    on_error: Annotated[
+        OnError,
+        Option(
+            "raise",
+            """What a file that cannot be read is: an error, the default; with "warn" it is left
+            out, and a `LogWarning` lists it.""",
+        ),
+    ]
+    retries: Annotated[
+        Retries,
+        Option(
+            "error",
+            """What a run and its retry are: an error, the default; or the latest (the first)
+            attempt at each trial counts.""",
+        ),
+    ]
+
+
+class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
+    """Keywords of all readers; roles replace what the reader would set."""
 
     by: Column | Iterable[Column] | None
     n: int | None
@@ -63,21 +97,80 @@ def log_reader(function: FunctionT) -> FunctionT:
     >>> tool("logs", misssing=0)
     Traceback (most recent call last):
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, answer, by, cluster, confidence, inference, levels, missing, n, success, target, \
-unscored, validate
+takes paths, on_error, retries, answer, by, cluster, confidence, inference, levels, missing, n, \
+success, target, unscored, validate
     """
-    shown = signature(function)
+    shared = keywords(ReadOptions)
+    shown = _signature_with(signature(function), shared)
     raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
     wrong = extended(_WRONG, raised.pop("ValueError", ""))
     raises = "\n".join([_MISSING, *raised.values(), wrong])
-    doc = described(function.__doc__, shown, _PARAMETERS, Returns=_RETURNS, Raises=raises)
-    return answering(function, shown, doc, sorted(LogOptions.__optional_keys__))
+    entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
+    doc = described(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
+    return answering(function, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
 
 
-def log_accessor(frame: FrameT, given: LogOptions, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
-    """The accessor of a table with the roles of the user, and otherwise those of the reader."""
-    both = cast("RoleOptions", {**roles, **given})
+def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:
+    """The signature of a reader with the keywords that all readers share, before its roles."""
+    given = [*shown.parameters.values()]
+    roles = [parameter for parameter in given if parameter.kind is Parameter.VAR_KEYWORD]
+    named = [parameter for parameter in given if parameter not in roles]
+    return shown.replace(parameters=[*named, *(each for each, _ in shared.values()), *roles])
+
+
+def log_accessor(
+    frame: FrameT, runs: Runs, given: LogOptions, **roles: Unpack[RoleOptions]
+) -> Scorio[FrameT]:
+    """The accessor of a table, after a check that its runs do not become one model by accident.
+
+    Parameters
+    ----------
+    frame : DataFrame or LazyFrame
+        The table, with the columns `run` and `source`.
+    runs : mapping of Path to Run
+        The run of each file.
+    given : LogOptions
+        The keywords of the user.
+    **roles
+        The roles of the reader, which those of the user replace.
+
+    Raises
+    ------
+    ValueError
+        If runs would be merged in silence; see `refuse_merged_runs`.
+    """
+    of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
+    both: RoleOptions = cast("RoleOptions", {**roles, **of_user})
+    retries = given.get("retries", "error")
+    check_choice("retries", retries, Retries)
+    strata: list[str] = _column_names(both.get("by"))
+    refuse_merged_runs(runs, strata, retries)
+    frame = frame.select(pl.exclude(*RUN_COLUMNS), *RUN_COLUMNS)
+    frame = with_settings(frame, runs, [*strata, *_column_names(both.get("cluster"))])
+    if retries != "error":
+        frame = kept_attempts(frame, runs, _trial_columns(both), retries)
     return Scorio(frame)(**both)
+
+
+def _column_names(columns: Column | Iterable[Column] | None) -> list[str]:
+    """The names of columns; of an expression, of all that it reads."""
+    if columns is None or isinstance(columns, str):
+        return [] if columns is None else [columns]
+    if isinstance(columns, pl.Expr):
+        return columns.meta.root_names()
+    return [name for column in columns for name in _column_names(column)]
+
+
+def _trial_columns(roles: RoleOptions) -> list[str]:
+    """The columns that identify a trial."""
+    trial = roles.get("trial", "trial")
+    if trial is None:
+        raise ValueError(
+            "retries= needs trial ids, which these logs do not have: read the attempts that count "
+            "alone"
+        )
+    keys = *_column_names(roles.get("by")), *_column_names(roles.get("model", "model"))
+    return [*keys, "question", *_column_names(trial)]
 
 
 def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,7 +47,7 @@ def scorio(
     where it is missing. The signals have scorio's names, which the rubrics of
     `ps.rubrics.scorio_schemata` use: is_correct, has_box, hit_max_len, completion_length,
     completion_perplexity, prompt_perplexity, completion_avg_logprob, completion_sum_logprob,
-    prompt_sum_logprob, logprob_min.
+    prompt_sum_logprob, logprob_min. Further columns: run (the name of the file), source (the file).
 
     Parameters
     ----------
@@ -57,13 +60,20 @@ def scorio(
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
     files = [*find_files(paths, "*.jsonl")]
-    for file in files:
-        first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results"))
+    heads = read_each(
+        files,
+        lambda file: first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results")),
+        roles.get("on_error", "raise"),
+    )
+    names = {file: path_model(file, model) for file in heads}
+    runs = {
+        file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
+    }
     lines = [
-        scan_lines(file, _EXPECTED, _SCHEMA, _signal_columns(path_model(file, model)))
-        for file in files
+        scan_lines(file, _EXPECTED, _SCHEMA, _signal_columns(names[file]) | run_literals(file, run))
+        for file, run in runs.items()
     ]
-    return log_accessor(pl.concat(lines), roles)
+    return log_accessor(pl.concat(lines), runs, roles)
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:

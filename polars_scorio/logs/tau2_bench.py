@@ -10,19 +10,24 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     errors_name_file,
+    model_runs,
     model_table,
     read_json,
     rows_by_file,
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "a run of tau2-bench: an object with 'info', 'tasks' and 'simulations'"
+# Settings that tell runs of one model apart.
+SETTINGS = ("agent_info.llm_args", "user_info.implementation", "user_info.llm", "max_steps")
 _NEAR = 1e-6  # as in tau2
 _COLUMNS = {
     "agent": pl.String,
@@ -44,7 +49,8 @@ def tau2_bench(
     A reward within 1e-6 of 1 is a success. The outcome is null where an infrastructure error ended
     the simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other
     end (max_steps, agent_error, ...) has a reward. Columns: model, agent, llm, benchmark (the
-    domain, which is `by`), question, trial, category, reward, termination.
+    domain, which is `by`), question, trial, category, reward, termination, run (its time), source
+    (the file).
 
     Parameters
     ----------
@@ -56,23 +62,24 @@ def tau2_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _simulation_rows)
-    models = model_names({file: plain_path(file).with_suffix("") for file in runs}, model)
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _simulation_rows, on_error=on_error)
+    models = model_names({file: plain_path(file).with_suffix("") for file in parts}, model)
     if model is None:
         models = {
-            file: f"{part[0][0]} / {part[0][1] or models[file]}" for file, part in runs.items()
+            file: f"{part.rows[0][0]} / {part.rows[0][1] or models[file]}"
+            for file, part in parts.items()
         }
     success = (finite_or_null(pl.col("reward")) - 1).abs() <= _NEAR
     ran = pl.col("termination") != "infrastructure_error"
     category = pl.when(ran).then(success)
-    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
-    columns = ["model", "agent", "llm", "benchmark", "question", "trial"]
-    return log_accessor(
-        frame.select(*columns, "category", "reward", "termination"), roles, by="benchmark"
-    )
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
+    keys = ["model", "agent", "llm", "benchmark", "question", "trial"]
+    log = frame.select(*keys, "category", "reward", "termination", *RUN_COLUMNS)
+    return log_accessor(log, model_runs(parts, models), roles, by="benchmark")
 
 
-def _simulation_rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(run, dict) or "info" not in run or "tasks" not in run:
         return None
     agent = run["info"]["agent_info"]
@@ -81,7 +88,7 @@ def _simulation_rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 
         agent["llm"],
         run["info"]["environment_info"]["domain_name"],
     )
-    return [
+    rows: list[Row] = [
         (
             *keys,
             str(simulation["task_id"]),
@@ -91,6 +98,13 @@ def _simulation_rows(file: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 
         )
         for simulation in _run_simulations(file, run)
     ]
+    described = Run(
+        name=str(run.get("timestamp", plain_path(file).stem)),
+        keys={"benchmark": keys[-1]},
+        started=run.get("timestamp"),
+        settings=run_settings(run["info"], SETTINGS),
+    )
+    return FileRows(rows, described)
 
 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:

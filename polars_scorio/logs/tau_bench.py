@@ -9,9 +9,10 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import Row, model_table, rows_by_file
+from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import RUN_COLUMNS, Run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,7 +36,7 @@ def tau_bench(
     JSON lists of objects with task_id, trial, reward and info. A reward within 1e-6 of 1 is a
     success. The outcome is null if the trial crashed (info.error) or its reward is no finite
     number: tau-bench counts both as failures, so that ``missing=0`` gives its numbers. Columns:
-    model, question, trial, category, reward, error.
+    model, question, trial, category, reward, error, run (the name of the file), source (the file).
 
     Parameters
     ----------
@@ -47,25 +48,26 @@ def tau_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    runs = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows)
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows, on_error=on_error)
     models = model_names(
-        {file: plain_path(file).with_suffix("") for file in runs}, model, alone=True
+        {file: plain_path(file).with_suffix("") for file in parts}, model, alone=True
     )
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
-    frame = model_table(runs, models, _COLUMNS, _EXPECTED).with_columns(category=category)
-    return log_accessor(
-        frame.select("model", "question", "trial", "category", "reward", "error"), roles
-    )
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
+    columns = ["model", "question", "trial", "category", "reward", "error", *RUN_COLUMNS]
+    return log_accessor(frame.select(columns), model_runs(parts, models), roles)
 
 
-def _task_rows(_: Path, runs: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not (isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
         return None
     if runs and "task_id" not in runs[0]:
         return None
-    return [
+    rows: list[Row] = [
         (run["task_id"], run["trial"], run["reward"], (run.get("info") or {}).get("error"))
         for run in runs
     ]
+    return FileRows(rows, Run(name=plain_path(file).stem))

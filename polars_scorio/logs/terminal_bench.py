@@ -10,20 +10,26 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     errors_name_file,
+    model_runs,
     model_table,
     read_json,
     rows_by_file,
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
+_METADATA = "run_metadata.json"
 _SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and model_name"
+# Settings that tell runs of one model apart.
+SETTINGS = ("dataset_name", "dataset_version", "agent_kwargs")
 _COLUMNS = {
     "question": pl.String,
     "trial": pl.String,
@@ -38,10 +44,10 @@ def terminal_bench(
 ) -> Scorio[pl.DataFrame]:
     """Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
 
-    The results.json of single trials, which lie below that of the run, are passed over. The outcome
-    is null where the tests gave no verdict: Terminal-Bench counts it as unresolved, so that
-    ``missing=0`` gives its numbers. Columns: model, question, trial, category, failure. For
-    Terminal-Bench 2 see `harbor`.
+    Files below the folder of a run, such as the results.json of single trials, are not opened. The
+    outcome is null where the tests gave no verdict: Terminal-Bench counts it as unresolved, so that
+    ``missing=0`` gives its numbers. Columns: model, question, trial, category, failure, run, source
+    (the file). For Terminal-Bench 2 see `harbor`.
 
     Parameters
     ----------
@@ -54,28 +60,49 @@ def terminal_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.terminal_bench("runs", missing=0).pass_at_k([1, 5])  # doctest: +SKIP
     """
-    runs = rows_by_file(paths, ("results.json", "*_results.json"), _EXPECTED, _result_rows)
-    models = model_names({file: file.parent for file in runs}, model)
+    parts = rows_by_file(
+        paths,
+        ("results.json", "*_results.json"),
+        _EXPECTED,
+        _result_rows,
+        on_error=roles.get("on_error", "raise"),
+        skip_below=True,
+    )
+    models = model_names({file: file.parent for file in parts}, model)
     if model is None:
-        models.update({file: name for file in runs if (name := _agent_and_model(file)) is not None})
-    return log_accessor(model_table(runs, models, _COLUMNS, _EXPECTED), roles)
+        models |= {file: name for file in parts if (name := _agent_and_model(file)) is not None}
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
+    return log_accessor(frame, model_runs(parts, models), roles)
 
 
 def _agent_and_model(file: Path) -> str | None:
     """Agent and model, if the side file has both."""
-    side = side_file(file, "run_metadata.json")
+    run = _run_metadata(file)
+    agent, llm = run.get("agent_name"), run.get("model_name")
+    return f"{agent} / {llm}" if agent and llm else None
+
+
+def _run_metadata(file: Path) -> dict[str, Any]:
+    """The description beside the results of a run; empty if there is none."""
+    side = side_file(file, _METADATA)
     if not side.exists():
-        return None
+        return {}
     with errors_name_file(side, _SIDE):
-        run = read_json(side, _SIDE)
-        player = run.get("agent_name"), run.get("model_name")
-    return " / ".join(player) if all(player) else None
+        return dict(read_json(side, _SIDE))
 
 
-def _result_rows(_: Path, run: Any) -> list[Row] | None:  # noqa: ANN401 - JSON
+def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None
-    return [
+    rows: list[Row] = [
         (trial["task_id"], trial["trial_name"], trial["is_resolved"], trial.get("failure_mode"))
         for trial in run["results"]
     ]
+    metadata = _run_metadata(file)
+    described = Run(
+        name=str(metadata.get("run_id", file.parent.name)),
+        identity=metadata.get("uuid"),
+        started=metadata.get("start_time"),
+        settings=run_settings(metadata, SETTINGS) if metadata else {},
+    )
+    return FileRows(rows, described)

@@ -12,6 +12,8 @@ from polars_scorio.logs.json_files import unexpected_content
 from polars_scorio.logs.parquet import parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,7 +35,7 @@ def trl(
 
     The outcome is null where the reward function returned None. The model is not in the file, and
     completions carry no id. Columns: model (if it is named), step (which is `by`), question (the
-    prompt), category, reward.
+    prompt), reward, category, run (the output folder), source (the file).
 
     Parameters
     ----------
@@ -56,12 +58,21 @@ def trl(
     """
     files = [*find_files(paths, "completions_*.parquet")]
     refuse_unnamed(files, model)
-    frames = [
-        _scan_completions(file, _chosen_reward(file, reward), path_model(file, model))
-        for file in files
-    ]
+    rewards = read_each(
+        files, lambda file: _chosen_reward(file, reward), roles.get("on_error", "raise")
+    )
+    names = {file: path_model(file, model) for file in rewards}
+    runs = {file: Run(name=_run_folder(file), keys={"model": name}) for file, name in names.items()}
+    frames = [_scan_completions(file, rewards[file], run) for file, run in runs.items()]
     log = pl.concat(frames).with_columns(category=reward_outcome(threshold))
-    return log_accessor(log, roles, model="model" if model else None, by="step", trial=None)
+    role = "model" if model else None
+    return log_accessor(log, runs, roles, model=role, by="step", trial=None)
+
+
+def _run_folder(file: Path) -> str:
+    """The output folder of a run, in which TRL makes a folder `completions`."""
+    folder = file.parent
+    return (folder.parent if folder.name == "completions" else folder).name
 
 
 def _chosen_reward(file: Path, reward: str | None) -> str:
@@ -76,6 +87,8 @@ def _chosen_reward(file: Path, reward: str | None) -> str:
     return reward or rewards[0]
 
 
-def _scan_completions(file: Path, reward: str, model: str | None) -> pl.LazyFrame:
-    rows = pl.scan_parquet(file).select("step", question="prompt", reward=reward)
+def _scan_completions(file: Path, reward: str, run: Run) -> pl.LazyFrame:
+    columns = {"question": "prompt", "reward": reward}
+    rows = pl.scan_parquet(file).select("step", **columns, **run_literals(file, run))
+    model = run.keys["model"]
     return rows if model is None else rows.select(pl.lit(model).alias("model"), pl.all())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     errors_name_file,
+    model_runs,
     model_table,
     numbered_objects,
     read_json,
@@ -20,8 +23,10 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.log_warning import warn_of_log
-from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import Run, run_literals, run_settings
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 _EXPECTED = "results.jsonl of verifiers, with example_id (or id) and reward"
 _TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
 _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
+# Settings that tell runs of one model apart, in the metadata.
+SETTINGS = ("env_args", "sampling_args", "num_examples", "max_tokens", "temperature")
 _SCHEMA = {"reward": pl.Float64, "error": pl.String}
 _COLUMNS = {
     "benchmark": pl.String,
@@ -52,8 +59,8 @@ def verifiers(
 
     The outcome is null where a rollout failed (its reward is written all the same, as 0), where an
     episode is not ok, and where a reward was not computed. Columns: model, benchmark (the
-    environment, which is `by`), question, trial (the episode; results.jsonl has none), category,
-    reward (of traces.jsonl the weighted sum), error.
+    environment, which is `by`), question, trial (the episode; results.jsonl has none), reward (of
+    traces.jsonl the weighted sum), error, category, run (the folder), source (the file).
 
     Parameters
     ----------
@@ -76,18 +83,25 @@ def verifiers(
     >>> ps.logs.verifiers("outputs/evals", threshold=1).pass_at_k([1, 4])  # doctest: +SKIP
     """
     files = [*find_files(paths, "results.jsonl", "traces.jsonl")]
+    on_error = roles.get("on_error", "raise")
     traces = [file for file in files if "traces" in file.name]
     if traces and len(traces) < len(files):
         other = next(file for file in files if file not in traces)
         raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
     if traces:
-        log, trial = _episode_frame(traces, model, agent), "trial"
+        parts = read_each(traces, lambda file: _episode_rows(file, model, agent), on_error)
+        models = _episode_models(parts, model)
+        runs = model_runs(parts, models)
+        log = model_table(parts, models, _COLUMNS, _TRACES).lazy()
     else:
-        log, trial = _scan_runs(files, model), None
+        described = read_each(files, lambda file: _metadata_run(file, model), on_error)
+        runs = {file: run for file, (_, run) in described.items()}
+        log = pl.concat([_scan_results(file, *known) for file, known in described.items()])
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)
-    return log_accessor(log.with_columns(category=outcome), roles, by="benchmark", trial=trial)
+    frame = log.with_columns(category=outcome)
+    return log_accessor(frame, runs, roles, by="benchmark", trial="trial" if traces else None)
 
 
 def _watched_rewards(reward: pl.Expr) -> pl.Expr:
@@ -106,53 +120,63 @@ def _watched_rewards(reward: pl.Expr) -> pl.Expr:
     return reward.map_batches(watch, return_dtype=pl.Float64, is_elementwise=True)
 
 
-def _scan_runs(files: list[Path], model: str | None) -> pl.LazyFrame:
-    chosen = model_names({file: file.parent for file in files}, model) if model else {}
-    runs = []
-    for file in files:
-        head = first_line(file, _EXPECTED, ("reward",))
-        question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
-        if question not in head:
-            raise unexpected_content(file, _EXPECTED, f"lines without 'example_id': {sorted(head)}")
-        side = side_file(file, "metadata.json")
-        if not side.exists():
-            raise FileNotFoundError(
-                f"{side} is missing, which names the model and the environment of {file.name}: "
-                "copy it from where the run wrote it"
-            )
-        with errors_name_file(side, _SIDE):
-            run = read_json(side, _SIDE)
-            keys = chosen.get(file, run["model"]), run["env" if "env" in run else "env_id"]
-        runs.append(_scan_results(file, question, *keys))
-    return pl.concat(runs)
+def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
+    """The field of the questions in results.jsonl, and its run, from the metadata beside it."""
+    head = first_line(file, _EXPECTED, ("reward",))
+    question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
+    if question not in head:
+        raise unexpected_content(file, _EXPECTED, f"lines without 'example_id': {sorted(head)}")
+    side = side_file(file, "metadata.json")
+    if not side.exists():
+        raise FileNotFoundError(
+            f"{side} is missing, which names the model and the environment of {file.name}: "
+            "copy it from where the run wrote it"
+        )
+    with errors_name_file(side, _SIDE):
+        known = read_json(side, _SIDE)
+        named = path_model(file, model) or known["model"]
+        environment = known["env" if "env" in known else "env_id"]
+        return question, Run(
+            name=file.parent.name,
+            keys={"model": named, "benchmark": environment},
+            settings=run_settings(known, SETTINGS),
+        )
 
 
-def _scan_results(file: Path, question: str, model: str, environment: str) -> pl.LazyFrame:
+def _scan_results(file: Path, question: str, run: Run) -> pl.LazyFrame:
     columns = {
-        "model": pl.lit(model),
-        "benchmark": pl.lit(environment),
+        "model": pl.lit(run.keys["model"]),
+        "benchmark": pl.lit(run.keys["benchmark"]),
         "question": pl.col(question),
         # A rollout that failed has the reward 0, which is none.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         "error": pl.col("error"),
+        **run_literals(file, run),
     }
     return scan_lines(file, _EXPECTED, {question: pl.String, **_SCHEMA}, columns)
 
 
-def _episode_frame(files: list[Path], model: str | None, agent: str) -> pl.LazyFrame:
-    models = model_names({file: file.parent for file in files}, model)
-    runs: dict[Path, list[Row]] = {}
-    for file in files:
-        played: set[str | None] = set()
-        runs[file] = []
-        for number, episode in numbered_objects(file, _TRACES):
-            with errors_name_file(file, _TRACES, f" in line {number}"):
-                traces = _agent_traces(file, episode, agent)
-                played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
-                runs[file].append(_episode_row(episode, traces))
-        if model is None:
-            models[file] = _only_model(file, played - {None}) or _folder_model(file) or models[file]
-    return model_table(runs, models, _COLUMNS, _TRACES).lazy()
+def _episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
+    """The episodes of traces.jsonl, and their run with the model if the traces say it."""
+    played: set[str | None] = set()
+    rows: list[Row] = []
+    for number, episode in numbered_objects(file, _TRACES):
+        with errors_name_file(file, _TRACES, f" in line {number}"):
+            traces = _agent_traces(file, episode, agent)
+            played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
+            rows.append(_episode_row(episode, traces))
+    named = None if model is not None else _only_model(file, played - {None})
+    environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
+    keys = {"benchmark": environment, "model": named or _folder_model(file)}
+    return FileRows(rows, Run(name=file.parent.name, keys=keys))
+
+
+def _episode_models(parts: Mapping[Path, FileRows], model: str | None) -> dict[Path, str]:
+    """The model of each file: as the user, the traces or the folder say it."""
+    models = model_names({file: file.parent for file in parts}, model)
+    if model is not None:
+        return models
+    return {file: str(parts[file].run.keys["model"] or name) for file, name in models.items()}
 
 
 def _only_model(file: Path, played: set[str | None]) -> str | None:

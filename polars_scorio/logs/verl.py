@@ -18,6 +18,8 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,7 +49,7 @@ def verl(
     A question is the sample of the uid that the v1 trainer writes, else the text of the input; then
     there is no trial id. The outcome is null where the reward is missing or NaN. The model is not
     in the file. Columns: model (if it is named), step (which is `by`), question, trial, category,
-    reward, score.
+    reward, score, run (the folder), source (the file).
 
     Parameters
     ----------
@@ -70,10 +72,19 @@ def verl(
     """
     files = [*find_files(paths, "*.jsonl")]
     refuse_unnamed(files, model)
-    log = pl.concat([_step_rollouts(file, reward, path_model(file, model)) for file in files])
-    frame = log.with_columns(category=reward_outcome(threshold))
+    parts = read_each(
+        files,
+        lambda file: _step_rollouts(file, reward, path_model(file, model)),
+        roles.get("on_error", "raise"),
+    )
+    runs = {
+        file: Run(name=file.parent.name, keys={"model": path_model(file, model)}) for file in parts
+    }
+    rows = [part.with_columns(**run_literals(file, runs[file])) for file, part in parts.items()]
+    frame = pl.concat(rows).with_columns(category=reward_outcome(threshold))
     trial = "trial" if frame["trial"].count() else None
-    return log_accessor(frame, roles, model="model" if model else None, by="step", trial=trial)
+    role = "model" if model else None
+    return log_accessor(frame, runs, roles, model=role, by="step", trial=trial)
 
 
 def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.reader_options import LogOptions
+from polars_scorio.logs.reader_options import LogOptions, ReadOptions
 from polars_scorio.reporting.options import RoleOptions
 
 # A file name that each reader of JSON looks for.
@@ -272,7 +272,8 @@ def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
 def test_readers_take_all_roles_but_those_that_they_set_themselves():
     own = {"model", "question", "trial", "category", "count"}
     own |= {"threshold"}  # a keyword of those readers alone whose tools log rewards
-    assert LogOptions.__optional_keys__ == RoleOptions.__optional_keys__ - own
+    shared = ReadOptions.__optional_keys__
+    assert LogOptions.__optional_keys__ - shared == RoleOptions.__optional_keys__ - own
 
 
 def test_a_last_line_longer_than_a_block_is_found(tmp_path):

@@ -15,7 +15,7 @@ def result(task, name, reward, exception=None):
         "occurred_at": "2026-01-01T12:00:00",
     }
     return {
-        "id": "3f0e",
+        "id": f"id of {task}__{name}",
         "task_name": task,
         "trial_name": f"{task}__{name}",
         "trial_uri": "file:///jobs/job",
@@ -59,7 +59,9 @@ def test_a_trial_that_was_not_verified_has_no_outcome(table, jobs):
     assert log.columns == [
         "model",
         "agent",
+        "version",
         "llm",
+        "provider",
         "question",
         "trial",
         "category",

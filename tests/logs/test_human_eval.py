@@ -21,7 +21,14 @@ def results(write):
 def test_one_row_per_program_lazily(reader, results):
     log = reader(results).frame
     assert isinstance(log, pl.LazyFrame)
-    assert log.collect_schema().names() == ["model", "question", "category", "result"]
+    assert log.collect_schema().names() == [
+        "model",
+        "question",
+        "category",
+        "result",
+        "run",
+        "source",
+    ]
     log = log.collect()
     assert log["model"].unique().to_list() == ["gpt-4.1"]
     assert log["category"].to_list() == [True, False, False, True, True, False]

@@ -6,12 +6,14 @@ import polars as pl
 import pytest
 
 from polars_scorio.logs.json_files import (
+    FileRows,
     describe_content,
     errors_name_file,
     model_table,
     parse_json,
     rows_by_file,
 )
+from polars_scorio.logs.runs import Run
 
 FILE = Path("/runs/a.json")
 
@@ -56,7 +58,8 @@ def test_a_text_that_is_no_json_is_refused(text, found):
 
 
 def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
-    runs = {Path("/runs/b.json"): [(1,)], FILE: [(1,), (None,), ("x" * 100,)]}
+    rows = {Path("/runs/b.json"): [(1,)], FILE: [(1,), (None,), ("x" * 100,)]}
+    runs = {path: FileRows(part, Run(name=path.stem)) for path, part in rows.items()}
     models = {path: path.stem for path in runs}
     with pytest.raises(
         ValueError, match=r"a.json: .*the reward 'xxx.*\.\.\..*' in trial 3, where Float64"
@@ -70,9 +73,12 @@ def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):
     other.write_text("{}")
 
     def rows(_, content):
-        return [(value,) for value in content] if isinstance(content, list) else None
+        if isinstance(content, list):
+            return FileRows([(value,) for value in content], Run(name="a"))
+        return None
 
-    assert rows_by_file(tmp_path, ("*.json",), "a run", rows) == {run: [(1,)]}
+    found = rows_by_file(tmp_path, ("*.json",), "a run", rows)
+    assert found == {run: FileRows([(1,)], Run(name="a"))}
     with pytest.raises(ValueError, match=r"other.json: expected a run, found an object with the"):
         rows_by_file([run, other], ("*.json",), "a run", rows)
 

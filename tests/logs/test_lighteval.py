@@ -32,10 +32,10 @@ def details(tmp_path):
 def test_means_become_trials_and_lost_answers_are_missing(reader, details):
     log = reader(details("2026-01-01T12-00-00"), metric=METRIC).frame
     assert isinstance(log, pl.LazyFrame)
-    names = ["model", "benchmark", "question", "trial", "category"]
+    names = ["model", "benchmark", "question", "trial", "category", "run", "source"]
     assert log.collect_schema().names() == names
     log = log.collect()
-    assert log.row(0) == ("org/ada", "aime24", "a", "2026-01-01T12-00-00/0", 1.0)
+    assert log.row(0)[:5] == ("org/ada", "aime24", "a", "2026-01-01T12-00-00/0", 1.0)
     outcomes = log.group_by("question").agg("category").sort("question")["category"].to_list()
     assert outcomes == [[1, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, None], [None] * 4]
 
@@ -49,9 +49,9 @@ def test_missing_answers_are_an_error_unless_they_are_failures(details, reader, 
 
 
 def test_a_second_run_adds_its_trials(details, summary):
-    for run in ("2026-01-01T12-00-00", "2026-01-02T12-00-00"):
-        folder = details(run, (0.25, 1.0, 0.5, 0.0), (4,) * 4).parents[1]
-    assert summary(ps.avg(), folder, metric=METRIC) == [(32, 0, 0.438)]
+    for run, mean in (("2026-01-01T12-00-00", 0.25), ("2026-01-02T12-00-00", 0.75)):
+        folder = details(run, (mean, 1.0, 0.5, 0.0), (4,) * 4).parents[1]
+    assert summary(ps.avg(), folder, metric=METRIC) == [(32, 0, 0.5)]
 
 
 def test_one_of_several_metrics_has_to_be_named(details, table):

@@ -103,5 +103,5 @@ def test_older_outputs_are_read(table, write):
 
 def test_an_output_that_is_read_twice_is_found(reader, repeated, write):
     write("copy.json", output(outcome(0, "1 + 1", PASSED)))
-    with pytest.raises(ValueError, match="1 question has the same trial twice"):
+    with pytest.raises(ValueError, match="are the same run, 'eval-1': they have the same id"):
         reader(repeated.parent, missing=0).avg()

@@ -7,10 +7,11 @@ from polars_scorio.logs.reader_options import log_accessor, log_reader, reward_o
 
 
 def test_roles_of_the_user_replace_those_of_the_reader():
-    frame = pl.DataFrame({"model": "m", "question": 1, "step": [1, 2], "category": [0, 1]})
-    log = log_accessor(frame, {"by": None}, by="step", trial=None)
+    columns = {"model": "m", "question": 1, "step": [1, 2], "category": [0, 1]}
+    frame = pl.DataFrame({**columns, "run": "r", "source": "r.json"})
+    log = log_accessor(frame, {}, {"by": None}, by="step", trial=None)
     assert log.avg()["estimate"].to_list() == [0.5]
-    assert log_accessor(frame, {}, by="step", trial=None).avg()["estimate"].to_list() == [0, 1]
+    assert log_accessor(frame, {}, {}, by="step", trial=None).avg()["estimate"].to_list() == [0, 1]
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan"), float("inf"), -float("inf")])

@@ -28,7 +28,14 @@ def completions(tmp_path):
 def test_a_completion_without_reward_has_no_outcome(reader, completions):
     log = reader(completions, reward="accuracy_reward").frame
     assert isinstance(log, pl.LazyFrame)
-    assert log.collect_schema().names() == ["step", "question", "reward", "category"]
+    assert log.collect_schema().names() == [
+        "step",
+        "question",
+        "reward",
+        "category",
+        "run",
+        "source",
+    ]
     first = log.filter(step=100).collect()
     assert first["category"].to_list() == [1, 0, 0, 0, 1, 1, None, 0]
     assert first["question"].unique().sort().to_list() == ["1 + 1", "2 + 2"]

@@ -1,0 +1,59 @@
+"""Files that cannot be read: an error, or left out and listed in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from polars_scorio.arguments import check_choice
+from polars_scorio.logs.log_warning import warn_of_log
+
+OnError: TypeAlias = Literal["raise", "warn"]
+ContentT = TypeVar("ContentT")
+_LISTED = 5
+
+
+def read_each(
+    files: Iterable[Path], read: Callable[[Path], ContentT], on_error: OnError
+) -> dict[Path, ContentT]:
+    """The contents of files as a function reads them, without files that it cannot read.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        The files.
+    read : callable
+        Reads a file; a `ValueError` or `OSError` says that it cannot.
+    on_error : {"raise", "warn"}
+        Whether the first file that cannot be read is an error, or a warning lists all of them.
+
+    Raises
+    ------
+    ValueError, OSError
+        Of the first file that cannot be read; with "warn" if no file can be read.
+    """
+    check_choice("on_error", on_error, OnError)
+    contents: dict[Path, ContentT] = {}
+    faults: list[Exception] = []
+    for file in files:
+        try:  # for each file: the others are read all the same
+            contents[file] = read(file)
+        except (ValueError, OSError, NotImplementedError) as fault:  # noqa: PERF203 - a file takes longer
+            if on_error == "raise":
+                raise
+            faults.append(fault)
+    if faults and not contents:
+        raise faults[0]
+    if faults:
+        warn_of_log(_fault_list(faults))
+    return contents
+
+
+def _fault_list(faults: list[Exception]) -> str:
+    """The message of a warning of files that are left out."""
+    number = len(faults)
+    head = "1 file is" if number == 1 else f"{number:,} files are"
+    further = f"\n- and {number - _LISTED:,} more" if number > _LISTED else ""
+    lines = "".join(f"\n- {fault}" for fault in faults[:_LISTED])
+    return f"{head} left out, as on_error='warn' says:{lines}{further}"

@@ -1,0 +1,56 @@
+"""Files that cannot be read stop a reader, or are left out and listed."""
+
+import json
+import re
+
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.logs.unreadable_files import read_each
+from tests.logs.test_faults import GOOD, LINES, put
+
+
+def test_a_file_that_cannot_be_read_is_left_out_and_listed(tmp_path):
+    trial = [{"task_id": 1, "trial": 0, "reward": 1}]
+    put(tmp_path, "a.json", json.dumps(trial))
+    broken = put(tmp_path, "b.json", "[1")
+    with pytest.raises(ValueError, match=r"b\.json: expected .*no JSON at line 1"):
+        ps.logs.tau_bench(tmp_path)
+    listed = rf"1 file is left out, as on_error='warn' says:\n- {re.escape(str(broken))}: expected"
+    with pytest.warns(ps.LogWarning, match=listed):
+        log = ps.logs.tau_bench(tmp_path, on_error="warn")
+    assert log.frame["model"].to_list() == ["a"]
+
+
+def test_no_file_that_can_be_read_is_an_error_all_the_same(tmp_path):
+    put(tmp_path, "a.json", "[1")
+    with pytest.raises(ValueError, match=r"a\.json: expected .*no JSON"):
+        ps.logs.tau_bench(tmp_path, on_error="warn")
+
+
+@pytest.mark.parametrize("tool", LINES)
+def test_every_reader_of_lines_leaves_a_broken_file_out(tool, tmp_path):
+    name = LINES[tool].rpartition("/")[2]
+    line = json.dumps(GOOD[tool])
+    for run, text in (("whole", line), ("broken", line[:-9])):
+        put(tmp_path / run, name, text)
+        put(tmp_path / run, "metadata.json", json.dumps({"model": "m", "env_id": "e"}))
+    with pytest.warns(ps.LogWarning, match=rf"1 file is left out.*\n- .*broken.{re.escape(name)}"):
+        log = getattr(ps.logs, tool)(tmp_path, model="m", on_error="warn").frame
+    assert log.lazy().select("model", "source").collect()["source"].str.contains("whole").all()
+
+
+def test_long_lists_are_cut(tmp_path):
+    def read(file):
+        if file.name != "0":
+            raise ValueError(f"{file.name} is broken")
+
+    files = [tmp_path / str(number) for number in range(8)]
+    with pytest.warns(ps.LogWarning, match=r"7 files are left out(.*\n- . is broken){5}\n- and 2"):
+        assert read_each(files, read, "warn") == {files[0]: None}
+
+
+def test_another_word_is_refused_before_a_file_is_read(tmp_path):
+    put(tmp_path, "a.json", "[1")
+    with pytest.raises(ValueError, match=r'on_error must be "raise" or "warn", got .ignore'):
+        ps.logs.tau_bench(tmp_path, on_error="ignore")
