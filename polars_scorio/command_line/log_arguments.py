@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-from argparse import ArgumentParser, Namespace
-from typing import Any
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from inspect import signature
+from typing import Any, get_args
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio import logs
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.roles import Category, Unscored
 from polars_scorio.logs.files import scan_files
+from polars_scorio.logs.paths import is_remote
+from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
 
 _COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer")
 _READER_ROLES = ("model", "cluster", "answer")  # column roles that readers of tools accept too
@@ -22,10 +26,10 @@ _READER_ROLES = ("model", "cluster", "answer")  # column roles that readers of t
 def add_log_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
     add = parser.add_argument_group("log").add_argument
-    files = "Parquet, CSV or JSON lines: files, folders or globs"
+    files = "Parquet, CSV, JSON lines, or what a tool wrote: files, folders or globs"
     add("log", nargs="+", metavar="LOG", help=files)
-    tools = f"the tool that wrote it: {', '.join(logs.__all__)}"
-    add("--from", dest="tool", choices=logs.__all__, metavar="TOOL", help=tools)
+    tools = f"the tool that wrote it, if it is not found by itself: {', '.join(TOOLS)}"
+    add("--from", dest="tool", choices=TOOLS, metavar="TOOL", help=tools)
     more = {
         "model": "; none: one model; with --from its name, or a pattern in the paths",
         "trial": ": the ids of trials; none: no ids",
@@ -42,16 +46,61 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
     missing = "what a trial without an outcome is: error, drop, or a category"
     add("--missing", metavar="MEANING", help=missing)
+    unscored = "what a question without any outcome is: error (%(default)s), or drop"
+    add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
     add("--n", type=int, help="trials that each question must have")
     threshold = "the category is a number, from here on a success; NaN is missing"
     add("--threshold", type=float, metavar="REWARD", help=threshold)
     levels = f"the category is the reward itself, one of these{again}"
     add("--levels", type=float, action="append", metavar="REWARD", help=levels)
+    option = f"a keyword of the tool's reader, such as scorer=match{again}"
+    add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
+        help=option)  # fmt: skip
 
 
 def read_log(asked: Namespace) -> Scorio[Any]:
     """The accessor of the log that the arguments describe."""
-    return _columns_log(asked) if asked.tool is None else _tool_log(asked)
+    tool = asked.tool or _found_tool(asked)
+    if tool is not None:
+        return _tool_log(tool, asked)
+    if asked.option:
+        raise ValueError("--option is for logs of tools: name the tool with --from")
+    return _columns_log(asked)
+
+
+def _found_tool(asked: Namespace) -> str | None:
+    """The tool that wrote the log; None for a table whose columns have roles."""
+    if _named_columns(asked) or any(map(is_remote, asked.log)):
+        return None
+    try:
+        tools = fitting_tools(asked.log)
+    except FileNotFoundError:
+        return None  # a file of another kind, or none: reading the table says it
+    if len(tools) > 1:
+        found = ", ".join(f"{tool} ({file})" for tool, file in tools.items())
+        raise ValueError(f"the log may be of several tools, {found}: name one with --from")
+    return next(iter(tools), None)
+
+
+def _named_columns(asked: Namespace) -> list[str]:
+    """The options that name columns which a reader knows by itself."""
+    roles = (role for role in _COLUMN_ROLES if role not in _READER_ROLES)
+    return [f"--{role}" for role in roles if getattr(asked, role)]
+
+
+def _reader_option(text: str) -> tuple[str, object]:
+    """A keyword of a reader and its value: a Python literal, or a text.
+
+    >>> _reader_option("scorer=match"), _reader_option("metric={'arc': 'acc'}")
+    (('scorer', 'match'), ('metric', {'arc': 'acc'}))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
 def _columns_log(asked: Namespace) -> Scorio[Any]:
@@ -70,18 +119,25 @@ def _columns_log(asked: Namespace) -> Scorio[Any]:
     return Scorio(frame)(**roles, **_outcome_roles(asked, dtype))
 
 
-def _tool_log(asked: Namespace) -> Scorio[Any]:
+def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     """The accessor of files that a tool wrote, with the roles of its reader unless overridden."""
-    known = [
-        f"--{role}" for role in _COLUMN_ROLES if role not in _READER_ROLES and getattr(asked, role)
-    ]
+    known = _named_columns(asked)
     if known:
-        raise ValueError(f"--from {asked.tool} knows its columns: leave {', '.join(known)} out")
+        raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
     given = ("by", "cluster", "answer")
-    more = {name: getattr(asked, name) for name in given if getattr(asked, name)}
-    reader = getattr(logs, asked.tool)
-    log: Scorio[Any] = reader(asked.log, model=asked.model, **more, **_outcome_roles(asked, None))
-    return log
+    roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
+    reader = named_reader(tool)
+    keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
+    try:
+        return reader(asked.log, **keywords)
+    except ValueError as error:
+        raise ValueError(_option_hints(str(error), reader)) from error
+
+
+def _option_hints(message: str, reader: Callable[..., object]) -> str:
+    """The message of a reader, with keywords that the command has no option for as --option."""
+    names = [name for name in signature(reader).parameters if name not in {"model", "threshold"}]
+    return re.sub(rf"(?<![\w.-])({'|'.join(names)})=", r"--option \1=", message)
 
 
 def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any]:
@@ -93,6 +149,8 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         roles["missing"] = asked.missing
     elif asked.missing is not None:
         roles["missing"] = column_value(asked.missing, dtype)
+    if asked.unscored != "error":
+        roles["unscored"] = asked.unscored
     given = {"n": asked.n, "levels": asked.levels, "threshold": asked.threshold}
     return roles | {role: value for role, value in given.items() if value is not None}
 

@@ -19,6 +19,7 @@ from polars_scorio.logs.lighteval import lighteval
 from polars_scorio.logs.lm_eval import lm_eval
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
+from polars_scorio.logs.read import read
 from polars_scorio.logs.scorio import scorio
 from polars_scorio.logs.swe_bench import swe_bench
 from polars_scorio.logs.tau2_bench import tau2_bench
@@ -39,6 +40,7 @@ __all__ = [
     "lm_eval",
     "opencompass",
     "promptfoo",
+    "read",
     "scorio",
     "swe_bench",
     "tau2_bench",

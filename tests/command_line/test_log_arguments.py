@@ -76,3 +76,46 @@ def test_parentheses_that_are_no_pattern_are_no_model(folder, capsys):
     (folder / "ada.json").write_text('[{"task_id": 1, "trial": 0, "reward": 1}]')
     assert main(["report", "ada.json", "--from", "tau_bench", "--model", "(((("]) == 2
     assert "it is no pattern" in capsys.readouterr().err
+
+
+SAMPLES = [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}, "judge": {"value": "I"}}}]
+
+
+def test_the_tool_is_found_by_itself(folder, capsys):
+    log = {"eval": {"model": "ada", "task": "t"}, "samples": SAMPLES}
+    (folder / "2026-01-01T00-00-00_t.json").write_text(json.dumps(log))
+    assert main(["coverage", "."]) == 2
+    assert "--option scorer='judge'" in capsys.readouterr().err
+    assert main(["compare", ".", "--option", "scorer=match"]) == 0
+    assert main(["coverage", ".", "--option", "scorer=match"]) == 0
+    assert "ada" in capsys.readouterr().out
+    assert main(["coverage", ".", "--option", "scorers=match"]) == 2
+    assert "unexpected keyword argument 'scorers'" in capsys.readouterr().err
+
+
+def test_options_are_for_readers(capsys):
+    models(2).write_parquet("log.parquet")
+    assert main(["coverage", "log.parquet", "--option", "scorer=match"]) == 2
+    assert "name the tool with --from" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["coverage", "log.parquet", "--option", "scorer"])
+    assert "'scorer' is not of the form KEY=VALUE" in capsys.readouterr().err
+
+
+def test_logs_of_several_tools_need_a_name(folder, capsys):
+    (folder / "ada.json").write_text('[{"task_id": 1, "trial": 0, "reward": 1}]')
+    (folder / "ada.run.json").write_text('{"resolved_ids": ["a"]}')
+    assert main(["coverage", "."]) == 2
+    assert "of several tools, swe_bench (" in capsys.readouterr().err
+    assert main(["coverage", ".", "--from", "tau_bench"]) == 0
+
+
+def test_questions_without_outcome_may_be_dropped(folder, capsys):
+    runs = [{"task_id": t, "trial": 0, "reward": [1, None][t]} for t in range(2)]
+    (folder / "ada.json").write_text(json.dumps(runs))
+    models(2).write_parquet("log.parquet")
+    for log in ("ada.json", "log.parquet"):
+        assert main(["coverage", log, "--missing", "drop"]) == 0
+        assert "unscored" not in capsys.readouterr().out
+        assert main(["coverage", log, "--missing", "drop", "--unscored", "drop"]) == 0
+        assert "unscored" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.logs.read import TOOLS
 from polars_scorio.logs.reader_options import LogOptions, ReadOptions
 from polars_scorio.reporting.options import RoleOptions
 
@@ -61,7 +62,7 @@ def read(tool, path):
 
 
 def test_all_readers_are_tried():
-    assert {*BOTH, "lighteval", "trl"} == {*ps.logs.__all__}
+    assert {*BOTH, "lighteval", "trl"} == {*TOOLS}
 
 
 @pytest.mark.parametrize("tool", BOTH)
@@ -262,7 +263,7 @@ def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
         read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
 
 
-@pytest.mark.parametrize("tool", ps.logs.__all__)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
     message = rf"^{tool}\(\) got .* 'mising': did you mean 'missing'\? It takes paths, model, "
     with pytest.raises(TypeError, match=message):

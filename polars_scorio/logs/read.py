@@ -1,0 +1,192 @@
+"""Which tool wrote some files: by their names, and by what stands at their beginning."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
+from polars_scorio.logs.paths import Paths, find_files, given_paths
+
+Sign = Callable[[Any], object]  # whether a record is of a tool
+_OF_A_NAME, _IN_ALL = 3, 200  # files that are opened: of one name, and at most
+_PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
+
+
+def read(paths: Paths, **options: Any) -> Scorio[Any]:  # noqa: ANN401 - as the reader takes them
+    """Read the logs of whatever tool wrote them.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        Files, folders that hold them at any depth, or globs.
+    **options
+        Keywords of the reader, such as ``missing=0``.
+
+    Returns
+    -------
+    Scorio
+        What the reader of the tool returns.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If no reader or several readers know the files: the error lists them.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.read("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
+    """
+    tools = fitting_tools(paths)
+    if len(tools) != 1:
+        raise ValueError(_choice_message(paths, tools))
+    return named_reader(next(iter(tools)))(paths, **options)
+
+
+def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
+    """The reader of a tool."""
+    reader: Callable[..., Scorio[Any]] = getattr(
+        importlib.import_module(f"polars_scorio.logs.{tool}"), tool
+    )
+    return reader
+
+
+def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
+    """The error of files that no reader, or several readers know."""
+    shown = ", ".join(map(str, given_paths(paths)))
+    if not tools:
+        return (
+            f"no reader knows the files of {shown}: it knows those of {', '.join(_SIGNS)}. A table "
+            "of your own is read with Polars: pl.scan_parquet(...).scorio(...)"
+        )
+    found = ", ".join(f"ps.logs.{tool} ({file})" for tool, file in tools.items())
+    return f"several readers know files of {shown}: {found}. Call the one that you mean"
+
+
+def fitting_tools(paths: Paths) -> dict[str, Path]:
+    """The tools that wrote some of the files, each with one of its files."""
+    tools: dict[str, Path] = {}
+    for file in _opened_files(find_files(paths, *_PATTERNS)):
+        record = _first_record(file)
+        for tool, (pattern, sign) in _SIGNS.items():
+            if tool not in tools and _is_sign(file, record, pattern, sign):
+                tools[tool] = file
+    return dict(sorted(tools.items()))
+
+
+def _opened_files(files: Iterable[Path]) -> list[Path]:
+    """The smallest files of each name: a folder may hold thousands of one kind."""
+    by_name = defaultdict(list)
+    for file in files:
+        by_name[file.name].append((file.stat().st_size, file))
+    smallest = (file for sized in by_name.values() for file in sorted(sized)[:_OF_A_NAME])
+    return sorted(file for _, file in smallest)[:_IN_ALL]
+
+
+def _first_record(file: Path) -> Any:  # noqa: ANN401 - JSON
+    """The content of a JSON file, its first line, or the columns of a Parquet file."""
+    plain = plain_path(file)
+    if plain.suffix == ".eval":
+        return {"eval": {"task": None}}  # an archive; no other tool has this ending
+    try:
+        if plain.suffix == ".parquet":
+            return dict.fromkeys(pl.read_parquet_schema(file))
+        with open_plain(file) as source:
+            return _parsed_json(source, lines=plain.suffix == ".jsonl")
+    except (*DAMAGE, ValueError, RecursionError, pl.exceptions.PolarsError):
+        return None  # the reader says what is wrong, if the name alone shows the tool
+
+
+def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:  # noqa: ANN401 - JSON
+    """The first line of a file, if it is JSON by itself; otherwise the whole."""
+    text = iter(source)
+    first = next(text, b"")
+    try:
+        return json.loads(first)
+    except ValueError:
+        if lines:
+            raise
+        return json.loads(first + b"".join(text))
+
+
+def _is_sign(file: Path, record: object, pattern: str, sign: Sign) -> bool:
+    """Whether name and content of a file are those of a tool."""
+    if not fnmatch(plain_path(file).name, pattern):
+        return False
+    try:
+        return bool(sign(record))
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError):
+        return False
+
+
+def _has_fields(*names: str) -> Sign:
+    """A sign: the record is an object with these fields."""
+    return lambda record: isinstance(record, Mapping) and {*names} <= {*record}
+
+
+def _first_has_fields(*names: str) -> Sign:
+    """A sign: the record is a list whose first object has these fields."""
+    has = _has_fields(*names)
+    return lambda record: isinstance(record, list) and has(record[0])
+
+
+def _results_have_field(name: str) -> Sign:
+    """A sign: the record has a list `results` whose first object has this field."""
+    return lambda record: isinstance(record["results"], list) and name in record["results"][0]
+
+
+def _is_tool_report(record: Any) -> bool:  # noqa: ANN401 - JSON
+    """A sign of SWE-bench: lists of instances by outcome."""
+    return isinstance(record, Mapping) and isinstance(record.get("resolved_ids"), list)
+
+
+def _is_promptfoo(record: Any) -> bool:  # noqa: ANN401 - JSON
+    """A sign of promptfoo: outcomes with a provider, in one or two levels of results."""
+    results = record["results"]
+    outcomes = results["results"] if isinstance(results, Mapping) else results
+    return {"provider", "prompt"} <= {*outcomes[0]}
+
+
+def _is_rollout(record: Any) -> bool:  # noqa: ANN401 - JSON
+    """A sign of verifiers: the reward of an example, or an episode with traces."""
+    fields = {*record}
+    rollout = {"prompt", "completion", "reward"} <= fields and bool({"id", "example_id"} & fields)
+    return rollout or {"task", "env", "traces"} <= fields
+
+
+# For each reader the name of its files, and a sign in the first record of one.
+_SIGNS: dict[str, tuple[str, Sign]] = {
+    "evalplus": ("*eval_results.json", _has_fields("eval")),
+    "every_eval_ever": (
+        "*_samples.jsonl",
+        _has_fields("model_id", "evaluation_name", "sample_id", "evaluation"),
+    ),
+    "harbor": ("result.json", _has_fields("task_name", "agent_info")),
+    "helm": ("per_instance_stats.json", _first_has_fields("instance_id", "stats")),
+    "human_eval": ("*.jsonl", _has_fields("task_id", "passed", "result")),
+    "inspect_ai": ("*", lambda record: "task" in record["eval"]),
+    "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
+    "lm_eval": ("samples_*.jsonl", _has_fields("doc_id", "resps")),
+    "opencompass": ("*.json", _has_fields("details")),
+    "promptfoo": ("*.json", _is_promptfoo),
+    "scorio": ("*.jsonl", _has_fields("seed", "data_id", "processed_results")),
+    "swe_bench": ("*.json", _is_tool_report),
+    "tau2_bench": ("*.json", _has_fields("info", "tasks")),
+    "tau_bench": ("*.json", _first_has_fields("task_id", "trial", "reward")),
+    "terminal_bench": ("*results.json", _results_have_field("is_resolved")),
+    "trl": ("completions_*.parquet", _has_fields("step", "prompt", "completion")),
+    "verifiers": ("*.jsonl", _is_rollout),
+    "verl": ("*.jsonl", _has_fields("input", "score", "step")),
+}
+TOOLS = tuple(_SIGNS)

@@ -1,0 +1,90 @@
+"""Logs whose tool is found by itself."""
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.logs.read import TOOLS, fitting_tools
+from tests.logs.test_compressed_files import FILES, SIDE
+
+LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
+OF_FOLDERS = {
+    "aisbench": "opencompass", "evalplus_2023": "evalplus", "harbor": "harbor", "helm": "helm",
+    "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "lm_eval": "lm_eval",
+    "verifiers": "verifiers", "verifiers_graded": "verifiers", "verifiers_traces": "verifiers",
+}  # fmt: skip
+
+
+def put(path, *objects):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(map(json.dumps, objects)), encoding="utf-8")
+    return path
+
+
+def test_every_reader_has_a_sign():
+    assert {*TOOLS, "read"} == {*ps.logs.__all__}
+
+
+@pytest.mark.parametrize("tool", [tool for tool in FILES if tool != "verifiers"])
+def test_the_tool_of_a_file_is_found(tool, tmp_path):
+    name, objects = FILES[tool]
+    put(tmp_path / name, *objects)
+    put(tmp_path / SIDE.get(tool, ("config.json",))[0], {"model": "m"})
+    assert [*fitting_tools(tmp_path)] == [tool]
+    expected = getattr(ps.logs, tool)(tmp_path).frame.lazy().collect()
+    assert ps.logs.read(tmp_path).frame.lazy().collect().equals(expected)
+
+
+@pytest.mark.parametrize(("tool", "line"), [
+    ("completions_1.parquet", ["step", "prompt", "completion"]),
+    ("details_a.parquet", ["doc", "metric", "model_response"]),
+])  # fmt: skip
+def test_the_tool_of_a_table_is_found(tool, line, tmp_path):
+    pl.DataFrame({name: [1] for name in line}).write_parquet(tmp_path / tool)
+    assert [*fitting_tools(tmp_path)] == ["trl" if tool.startswith("comp") else "lighteval"]
+
+
+@pytest.mark.skipif(not LOGS.exists(), reason="the shared data are not here")
+@pytest.mark.parametrize("folder", OF_FOLDERS)
+def test_the_tool_of_real_files_is_found(folder):
+    assert [*fitting_tools(LOGS / folder)] == [OF_FOLDERS[folder]]
+
+
+def test_keywords_reach_the_reader(tmp_path):
+    path = put(tmp_path / "2026-01-01T00-00-00_a.json", *FILES["inspect_ai"][1])
+    assert ps.logs.read(path, model="eve", scorer="s").frame["model"].to_list() == ["eve"]
+    with pytest.raises(TypeError, match=r"inspect_ai\(\) got an unexpected keyword .*'scorers'"):
+        ps.logs.read(path, scorers="s")
+
+
+def test_files_of_no_reader_or_of_several_are_refused(tmp_path):
+    put(tmp_path / "notes.json", {"some": "thing"})
+    with pytest.raises(ValueError, match=r"no reader knows the files of .*: it knows .*tau_bench"):
+        ps.logs.read(tmp_path)
+    put(tmp_path / "a.json", *FILES["tau_bench"][1])
+    put(tmp_path / "m.r.json", *FILES["swe_bench"][1])
+    with pytest.raises(ValueError, match=r"several readers .*\.swe_bench \(.*\.tau_bench \("):
+        ps.logs.read(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        ps.logs.read(tmp_path / "nowhere")
+
+
+def test_a_broken_file_is_of_no_tool(tmp_path):
+    (tmp_path / "results.json").write_text('{"results": [')
+    (tmp_path / "lines.jsonl").write_text("\n")
+    (tmp_path / "table.parquet").write_text("none")
+    assert fitting_tools(tmp_path) == {}
+
+
+def test_few_files_of_one_name_are_opened(tmp_path, monkeypatch):
+    for number in range(9):
+        put(tmp_path / f"job/{number}/result.json", *FILES["harbor"][1])
+    opened = []
+    module = sys.modules["polars_scorio.logs.read"]  # its name in the package is the function
+    monkeypatch.setattr(module, "_first_record", opened.append)
+    fitting_tools(tmp_path)
+    assert len(opened) == 3
