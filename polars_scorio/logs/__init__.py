@@ -9,6 +9,7 @@ crashed or was not scored.
 from typing import TYPE_CHECKING
 
 from polars_scorio.arguments import unknown_name
+from polars_scorio.logs.bfcl import bfcl
 from polars_scorio.logs.evalplus import evalplus
 from polars_scorio.logs.every_eval_ever import every_eval_ever
 from polars_scorio.logs.harbor import harbor
@@ -16,6 +17,7 @@ from polars_scorio.logs.helm import helm
 from polars_scorio.logs.human_eval import human_eval
 from polars_scorio.logs.inspect_ai import inspect_ai
 from polars_scorio.logs.lighteval import lighteval
+from polars_scorio.logs.livecodebench import livecodebench
 from polars_scorio.logs.lm_eval import lm_eval
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
@@ -30,6 +32,7 @@ from polars_scorio.logs.verifiers import verifiers
 from polars_scorio.logs.verl import verl
 
 __all__ = [
+    "bfcl",
     "evalplus",
     "every_eval_ever",
     "harbor",
@@ -37,6 +40,7 @@ __all__ = [
     "human_eval",
     "inspect_ai",
     "lighteval",
+    "livecodebench",
     "lm_eval",
     "opencompass",
     "promptfoo",

@@ -146,9 +146,10 @@ def _results_have_field(name: str) -> Sign:
     return lambda record: isinstance(record["results"], list) and name in record["results"][0]
 
 
-def _is_tool_report(record: Any) -> bool:  # noqa: ANN401 - JSON
-    """A sign of SWE-bench: lists of instances by outcome."""
-    return isinstance(record, Mapping) and isinstance(record.get("resolved_ids"), list)
+def _is_swe_bench(record: Any) -> bool:  # noqa: ANN401 - JSON
+    """A sign of SWE-bench: lists of instances by outcome, or an instance with its outcome."""
+    lists = isinstance(record.get("resolved_ids", record.get("resolved")), list)
+    return lists or "patch_exists" in next(iter(record.values()))
 
 
 def _is_promptfoo(record: Any) -> bool:  # noqa: ANN401 - JSON
@@ -167,6 +168,7 @@ def _is_rollout(record: Any) -> bool:  # noqa: ANN401 - JSON
 
 # For each reader the name of its files, and a sign in the first record of one.
 _SIGNS: dict[str, tuple[str, Sign]] = {
+    "bfcl": ("*_score.json", _has_fields("accuracy", "correct_count", "total_count")),
     "evalplus": ("*eval_results.json", _has_fields("eval")),
     "every_eval_ever": (
         "*_samples.jsonl",
@@ -177,11 +179,12 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "human_eval": ("*.jsonl", _has_fields("task_id", "passed", "result")),
     "inspect_ai": ("*", lambda record: "task" in record["eval"]),
     "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
+    "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
     "lm_eval": ("samples_*.jsonl", _has_fields("doc_id", "resps")),
     "opencompass": ("*.json", _has_fields("details")),
     "promptfoo": ("*.json", _is_promptfoo),
     "scorio": ("*.jsonl", _has_fields("seed", "data_id", "processed_results")),
-    "swe_bench": ("*.json", _is_tool_report),
+    "swe_bench": ("*.json", _is_swe_bench),
     "tau2_bench": ("*.json", _has_fields("info", "tasks")),
     "tau_bench": ("*.json", _first_has_fields("task_id", "trial", "reward")),
     "terminal_bench": ("*results.json", _results_have_field("is_resolved")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,33 @@ from polars_scorio.logs.runs import RUN_COLUMNS, Run
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_EXPECTED = "a report of swebench.harness.run_evaluation: an object with 'resolved_ids'"
+_EXPECTED = (
+    "a report of SWE-bench: an object with 'resolved_ids' (a run), 'resolved' (a submission to its "
+    "leaderboard), or an instance (report.json)"
+)
 _COLUMNS = {"question": pl.String, "trial": pl.String, "outcome": pl.String}
 # The first list with an instance decides: an instance may be in several.
 _OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
+# The lists of results.json in SWE-bench/experiments, and the outcome of what stands in them.
+_SUBMITTED = {"resolved": "resolved", "no_generation": "empty_patch", "no_logs": "error"}
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
 
 
 @log_reader
 def swe_bench(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+    paths: Paths,
+    *,
+    model: str | None = None,
+    instances: Collection[str] | None = None,
+    **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """SWE-bench: the reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
+    """SWE-bench: reports of runs, of single instances, and submissions to its leaderboard.
+
+    - Reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
+    - logs/run_evaluation/<run_id>/<model>/<instance>/report.json. They are passed over where the
+      report of their run is read too.
+    - evaluation/<split>/<submission>/results/results.json of SWE-bench/experiments. Most list only
+      what was resolved: ``instances=`` has to name all instances of the split.
 
     An empty patch resolves nothing. The outcome is null where the evaluation failed, or the
     instance was not submitted (a partial run): SWE-bench divides by all instances, so that
@@ -39,7 +55,16 @@ def swe_bench(
     ----------
     model
         Default: what precedes the last dot of the file's name, with its folders where reports of
-        several folders share it.
+        several folders share it; of single instances and submissions, the folder.
+    instances : collection of str, optional
+        The ids of all instances of the split. Those that no list of a submission has count as
+        unresolved; those that the report of a run does not list are incomplete.
+
+    Raises
+    ------
+    ValueError
+        If a submission does not list all of its instances and `instances` does not either, or has
+        an instance that `instances` lacks.
 
     Examples
     --------
@@ -47,13 +72,41 @@ def swe_bench(
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    parts = rows_by_file(paths, ("*.*.json",), _EXPECTED, _instance_verdicts, on_error=on_error)
-    # Names of models have dots (gpt-4.1): the run follows the last dot.
-    models = model_names({file: file.with_name(_model_and_run(file)[0]) for file in parts}, model)
+    parts = rows_by_file(
+        paths,
+        ("*.*.json", "results.json", "report.json"),
+        _EXPECTED,
+        lambda file, report: _file_verdicts(file, report, instances),
+        on_error=on_error,
+    )
+    places = {file: _submission_place(file) for file in parts}
+    summarised = {_model_and_run(file) for file in parts if not _is_single(file)}
+    kept = {
+        file: part
+        for file, part in parts.items()
+        if not (_is_single(file) and (places[file].name, part.run.name) in summarised)
+    }
+    models = model_names({file: places[file] for file in kept}, model)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
+    frame = model_table(kept, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     columns = ["model", "question", "trial", "category", "outcome", *RUN_COLUMNS]
-    return log_accessor(frame.select(columns), model_runs(parts, models), roles)
+    return log_accessor(frame.select(columns), model_runs(kept, models), roles)
+
+
+def _is_single(file: Path) -> bool:
+    """Whether a file is the report of a single instance."""
+    return plain_path(file).name == "report.json"
+
+
+def _submission_place(file: Path) -> Path:
+    """The path that is named after the model."""
+    if _is_single(file):
+        folder = file.parent.parent
+        return folder.parent if folder.name == "logs" else folder
+    if plain_path(file).name == "results.json":
+        return file.parent.parent if file.parent.name == "results" else file.parent
+    # Names of models have dots (gpt-4.1): the run follows the last dot.
+    return file.with_name(_model_and_run(file)[0])
 
 
 def _model_and_run(file: Path) -> tuple[str, str]:
@@ -62,13 +115,73 @@ def _model_and_run(file: Path) -> tuple[str, str]:
     return (name, run) if dot else (run, "")
 
 
-def _instance_verdicts(file: Path, report: Any) -> FileRows | None:  # noqa: ANN401 - JSON
-    if not isinstance(report, dict) or "resolved_ids" not in report:
+def _file_verdicts(
+    file: Path,
+    report: Any,  # noqa: ANN401 - JSON
+    instances: Collection[str] | None,
+) -> FileRows | None:
+    """The outcomes of a file of any of the three kinds; None for files of others."""
+    if not isinstance(report, dict):
         return None
+    if "resolved_ids" in report:
+        outcomes, run, rest = _run_outcomes(report), _model_and_run(file)[1], "incomplete"
+    elif isinstance(report.get("resolved"), list):
+        outcomes, run, rest = _submission_outcomes(file, report, instances), "", "unresolved"
+    elif _is_single(file) and report and all(_has_verdict(part) for part in report.values()):
+        outcomes = {name: _single_outcome(part) for name, part in report.items()}
+        return _verdict_rows(outcomes, _single_run(file))
+    else:
+        return None
+    strangers = sorted({*outcomes} - {*instances}) if instances is not None else []
+    if strangers:
+        raise ValueError(
+            f"{file} has {len(strangers):,} instances that instances= lacks, such as "
+            f"{strangers[0]!r}: name those of the whole split"
+        )
+    return _verdict_rows(dict.fromkeys(instances or (), rest) | outcomes, run)
+
+
+def _verdict_rows(outcomes: Mapping[str, str], run: str) -> FileRows:
+    rows: list[Row] = [(instance, run, outcome) for instance, outcome in outcomes.items()]
+    return FileRows(rows, Run(name=run))
+
+
+def _run_outcomes(report: Mapping[str, Any]) -> dict[str, str]:
+    """The outcomes of the report of a run."""
     outcomes: dict[str, str] = {}
     for outcome in _OUTCOMES:
         for instance in report.get(f"{outcome}_ids", ()):
             outcomes.setdefault(instance, outcome)
-    run = _model_and_run(file)[1]
-    rows: list[Row] = [(instance, run, outcome) for instance, outcome in outcomes.items()]
-    return FileRows(rows, Run(name=run))
+    return outcomes
+
+
+def _submission_outcomes(
+    file: Path, report: Mapping[str, Any], instances: Collection[str] | None
+) -> dict[str, str]:
+    """The outcomes of a submission to the leaderboard."""
+    if instances is None and "generated" not in report:
+        raise ValueError(
+            f"{file} lists what was resolved, not what was not: pass the ids of all instances of "
+            "the split with instances="
+        )
+    outcomes = dict.fromkeys(report.get("generated", ()), "unresolved")
+    for name in reversed(_SUBMITTED):
+        outcomes |= dict.fromkeys(report.get(name, ()), _SUBMITTED[name])
+    return outcomes
+
+
+def _has_verdict(part: object) -> bool:
+    return isinstance(part, dict) and "resolved" in part
+
+
+def _single_outcome(part: Mapping[str, Any]) -> str:
+    """The outcome of a single instance."""
+    if part["resolved"]:
+        return "resolved"
+    return "empty_patch" if part.get("patch_is_None") else "unresolved"
+
+
+def _single_run(file: Path) -> str:
+    """The run of a single instance: the folder below run_evaluation."""
+    folders = file.parts
+    return folders[folders.index("run_evaluation") + 1] if "run_evaluation" in folders else ""

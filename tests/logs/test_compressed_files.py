@@ -20,6 +20,14 @@ AGENT = {"agent_info": {"llm": "m"}, "environment_info": {"domain_name": "air"}}
 SIMULATION = {"task_id": 1, "trial": 0, "termination_reason": "user_stop"}
 # A file that each reader finds by its name, with its content: objects are lines.
 FILES = {
+    "bfcl": (
+        "score/m/BFCL_v4_a_score.json",
+        [{"accuracy": 1.0, "correct_count": 1, "total_count": 1}],
+    ),
+    "livecodebench": (
+        "m/Scenario.a_eval_all.json",
+        [[{"question_id": "q", "graded_list": [True]}]],
+    ),
     "evalplus": (
         "ada_eval_results.json",
         [{"eval": {"t": [{"base_status": "pass", "plus_status": "pass"}]}}],
@@ -94,10 +102,16 @@ FILES = {
         "a.jsonl",
         [{"seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1}}],
     ),
-    "verifiers": ("e--m/1/results.jsonl", [{"example_id": 1, "reward": 1.0}] * 2),
+    "verifiers": (
+        "e--m/1/results.jsonl",
+        [{"example_id": 1, "prompt": "p", "completion": "c", "reward": 1.0}] * 2,
+    ),
     "verl": ("1.jsonl", [{"input": "x", "score": 1.0, "step": 1, "acc": 1.0}] * 2),
 }
-SIDE = {"verifiers": ("e--m/1/metadata.json", {"model": "m", "env_id": "e"})}
+SIDE = {
+    "bfcl": ("result/m/BFCL_v4_a_result.json", {"id": "a_0"}),
+    "verifiers": ("e--m/1/metadata.json", {"model": "m", "env_id": "e"}),
+}
 
 
 def put(path, text):

@@ -14,6 +14,7 @@ from polars_scorio.reporting.options import RoleOptions
 
 # A file name that each reader of JSON looks for.
 WHOLE = {
+    "livecodebench": "m/Scenario.a_eval_all.json",
     "evalplus": "a_eval_results.json",
     "harbor": "job/t/result.json",
     "helm": "run/per_instance_stats.json",
@@ -62,7 +63,7 @@ def read(tool, path):
 
 
 def test_all_readers_are_tried():
-    assert {*BOTH, "lighteval", "trl"} == {*TOOLS}
+    assert {*BOTH, "bfcl", "lighteval", "trl"} == {*TOOLS}
 
 
 @pytest.mark.parametrize("tool", BOTH)
@@ -124,6 +125,7 @@ def test_bytes_that_are_no_text_are_refused(tool, tmp_path):
 
 # What each reader takes for its own, with something inside that another version might have.
 VERSIONS = {
+    "livecodebench": [{"question_id": 1, "graded_list": 3}],
     "evalplus": {"eval": {"t": [{"status": "pass"}]}},
     "harbor": {"task_name": "t", "agent": {}},
     "helm": [{"stats": [{"name": "exact_match"}], "instance_id": "i"}],

@@ -14,7 +14,8 @@ from tests.logs.test_compressed_files import FILES, SIDE
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
 OF_FOLDERS = {
     "aisbench": "opencompass", "evalplus_2023": "evalplus", "harbor": "harbor", "helm": "helm",
-    "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "lm_eval": "lm_eval",
+    "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "livecodebench": "livecodebench",
+    "lm_eval": "lm_eval",
     "verifiers": "verifiers", "verifiers_graded": "verifiers", "verifiers_traces": "verifiers",
 }  # fmt: skip
 
@@ -29,11 +30,12 @@ def test_every_reader_has_a_sign():
     assert {*TOOLS, "read"} == {*ps.logs.__all__}
 
 
-@pytest.mark.parametrize("tool", [tool for tool in FILES if tool != "verifiers"])
+@pytest.mark.parametrize("tool", FILES)
 def test_the_tool_of_a_file_is_found(tool, tmp_path):
     name, objects = FILES[tool]
     put(tmp_path / name, *objects)
-    put(tmp_path / SIDE.get(tool, ("config.json",))[0], {"model": "m"})
+    side, content = SIDE.get(tool, ("config.json", {"model": "m"}))
+    put(tmp_path / side, content)
     assert [*fitting_tools(tmp_path)] == [tool]
     expected = getattr(ps.logs, tool)(tmp_path).frame.lazy().collect()
     assert ps.logs.read(tmp_path).frame.lazy().collect().equals(expected)

@@ -1,5 +1,6 @@
 """Real files of the tools, against numbers that Python's json makes of them by hand."""
 
+import gzip
 import json
 import zipfile
 from collections import defaultdict
@@ -227,3 +228,16 @@ def test_verifiers_with_graded_rewards_of_all_versions():
         rewards = [line["reward"] for line in lines(file)]
         log = ps.logs.verifiers(file).frame.collect()
         assert log["category"].to_list() == pytest.approx(rewards)
+
+
+def test_livecodebench_by_difficulty():
+    (file,) = LOGS.rglob("livecodebench/*.gz")
+    with gzip.open(file) as source:
+        problems = json.load(source)
+    passed = defaultdict(list)
+    for problem in problems:
+        passed[problem["difficulty"]].append(problem["pass@1"])
+    report = ps.logs.livecodebench(file, by="difficulty").avg()
+    expected = {difficulty: mean(found) for difficulty, found in passed.items()}
+    assert dict(report.select("difficulty", "estimate").rows()) == pytest.approx(expected)
+    assert report["questions"].sum() == len(problems) == 880

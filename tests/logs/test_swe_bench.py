@@ -48,8 +48,10 @@ def test_instances_without_verdict_are_failures_only_if_asked(reports, reader, s
 
 
 def test_other_reports_are_refused_by_name_and_passed_over_in_folders(reports, table, write):
-    other = {"django__django-1": {"resolved": True, "patch_exists": True}}
-    with pytest.raises(ValueError, match=r"report\.json: expected a report of swebench.*'django__"):
+    other = {"duration": {"seconds": 3}}
+    with pytest.raises(
+        ValueError, match=r"report\.json: expected a report of SWE-bench.*'duration'"
+    ):
         table(write("logs/run1/report.json", other))
     write("logs/run1/a.b.json", other)
     assert table(reports).height == 10
@@ -77,3 +79,70 @@ def test_reports_of_two_folders_are_two_models(table, write):
         path = write(f"{folder}/ada.run1.json", report("a", "b"))
     log = table(path.parents[1])
     assert log["model"].unique().sort().to_list() == ["monday/ada", "tuesday/ada"]
+
+
+def instance(resolved, *, empty=False):
+    """The report of a single instance."""
+    return {"patch_is_None": empty, "patch_exists": not empty, "resolved": resolved}
+
+
+def test_reports_of_single_instances_are_a_run(table, write, tmp_path):
+    folder = "logs/run_evaluation/run1/gpt-4.1"
+    for name, part in {
+        "a": instance(True),
+        "b": instance(False),
+        "c": instance(False, empty=True),
+    }.items():
+        write(f"{folder}/{name}/report.json", {name: part})
+    assert table(tmp_path).rows() == [
+        ("gpt-4.1", "a", "run1", True, "resolved"),
+        ("gpt-4.1", "b", "run1", False, "unresolved"),
+        ("gpt-4.1", "c", "run1", False, "empty_patch"),
+    ]
+    write("gpt-4.1.run1.json", report("a", "b", empty="c", error="d"))
+    assert table(tmp_path)["question"].to_list() == ["a", "b", "c", "d"]
+
+
+def test_instances_of_a_submission_belong_to_its_folder(table, write, tmp_path):
+    write("20240402_ada/logs/a/report.json", {"a": instance(True)})
+    assert table(tmp_path).row(0) == ("20240402_ada", "a", "", True, "resolved")
+
+
+def test_reports_of_other_tools_are_passed_over(table, write, tmp_path):
+    write("report.json", {"duration": 3})
+    write("results.json", {"resolved": 3})
+    with pytest.raises(ValueError, match=r"expected a report of SWE-bench.*\['duration'\]"):
+        table(tmp_path)
+    write("gpt-4.1.run1.json", report("a", "b"))
+    assert table(tmp_path)["question"].to_list() == ["a", "b"]
+
+
+SUBMISSION = {"no_generation": ["d"], "no_logs": ["e"], "resolved": ["a", "b"]}
+
+
+def test_a_submission_needs_all_instances(table, write, tmp_path):
+    write("verified/20240402_ada/results/results.json", SUBMISSION)
+    with pytest.raises(ValueError, match=r"lists what was resolved, not what was not.*instances="):
+        table(tmp_path)
+    with pytest.raises(ValueError, match=r"1 instances that instances= lacks, such as 'e'"):
+        table(tmp_path, instances="abcd")
+    log = table(tmp_path, instances="abcde")
+    assert log.select("model", "question", "category", "outcome").rows() == [
+        ("20240402_ada", "a", True, "resolved"),
+        ("20240402_ada", "b", True, "resolved"),
+        ("20240402_ada", "c", False, "unresolved"),
+        ("20240402_ada", "d", False, "empty_patch"),
+        ("20240402_ada", "e", None, "error"),
+    ]
+
+
+def test_older_submissions_list_all_instances(table, write, tmp_path):
+    write("ada/results/results.json", {**SUBMISSION, "generated": ["a", "b", "c", "e"]})
+    assert dict(table(tmp_path).select("question", "outcome").rows()) == {
+        "a": "resolved", "b": "resolved", "c": "unresolved", "d": "empty_patch", "e": "error",
+    }  # fmt: skip
+
+
+def test_instances_that_a_run_does_not_list_are_incomplete(table, reports):
+    log = table(reports / "gpt-4.1.run1.json", instances="abcdef")
+    assert log.filter(question="f").select("category", "outcome").row(0) == (None, "incomplete")

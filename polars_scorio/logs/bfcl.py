@@ -1,0 +1,132 @@
+"""The logs of the Berkeley Function-Calling Leaderboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path, side_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    errors_name_file,
+    model_runs,
+    model_table,
+    numbered_objects,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run
+from polars_scorio.logs.unreadable_files import read_each
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
+_SIDE = "<category>_result.json of BFCL: a line with an id for each test"
+_NAME = re.compile(r"(?:BFCL_v\d+_)?(?P<category>.+)_score\.json$")
+_COLUMNS = {
+    "benchmark": pl.String,
+    "question": pl.String,
+    "category": pl.Boolean,
+    "error": pl.String,
+}
+
+
+@log_reader
+def bfcl(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
+
+    A score file lists only the tests that failed. The ids of all tests are in the file of the same
+    name in the folder `result` beside `score`, which is needed. No outcome is null, and tests have
+    one trial without an id. Columns: model, benchmark (the test category, which is `by`), question,
+    category, error (the type of what went wrong), run (the folder above `score`), source (the score
+    file).
+
+    Parameters
+    ----------
+    model
+        Default: the folder below `score`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the results of a score file are missing.
+    ValueError
+        If totals, failures and results contradict each other.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.bfcl("score").avg()  # doctest: +SKIP
+    """
+    files = find_files(paths, "*_score.json")
+    parts = read_each(files, _test_verdicts, roles.get("on_error", "raise"))
+    models = model_names({file: _model_folder_below(file) for file in parts}, model)
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
+    return log_accessor(frame, model_runs(parts, models), roles, by="benchmark", trial=None)
+
+
+def _score_folder(file: Path) -> Path:
+    """The folder of all scores: `score`, or one whose name begins so, or that of the file."""
+    return next((folder for folder in file.parents if folder.name.startswith("score")), file.parent)
+
+
+def _model_folder_below(file: Path) -> Path:
+    """The folder of a model, directly below that of all scores."""
+    folder = _score_folder(file)
+    parts = file.relative_to(folder).parts
+    return folder / parts[0] if len(parts) > 1 else folder
+
+
+def _result_file(file: Path) -> Path:
+    """The file with the results of a score file."""
+    folder = _score_folder(file)
+    results = folder.with_name(folder.name.replace("score", "result", 1))
+    name = re.sub(r"_score\.json$", "_result.json", plain_path(file).name)
+    found = side_file(results / file.relative_to(folder).parent / name, name)
+    if not found.exists():
+        raise FileNotFoundError(
+            f"{found} is missing, which has the ids of the tests that passed: {file.name} lists "
+            "failures alone. Copy it from where the run wrote it"
+        )
+    return found
+
+
+def _test_verdicts(file: Path) -> FileRows:
+    """A row for each test of a file."""
+    name = _NAME.search(plain_path(file).name)
+    if name is None:
+        raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
+    with errors_name_file(file, _EXPECTED):
+        (_, totals), *failures = numbered_objects(file, _EXPECTED)
+        total, correct = totals["total_count"], totals["correct_count"]
+        errors = {failure["id"]: _error_type(failure) for _, failure in failures}
+    side = _result_file(file)
+    with errors_name_file(side, _SIDE):
+        tests = dict.fromkeys(result["id"] for _, result in numbered_objects(side, _SIDE))
+    strangers = [test for test in errors if test not in tests]
+    if len(tests) != total or len(errors) != total - correct or strangers:
+        found = (
+            f"totals of {correct} correct and {total} tests, {len(errors)} failures, and "
+            f"{len(tests)} tests in {side}"
+        )
+        raise unexpected_content(file, "totals that fit the failures and results", found)
+    category = name["category"]
+    rows: list[Row] = [(category, test, test not in errors, errors.get(test)) for test in tests]
+    folder = _score_folder(file).parent.name
+    return FileRows(rows, Run(name=folder, keys={"benchmark": category}))
+
+
+def _error_type(failure: dict[str, object]) -> str:
+    """The type of an error, which is beside the error or within it."""
+    error = failure.get("error")
+    kind = error.get("error_type") if isinstance(error, dict) else failure.get("error_type")
+    return str(kind or "failed")

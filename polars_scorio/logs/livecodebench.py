@@ -1,0 +1,86 @@
+"""The logs of LiveCodeBench."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path
+from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.runs import Run
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_EXPECTED = "*_eval_all.json of LiveCodeBench: a list of objects with question_id and graded_list"
+_COLUMNS = {
+    "question": pl.String,
+    "trial": pl.Int64,
+    "category": pl.Boolean,
+    "difficulty": pl.String,
+    "platform": pl.String,
+    "contest_date": pl.String,
+}
+
+
+@log_reader
+def livecodebench(
+    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
+) -> Scorio[pl.DataFrame]:
+    """LiveCodeBench: output/<model>/Scenario.codegeneration_<n>_<temperature>_eval_all.json.
+
+    The trial is the place in graded_list. No outcome is null: a program that runs out of time has
+    failed. Columns: model, question, trial, category, difficulty, platform, contest_date (text, as
+    2023-08-21T00:00:00), run (the name of the file, which has samples and temperature), source (the
+    file). ``by="difficulty"`` makes it a stratum; a filter of `.frame` on contest_date keeps
+    problems from after a model was trained.
+
+    Parameters
+    ----------
+    model
+        Default: the folder; of a file with another name, that without `_eval_all.json`.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.livecodebench("output", by="difficulty").pass_at_k([1, 5])  # doctest: +SKIP
+    """
+    on_error = roles.get("on_error", "raise")
+    parts = rows_by_file(
+        paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, on_error=on_error
+    )
+    places = {file: _model_folder(plain_path(file)) for file in parts}
+    models = model_names(places, model, alone=True)
+    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
+    return log_accessor(frame, model_runs(parts, models), roles)
+
+
+def _model_folder(file: Path) -> Path:
+    """The folder of a file that the tool named, or the file without its ending."""
+    if file.name.startswith("Scenario."):
+        return file.parent
+    return file.with_name(re.sub(r"(_eval_all)?\.json$", "", file.name))
+
+
+def _program_verdicts(file: Path, problems: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    if not isinstance(problems, list) or not problems or "graded_list" not in problems[0]:
+        return None
+    rows: list[Row] = [
+        (
+            problem["question_id"],
+            trial,
+            passed,
+            problem.get("difficulty"),
+            problem.get("platform"),
+            problem.get("contest_date"),
+        )
+        for problem in problems
+        for trial, passed in enumerate(problem["graded_list"])
+    ]
+    return FileRows(rows, Run(name=plain_path(file).name.removesuffix("_eval_all.json")))

@@ -1,0 +1,59 @@
+import pytest
+
+import polars_scorio as ps
+
+FOLDER = "score/ada/non_live"
+
+
+def failure(name, error):
+    """A line of a score file."""
+    return {"id": name, "model_name": "ada", "valid": False, "prompt": {"id": name}, **error}
+
+
+@pytest.fixture
+def scores(write):
+    totals = {"accuracy": 0.5, "correct_count": 2, "total_count": 4}
+    write(
+        "result/ada/non_live/BFCL_v4_simple_python_result.json",
+        *({"id": f"simple_python_{i}", "result": []} for i in range(4)),
+    )
+    return write(
+        f"{FOLDER}/BFCL_v4_simple_python_score.json",
+        totals,
+        failure("simple_python_1", {"error": ["..."], "error_type": "simple:wrong_count"}),
+        failure("simple_python_3", {"error": {"error_type": "multi_turn:empty_turn"}}),
+    )
+
+
+def test_tests_that_are_no_failures_have_passed(table, scores):
+    assert table(scores.parents[2]).rows() == [
+        ("ada", "simple_python", "simple_python_0", True, None),
+        ("ada", "simple_python", "simple_python_1", False, "simple:wrong_count"),
+        ("ada", "simple_python", "simple_python_2", True, None),
+        ("ada", "simple_python", "simple_python_3", False, "multi_turn:empty_turn"),
+    ]
+
+
+def test_the_mean_is_that_of_the_tool(summary, scores):
+    assert summary(ps.avg(), scores) == [(4, 0, 0.5)]
+
+
+def test_the_results_are_needed(table, scores):
+    (scores.parents[3] / "result/ada/non_live/BFCL_v4_simple_python_result.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"simple_python_result\.json is missing, .*ids of"):
+        table(scores)
+
+
+def test_totals_that_contradict_the_lines_are_refused(table, scores, write):
+    lines = scores.read_text(encoding="utf-8").splitlines()
+    scores.write_text("\n".join(lines[:2]), encoding="utf-8")
+    with pytest.raises(ValueError, match="2 correct and 4 tests, 1 failures, and 4 tests"):
+        table(scores)
+    write("result/ada/non_live/BFCL_v4_simple_python_result.json", {"id": "simple_python_1"})
+    with pytest.raises(ValueError, match=r"1 failures, and 1 tests in .*_result\.json"):
+        table(scores)
+
+
+def test_other_files_are_refused(table, write):
+    with pytest.raises(ValueError, match=r"a_score\.json: expected .*lacks 'total_count'"):
+        table(write("score/ada/a_score.json", {"accuracy": 1.0}))
