@@ -66,7 +66,8 @@ def reached_mean(
     for start, steps in _THOROUGH if thorough else _QUICK:
         centre: Floats = getattr(free, start)
         least = _highest_likelihood(free, centre, exact=thorough) - room
-        attempt = _mixtures_within(free, centre, _apart(free, centre, values, steps), least)
+        # Rates without weight never get any, so the way starts where all of them have some.
+        attempt = _mixtures_within(free, centre, _apart(free, free.better, values, steps), least)
         reached = max(reached, float((attempt @ values).max(initial=0.0)))
         if reached > enough:
             break
