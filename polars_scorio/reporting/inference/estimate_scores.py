@@ -60,7 +60,7 @@ class EstimateScores(IndependentScores):
         every = self.pairs(a, b, np.arange(len(self.mu)))
 
         def decided(c: Floats, strata: Ints) -> Mask:
-            lo, hi = self._clipped_ends(every.of_strata(strata), np.repeat(c[:, None], a.size, 1))
+            lo, hi = self._clipped_ends(every.of_strata(strata), c[:, None])
             return np.asarray((lo > 0) | (hi < 0))
 
         return decided
@@ -75,7 +75,7 @@ class EstimateScores(IndependentScores):
         for rows in slices(models, strata.size * models):
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
-            critical = np.broadcast_to(c, (strata.size, models))[:, a]
+            critical = c if c.shape[-1] == 1 else np.broadcast_to(c, (strata.size, models))[:, a]
             lo, hi = self._clipped_ends(self.pairs(a, b, strata), critical)
             for counts, decided in ((better, hi < 0), (worse, lo > 0)):
                 counts[:, rows] = decided.reshape(strata.size, -1, models).sum(axis=2)

@@ -18,6 +18,7 @@ from polars_scorio.kernels.calibrated.paired_difference import (
     takes_pairs,
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.states import distinct
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.question_values import QuestionValues
 
@@ -109,7 +110,7 @@ class PricedPairs:
     @classmethod
     def of(cls, price: ComparedPrice, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
         """Pairs of models, after the choice of the price of each."""
-        reaches = pair_reaches(price, a, b, np.full(a.shape, CHOICE))
+        reaches = pair_reaches(price, a, b, np.full((len(a), 1), CHOICE))
         return cls(price, a, b, paired, takes_pairs(price.at(a), price.at(b), *reaches, paired))
 
     @property
@@ -140,11 +141,15 @@ class PricedPairs:
 
 
 def pair_reaches(price: ComparedPrice, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
-    """Reaches of both sides of each pair, computed once for each model and critical value."""
+    """Reaches of both sides of each pair, computed once for each model and critical value.
+
+    `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).
+    """
     levels, level = np.unique(c, return_inverse=True)
     level = level.reshape(c.shape)
     wanted = np.stack([a, b]) * levels.size + level
-    distinct, place = np.unique(wanted, return_inverse=True)
-    reached = price.at(distinct // levels.size).reach(levels[distinct % levels.size])
+    first, place = distinct([wanted.ravel()])
+    code = wanted.ravel()[first]
+    reached = price.at(code // levels.size).reach(levels[code % levels.size])
     one, other = place.reshape(wanted.shape)
     return Reach(*(each[one] for each in reached)), Reach(*(each[other] for each in reached))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,11 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT, Row
 from polars_scorio.reporting.question_cells import QuestionCells
 
+_MOST_MODELS = 2_000  # of which the variances of all pairs are kept: 32 MB
 
-class QuestionValues(NamedTuple):
+
+@dataclass(frozen=True, eq=False)  # no slots: the variances of all pairs are kept
+class QuestionValues:
     """Estimates of the questions that the models of a stratum share, on the unit scale.
 
     Attributes
@@ -49,10 +53,27 @@ class QuestionValues(NamedTuple):
         return float(1 / (self.weight @ self.weight)) if self.known else np.nan
 
     def pair_variances(self, a: Ints, b: Ints) -> Floats:
-        """`paired_variance` of pairs of columns, shape (P,), some at a time."""
-        values = np.full(a.size, np.nan)
+        """`paired_variance` of pairs of columns, shape (P,)."""
         if not self.known:
-            return values
+            return np.full(a.size, np.nan)
+        models = self.values.shape[1]
+        known = "_all_pair_variances" in self.__dict__
+        if known or (models <= _MOST_MODELS and 2 * a.size >= models * (models - 1)):
+            return np.asarray(self._all_pair_variances[a, b])
+        return self._each_pair_variance(a, b)
+
+    @cached_property
+    def _all_pair_variances(self) -> Floats:
+        """`paired_variance` of all pairs of columns, shape (L, L), which rankings ask for often."""
+        models = self.values.shape[1]
+        a, b = np.triu_indices(models)
+        every = np.empty((models, models))
+        every[a, b] = every[b, a] = self._each_pair_variance(a, b)
+        return every
+
+    def _each_pair_variance(self, a: Ints, b: Ints) -> Floats:
+        """`paired_variance` of pairs of columns, some at a time."""
+        values = np.empty(a.size)
         for part in slices(a.size, len(self.values)):
             gaps = self.values[:, a[part]] - self.values[:, b[part]]
             values[part] = paired_variance(gaps, self.weight)
