@@ -117,7 +117,7 @@ class PairedPrice:
     ----------
     variance : ndarray of float, shape (P,)
         Of the differences; NaN if there is none.
-    freedom : ndarray of float, shape (P,)
+    freedom : ndarray of float, shape (P,), or (S, 1) if all pairs of a stratum share it
         Degrees of freedom of Student's t.
     """
 
@@ -126,8 +126,16 @@ class PairedPrice:
 
     def half_width(self, c: Floats | float) -> Floats:
         """Half the width of the intervals at a critical value, by its tail."""
-        quantile = scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-np.asarray(c)))
-        return np.asarray(-quantile * np.sqrt(self.variance))
+        return np.asarray(-self._student_quantile(np.asarray(c)) * np.sqrt(self.variance))
+
+    def _student_quantile(self, c: Floats) -> Floats:
+        """Student's quantile with the tail of a critical value, once for each stratum and value."""
+        if c.ndim == self.freedom.ndim == 2:  # noqa: PLR2004 - strata and pairs
+            values, place = np.unique(c, return_inverse=True)
+            if values.size * self.freedom.size < c.size:
+                of_values = scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-values))
+                return np.asarray(np.take_along_axis(of_values, place.reshape(c.shape), axis=1))
+        return np.asarray(scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-c)))
 
 
 class Difference(NamedTuple):
