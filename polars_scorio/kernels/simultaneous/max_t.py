@@ -44,10 +44,15 @@ def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
 
     Notes
     -----
-    A draw of the differences is a direction times a length. The length, over the common estimate
-    of the scale, is the root of an F variable and is integrated exactly; only the directions are
-    drawn, and they are fixed. Two models get Student's t itself. The error of the confidence is
-    about 0.001 for four models, 0.003 for twenty and 0.005 for a thousand.
+    The value of normal differences gives the tail of each pair, and Student's quantile of that tail
+    is the critical value. Each pair estimates a variance of its own, so that the variables of many
+    pairs are not a multivariate t, which has one scale for all: its smaller value let a false
+    winner into 9 to 10 % of logs of 10 or 20 equal models on 15 questions, where this one lets 5
+    to 7 %.
+
+    A draw of normal differences is a direction times a length. The length is integrated exactly;
+    only the directions are drawn, and they are fixed. Two models get Student's t itself. The error
+    of the confidence is about 0.001 for four models, 0.003 for twenty and 0.005 for a thousand.
 
     Examples
     --------
@@ -241,9 +246,9 @@ def _confidence_quantile(
 ) -> Floats:
     """The c that `length * reach` stays below with the given confidence, for each row."""
     tail = (1 - confidence) / sides
-    single = -_student_quantile(freedom, np.array(tail))
-    bonferroni = -_student_quantile(freedom, tail / np.maximum(pairs, 1))
-    log_length, chance = _length_distribution(dimensions, freedom)
+    single = -_student_quantile(np.inf, np.array(tail))
+    bonferroni = -_student_quantile(np.inf, tail / np.maximum(pairs, 1))
+    log_length, chance = _length_distribution(dimensions)
     with np.errstate(divide="ignore"):
         alike = np.sort(reach, axis=1).reshape(len(reach), -1, _ALIKE)
         log_reach = np.log(alike.mean(axis=2, dtype=np.float64))
@@ -257,7 +262,8 @@ def _confidence_quantile(
     low, high = np.full(len(reach), np.log(ends[0])), np.log(ends[1])
     # For one pair both ends are the same, except for rounding.
     c = np.exp(root(excess, low, np.maximum(low, high), 4))
-    return np.where(pairs > 1, np.clip(c, single, bonferroni), single)
+    normal = np.where(pairs > 1, np.clip(c, single, bonferroni), single)
+    return normal if np.isinf(freedom) else -_student_quantile(freedom, scipy.special.ndtr(-normal))
 
 
 def _student_quantile(freedom: float, probability: Floats) -> Floats:
@@ -268,15 +274,9 @@ def _student_quantile(freedom: float, probability: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def _length_distribution(dimensions: int, freedom: float) -> tuple[Floats, Floats]:
-    """Logs of lengths, and the chance that a draw is shorter."""
+def _length_distribution(dimensions: int) -> tuple[Floats, Floats]:
+    """Logs of lengths of normal draws, and the chance that a draw is shorter."""
     ends = np.array([1e-9, 1 - 1e-9])
-    if np.isinf(freedom):
-        low, high = np.log(scipy.special.chdtri(dimensions, 1 - ends)) / 2
-    else:
-        low, high = np.log(scipy.special.fdtri(dimensions, freedom, ends) * dimensions) / 2
+    low, high = np.log(scipy.special.chdtri(dimensions, 1 - ends)) / 2
     log_length = np.linspace(low, high, _TABLE)
-    square = np.exp(2 * log_length)
-    if np.isinf(freedom):
-        return log_length, scipy.special.chdtr(dimensions, square)
-    return log_length, scipy.special.fdtr(dimensions, freedom, square / dimensions)
+    return log_length, scipy.special.chdtr(dimensions, np.exp(2 * log_length))
