@@ -107,8 +107,11 @@ class Accessor(Generic[FrameT]):
             dropped           number of trials that ``missing="drop"`` left out
             estimate          unbiased value from the trials alone; null where k exceeds the
                               trials of some question
-            mu, sigma         posterior mean and standard deviation, in the units of the metric
-            lo, hi            credible interval, clipped to the bounds of the metric
+            mu, sigma         the reported number and its standard deviation; mu is the estimate,
+                              or the posterior mean of published and pooled rows
+            lo, hi            ends of the interval, clipped to the bounds of the metric
+            inference         what mu, sigma, lo and hi rest on: "calibrated", "published",
+                              "pooled", or "range" where k exceeds the trials
             ================  ==================================================================
 
         Raises

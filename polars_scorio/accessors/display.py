@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.accessors.base import Accessor, FrameT, OptionsT
+from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import InferenceKind, Overall, check_choice, shown
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
@@ -52,7 +52,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
 
-        return Plots(self._lazy(), self._roles, self._shown_with(InferenceOptions()))
+        return Plots(self._lazy(), self._roles, self._with(InferenceOptions()))
 
     @takes(DecisionOptions)
     def leaderboard(
@@ -114,7 +114,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         if overall is not None:
             check_choice("overall", overall, Overall)
-        options = self._shown_with(options)
+        options = self._with(options)
         from polars_scorio.display.leaderboard import leaderboard  # noqa: PLC0415 - it decides
 
         return leaderboard(
@@ -146,7 +146,7 @@ class ReaderMethods(Accessor[FrameT]):
         title : str, optional
             What stands above; default: the name of the file.
         inference, target, confidence : optional
-            As in `report`. Default: as the accessor says, else "calibrated", "benchmark" and 0.95.
+            As in `report`.
 
         Returns
         -------
@@ -187,7 +187,3 @@ class ReaderMethods(Accessor[FrameT]):
         if refusal is not None:
             raise refusal
         return path
-
-    def _shown_with(self, options: OptionsT) -> OptionsT:
-        """The options of what people look at: calibrated, unless something else is said."""
-        return cast("OptionsT", {"inference": "calibrated", **self._with(options)})

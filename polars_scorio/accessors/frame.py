@@ -143,8 +143,8 @@ class Scorio(
             which no question is left is an error.
         inference : "published", "pooled" or "calibrated", optional
             What mu, sigma and intervals rest on, as `report` describes it, in all that this
-            accessor does; the same keyword in a method replaces it there. Default: "published" in
-            reports, comparisons and rankings, "calibrated" in leaderboards, pictures and pages.
+            accessor does; the same keyword in a method replaces it there. Default: "calibrated"
+            for every metric that it can answer, "published" for `bayes` and for posteriors.
         target : "benchmark" or "population"
             What numbers are about, as `report` describes it, in all that this accessor does.
         confidence : float

@@ -18,8 +18,8 @@ def add_number_arguments(parser: ArgumentParser) -> None:
     metric = 'as in Python, "pass_at_k([1, 4])"; may be given again'
     add("--metric", type=_metric_argument, action="append", default=[], help=metric)
     add("--confidence", type=float, default=0.95, help="of the intervals (%(default)s)")
-    kinds = "what they rest on, as in Scorio.report (%(default)s)"
-    add("--inference", choices=get_args(InferenceKind), default="calibrated", help=kinds)
+    kinds = "what they rest on (calibrated; bayes: published)"
+    add("--inference", choices=get_args(InferenceKind), help=kinds)
     target = "these questions (%(default)s), or the population that they are of"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
 

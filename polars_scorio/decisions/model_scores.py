@@ -23,7 +23,7 @@ from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import bayes
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
@@ -40,7 +40,7 @@ ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
 
 def metric_of(metric: Metric | None, method: str) -> Metric:
-    """The metric, by default `ps.bayes()`.
+    """The metric, by default `ps.avg()`.
 
     Raises
     ------
@@ -48,8 +48,8 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
         If it is something else.
     """
     if metric is not None and not isinstance(metric, Metric):
-        raise TypeError(f"{method} takes a metric such as ps.bayes(), got {metric!r}")
-    return bayes() if metric is None else metric
+        raise TypeError(f"{method} takes a metric such as ps.avg(), got {metric!r}")
+    return avg() if metric is None else metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

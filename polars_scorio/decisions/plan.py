@@ -39,7 +39,7 @@ from polars_scorio.kernels.simultaneous.assurance import (
 )
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric, bayes
+from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -84,7 +84,7 @@ def trials_needed(
         [metric],
         prior=prior,
         confidence=confidence,
-        inference=_planning_inference(inference),
+        inference=_planning_inference(inference, prior),
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -130,20 +130,24 @@ def next_trials(
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = prior if metric.uses_prior else None
-    request = Request.of(trials, [metric], prior=prior, inference=_planning_inference(inference))
+    request = Request.of(
+        trials, [metric], prior=prior, inference=_planning_inference(inference, prior)
+    )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
     return once_whole(request.groups(per_question=True), spend, schema, filters=False)
 
 
-def _planning_inference(inference: InferenceKind | None) -> InferenceKind | None:
-    """Plans need the posterior of each question: calibrated numbers are about means."""
-    return "pooled" if inference == "calibrated" else inference
+def _planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
+    """The inference of a plan, which needs posteriors: calibrated numbers are about means."""
+    if inference is None and prior is not None:
+        return "published"
+    return "pooled" if inference in {None, "calibrated"} else inference
 
 
 def _planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """The metric, if the variance that more trials leave of it has a closed form."""
-    metric = bayes() if metric is None else metric
+    metric = avg() if metric is None else metric
     if not isinstance(metric, WeightedMetric):
         raise TypeError(
             f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "

@@ -63,7 +63,7 @@ def leaderboard(
     columns, names = report_columns(trials), number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
-    calibrated = options.get("inference") == "calibrated"
+    calibrated = options.get("inference") in {None, "calibrated"}
     priced = calibrated and overall != "macro" and options.get("target") != "population"
     asked = aligned(options)
     questions = asked.pop("questions")

@@ -77,16 +77,15 @@ def inference_words(
     'calibrated (Bayes@N: fitted population)'
     'fitted population'
     """
-    inference: InferenceKind = options.get("inference") or "published"  # type: ignore[assignment]  # checked by the report
-    other = "pooled" if inference == "calibrated" else inference
-    target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # likewise
-    kinds = [inference_kind(metric, inference, target) for metric in metrics]
-    first = inference if inference in kinds or not kinds else kinds[0]
+    chosen: InferenceKind | None = options.get("inference")  # type: ignore[assignment]  # checked by the report
+    target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # as above
+    kinds = {metric: inference_kind(metric, chosen, target) for metric in metrics}
+    wanted = chosen or "calibrated"
+    first = wanted if wanted in kinds.values() or not kinds else next(iter(kinds.values()))
     words = [_INFERENCES[first]]
-    rest = [metric for metric, kind in zip(metrics, kinds, strict=True) if kind != first]
-    if rest:
-        names = ", ".join(metric.heading() for metric in rest)
-        words[0] += f" ({names}: {_INFERENCES[other if first == 'calibrated' else 'calibrated']})"
+    for kind in dict.fromkeys(kind for kind in kinds.values() if kind != first):
+        names = ", ".join(metric.heading() for metric in metrics if kinds[metric] == kind)
+        words[0] += f" ({names}: {_INFERENCES[kind]})"
     if options.get("prior") is not None:
         words.append("with prior trials")
     if options.get("target") == "population":

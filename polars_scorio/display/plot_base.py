@@ -104,7 +104,7 @@ class PlotBase:
         self, frame: pl.LazyFrame, roles: Roles, chosen: InferenceOptions | None = None
     ) -> None:
         self._frame, self._roles = frame, roles
-        self._chosen: InferenceOptions = chosen or {"inference": "calibrated"}
+        self._chosen: InferenceOptions = chosen or {}
 
     def _subject(
         self, metric: Metric | None, options: Mapping[str, Any], along: str | None = None

@@ -370,7 +370,7 @@ convergence>
         subject = self._subject(metric, options)
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
-        if own.get("inference") == "calibrated":  # which is about means
+        if own.get("inference") in {None, "calibrated"}:  # those numbers are about means
             own["inference"] = "pooled"
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)

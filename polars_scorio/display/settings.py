@@ -9,13 +9,15 @@ from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import InferenceOptions, PlanOptions
 
 _POPULATION = "a Beta (Dirichlet) population of questions, fitted to each model"
-_PRIORS: dict[InferenceKind, str] = {
+_CALIBRATED = "no prior; the width comes from the more cautious of two fitted models"
+_PRIORS: dict[InferenceKind | None, str] = {
+    None: f"{_CALIBRATED}. Posterior means: uniform for each question, as published",
     "published": "uniform for each question, as published",
     "pooled": f"{_POPULATION}; the uncertainty of the fit is integrated out",
-    "calibrated": "no prior; the width comes from the more cautious of two fitted models. "
-    f"Posterior means: {_POPULATION}",
+    "calibrated": f"{_CALIBRATED}. Posterior means: {_POPULATION}",
 }
-_INTERVALS: dict[InferenceKind, str] = {
+_INTERVALS: dict[InferenceKind | None, str] = {
+    None: "calibrated {} intervals; for posterior means, credible intervals as published",
     "published": "{} credible intervals as published",
     "pooled": "{} credible intervals under a fitted population",
     "calibrated": "calibrated {} intervals; for posterior means, credible intervals under a fitted "
@@ -29,21 +31,22 @@ class Settings:
 
     Attributes
     ----------
-    inference : "published", "pooled" or "calibrated"
-        How the numbers are found.
+    inference : "published", "pooled", "calibrated" or None
+        How the numbers are found; None: calibrated, and posterior means as published.
     target : "benchmark" or "population"
         Whether the numbers are about these questions, or the population they come from.
     confidence : float
         Confidence of the intervals.
     """
 
-    inference: InferenceKind = "calibrated"
+    inference: InferenceKind | None = None
     target: Target = "benchmark"
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_choice("inference", self.inference, InferenceKind)
+        if self.inference is not None:
+            check_choice("inference", self.inference, InferenceKind)
         check_choice("target", self.target, Target)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
 

@@ -139,6 +139,11 @@ class Metric(ABC):
         return float(w.min()), float(w.max())
 
     @property
+    def interval_limits(self) -> Bounds | None:
+        """Range into which published intervals are clipped; None: they are not clipped."""
+        return self.bounds
+
+    @property
     def unit(self) -> float:
         """Range of the weights; in this unit their squares fit into a float."""
         return weight_range(self.weights) or 1.0

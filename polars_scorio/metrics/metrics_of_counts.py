@@ -97,7 +97,7 @@ class Answer:
         with quiet_infinities(self.metric):
             summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
             ends = normal_interval(
-                summary.mu, summary.sigma, float(self.confidence), self.metric.bounds
+                summary.mu, summary.sigma, float(self.confidence), self.metric.interval_limits
             )
         numbers = (summary.estimate, summary.mu, summary.sigma, *ends)
         return pl.DataFrame(dict(zip(NUMBERS, map(number_column, numbers), strict=True)))

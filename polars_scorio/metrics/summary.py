@@ -46,8 +46,8 @@ class Summarized(Protocol):
         """Category and weight of all known categories; None for success and failure."""
 
     @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The range into which intervals are clipped."""
+    def interval_limits(self) -> tuple[float, float] | None:
+        """Range into which published intervals are clipped."""
 
     @property
     def rewards(self) -> bool:

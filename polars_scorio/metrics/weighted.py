@@ -54,6 +54,11 @@ class WeightedMetric(Metric):
         return not self.observed
 
     @property
+    def interval_limits(self) -> Bounds | None:
+        """Range into which published intervals are clipped: an average has that of its weights."""
+        return self.support if self.observed and self.bounds is None else self.bounds
+
+    @property
     def calibrated(self) -> bool:
         """Whether calibrated intervals are known: of the average they are."""
         return self.observed

@@ -42,8 +42,20 @@ class PlanOptions(TypedDict, total=False):
         InferenceKind | None,
         Option(
             None,
-            """What mu, sigma and the interval rest on; default: as the accessor says, else
-            "published".
+            """What mu, sigma and the interval rest on. Default: as the accessor says, else
+            calibrated numbers, and published posteriors.
+
+            Without a word, every metric that it can answer is calibrated. Published are `bayes`,
+            reports with `prior` or ``per="question"``, and metrics with an `alpha0` or `beta0`. The
+            column `inference` says it for each row.
+
+            Calibrated: mu is the unbiased estimate; two fits of the questions estimate its
+            variance, and the larger one counts. The interval is that of Clopper and Pearson with an
+            effective number of questions. For k beyond the trials of a question there is no
+            estimate: lo and hi are the range over all populations that the counts allow, mu is
+            a prediction up to twice the trials of the shortest question and null beyond, and
+            `inference` is "range". Posterior means (`bayes`) are pooled if calibrated numbers are
+            asked for by name.
 
             Published: mu is the posterior mean under a uniform prior of each question, the interval
             mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265). With few
@@ -54,14 +66,6 @@ class PlanOptions(TypedDict, total=False):
             questions, for planning, and where trials stopped on the outcomes seen; it fails where n
             follows difficulty known from elsewhere, and for k > 1 where the questions are not one
             Beta population. `priors` shows the fit.
-
-            Calibrated: mu is the unbiased estimate, and two fits of the questions price its noise;
-            the interval is that of Clopper and Pearson with an effective number of questions. For
-            k beyond the trials of a question there is no estimate: lo and hi are the range over all
-            populations that the counts allow, mu is a prediction up to twice the trials of the
-            shortest question, and null beyond. `bayes`, a posterior
-            mean, stays pooled; so do `geom_at_k` and, with ``target="population"``, all blends, if
-            they have a negative power.
 
             `vote_at_k` has one interval around its estimate, whatever is said here.""",
         ),
@@ -78,7 +82,7 @@ class InferenceOptions(PlanOptions, total=False):
             """What mu is about: the mean over these questions, the default unless the accessor says
             otherwise; or the mean over the population that they are a sample of.
 
-            The population needs ``inference="calibrated"`` or "pooled". Questions as a sample:
+            Published numbers are about these questions alone. Questions as a sample:
             E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640.""",
         ),
     ]
@@ -125,8 +129,8 @@ class ReportOptions(InferenceOptions, total=False):
             """Metrics as columns: one row per stratum and model (and question).
 
             With the keys, questions, trials, dropped, and of each metric and k the columns
-            `pass_at_k_4` (what people mean by it: mu of `bayes`, the estimate of all others; with
-            ``inference="calibrated"``, where they differ for what stays pooled alone, mu of all),
+            `pass_at_k_4` (what people mean by it: mu of `bayes`, the estimate of all others, or mu
+            of a calibrated report, which is the same but for posterior means),
             `pass_at_k_4_mu` (not of `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and
             `pass_at_k_4_hi`. SQL need not quote them: `g_pass_at_k_tau(tau=0.5)` becomes
             `g_pass_at_k_tau_tau_0_5_4`.""",

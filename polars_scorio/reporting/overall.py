@@ -16,7 +16,13 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
-from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT, Row
+from polars_scorio.reporting.inference.cell_numbers import (
+    INFERENCE,
+    RANGE,
+    VALUES,
+    WEIGHT,
+    Row,
+)
 from polars_scorio.reporting.inference.stratum_means import (
     error_of_mean,
     mean_of_strata,
@@ -155,6 +161,7 @@ def _stratum_means(
             mean_of_strata("estimate"),
             mean_of_strata("mu"),
             error_of_mean("sigma"),
+            _inference_of_strata(),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
         lo, hi = map(number_column, inference.mean_interval(metric, strata))
@@ -185,6 +192,13 @@ def _values_of_strata() -> list[pl.Expr]:
         unless_lacking(VALUES, pl.col(VALUES).explode(**AS_ROWS)),
         unless_lacking(VALUES, share.explode(**AS_ROWS)).alias(WEIGHT),
     ]
+
+
+def _inference_of_strata() -> pl.Expr:
+    """The inference of the strata, or `RANGE` if one of them has a range."""
+    inference = pl.col(INFERENCE)
+    ranges = (inference == RANGE).any()
+    return pl.when(ranges).then(pl.lit(RANGE)).otherwise(inference.first()).alias(INFERENCE)
 
 
 def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:

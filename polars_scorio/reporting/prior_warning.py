@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import INFERENCE
 
 CURES = (
     'inference="calibrated" keeps to the estimates; inference="published" says that the numbers '
@@ -42,8 +43,9 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
             of_metric = pl.col("metric") == metric.name
             estimate = pl.when(of_metric).then(estimate.clip(low, high)).otherwise(estimate)
     lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())
-    outside = (estimate < lo - near) | (estimate > hi + near)
-    beyond = pl.col("estimate").is_null() & pl.col("mu").is_not_null()
+    published = pl.col(INFERENCE) == "published"
+    outside = published & ((estimate < lo - near) | (estimate > hi + near))
+    beyond = published & pl.col("estimate").is_null() & pl.col("mu").is_not_null()
 
     def check(grouped: pl.DataFrame) -> pl.DataFrame:
         rows = tidy_rows(grouped)

@@ -109,7 +109,7 @@ def grouped_rows(
     evaluation = Evaluation(request, columns, keeps_questions=again)
     grouped = once_whole(groups, evaluation, whole, filters=True)
     if any(metric.unbounded for metric, _ in request.metrics):
-        forecasts = request.choice.kind == "calibrated"
+        forecasts = request.choice.kind in {None, "calibrated"}
         grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))
     return with_mean(grouped, request, columns) if overall == "macro" else grouped
 

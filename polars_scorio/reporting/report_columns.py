@@ -12,6 +12,7 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.metrics.summary import NUMBERS
 from polars_scorio.reporting.inference.cell_numbers import (
     COMPARISON_DTYPES,
+    INFERENCE,
     INTERVAL_DTYPES,
     VALUES,
     WEIGHT,
@@ -110,5 +111,5 @@ def report_columns(trials: Trials, per: Per = "model") -> ReportColumns:
         question={} if whole else {trials.question.name: trials.question.dtype},
         labels={"metric": pl.String(), "k": pl.Int64()},
         facts=facts,
-        numbers=dict.fromkeys(NUMBERS, pl.Float64()),
+        numbers=dict.fromkeys(NUMBERS, pl.Float64()) | {INFERENCE: pl.String()},
     )

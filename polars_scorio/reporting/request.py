@@ -80,9 +80,9 @@ class Request:
             As `Scorio.report` at the call.
         """
         check_metrics(metrics)
-        kind = inference or "published"
         confidence = check_confidence(confidence)
-        check_choice("inference", kind, InferenceKind)
+        if inference is not None:
+            check_choice("inference", inference, InferenceKind)
         check_choice("target", target, Target)
         check_choice("per", per, Per)
         metrics = [on_levels(metric, trials) for metric in metrics]
@@ -95,7 +95,8 @@ class Request:
             rewards="rewards" in views,
             answers="answers" in views,
         )
-        choice = InferenceChoice(kind, confidence, target)
+        posteriors = prior is not None or per == "question"
+        choice = InferenceChoice(inference, confidence, target, posteriors=posteriors)
         _check_together(metrics, choice, prior, per)
         earlier = None if prior is None else bind_prior(prior, trials, counted)
         return cls(trials, tuple(zip(metrics, views, strict=True)), counted, choice, earlier)
@@ -169,8 +170,9 @@ def _check_together(
 ) -> None:
     """Refuse options that contradict each other or a metric."""
     kind, target = choice.kind, choice.target
-    if kind == "published":
-        if target == "population":
+    priors = [metric for metric in metrics if metric.beta_prior != (1.0, 1.0)]
+    if kind in {None, "published"}:
+        if target == "population" and (kind or choice.posteriors or priors):
             raise ValueError(
                 'target="population" needs inference="calibrated" or "pooled": with a prior of its '
                 "own for each question mu keeps a bias however many questions there are, so that "
@@ -181,12 +183,12 @@ def _check_together(
         raise ValueError('target="population" is about the mean: it has no per="question"')
     if kind == "calibrated":
         _refuse_uncalibrated(prior, per)
+    for metric in priors:
+        raise ValueError(
+            f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
+            "beta0 would say: leave them out"
+        )
     for metric in metrics:
-        if metric.beta_prior != (1.0, 1.0):
-            raise ValueError(
-                f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
-                "beta0 would say: leave them out"
-            )
         if target == "population" and kind == "pooled" and metric.all_trials:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "

@@ -44,7 +44,7 @@ def wide_columns(
             for number in (metric.headline, *beside):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 value = pl.col(number)
-                if number == "estimate" and inference == "calibrated":
+                if number == "estimate" and inference in {None, "calibrated"}:
                     value = pl.when(value.is_not_null()).then(pl.coalesce("mu", "estimate"))
                 columns.append(value.filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]

@@ -9,12 +9,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import InferenceKind
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import NUMBERS
 
+# The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
+INFERENCE, RANGE = "inference", "range"
 # Mean and standard deviation from which an interval is made if those are not mu and sigma: an
 # interval of the mean over strata is made from them.
 CENTER, REACH = ":center", ":reach"
@@ -39,6 +42,8 @@ class CellNumbers(NamedTuple):
 
     Attributes
     ----------
+    inference : str
+        The name of the inference that made the numbers.
     estimate, mu, sigma, lo, hi : ndarray of float
         The columns of a report.
     center, reach : ndarray of float or None
@@ -47,6 +52,7 @@ class CellNumbers(NamedTuple):
         The noise of the estimate, if lo and hi are made from that.
     """
 
+    inference: InferenceKind
     estimate: Floats
     mu: Floats
     sigma: Floats
@@ -58,13 +64,19 @@ class CellNumbers(NamedTuple):
 
     def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
-        columns: dict[str, Floats | pl.Series] = dict(zip(NUMBERS, self[:5], strict=True))
+        columns: dict[str, Floats | pl.Series] = {name: getattr(self, name) for name in NUMBERS}
+        columns[INFERENCE] = self._inference_column()
         if self.center is not None and self.reach is not None:
             columns |= {CENTER: self.center, REACH: self.reach}
         if self.price is not None:
             parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
             columns[PRICE] = pl.DataFrame(parts).to_struct()
         return pl.DataFrame(columns, nan_to_null=True)
+
+    def _inference_column(self) -> pl.Series:
+        """What mu, sigma, lo and hi of each cell rest on: an inference, or a range of forecasts."""
+        forecast = (self.inference == "calibrated") & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        return pl.Series(np.where(forecast, RANGE, self.inference), dtype=pl.String)
 
 
 # Metric name and draw size: what tells the rows of one cell apart.
@@ -76,7 +88,8 @@ def clipped_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
     """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
     bounds = metric.bounds or (-np.inf, np.inf)
     lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
-    return CellNumbers(numbers.estimate, numbers.mu, numbers.sigma, lo, hi, price=numbers.price)
+    estimate, mu, sigma = numbers.estimate, numbers.mu, numbers.sigma
+    return CellNumbers("calibrated", estimate, mu, sigma, lo, hi, price=numbers.price)
 
 
 def read_price(rows: pl.DataFrame, metric: Metric) -> Price:

@@ -24,13 +24,15 @@ Inference: TypeAlias = PublishedInference | PooledInference | CalibratedInferenc
 class InferenceChoice:
     """The inference that a user chose for a report, its confidence, and what mu is about."""
 
-    kind: InferenceKind
+    kind: InferenceKind | None
     confidence: float = 0.95
     target: Target = "benchmark"
+    posteriors: bool = False  # prior trials or single questions: what is asked for are posteriors
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
-        kind = inference_kind(metric, self.kind, self.target, view)
+        chosen = "published" if self.kind is None and self.posteriors else self.kind
+        kind = inference_kind(metric, chosen, self.target, view)
         if kind == "published":
             return PublishedInference(self.confidence)
         made = PooledInference if kind == "pooled" else CalibratedInference
@@ -39,21 +41,23 @@ class InferenceChoice:
 
 def inference_kind(
     metric: Metric,
-    chosen: InferenceKind,
+    chosen: InferenceKind | None,
     target: Target = "benchmark",
     view: View | None = None,
 ) -> InferenceKind:
     """The name of the inference that gives the numbers of a metric.
 
-    Votes are always calibrated, and rewards of any value have an estimate alone. Posterior means
-    are pooled if calibrated numbers are chosen; so are, about a population, blends with a negative
-    power, which have no range.
+    Votes are always calibrated, and rewards of any value have an estimate alone. If nobody chose
+    an inference, a metric is calibrated unless its user wrote a prior into it. Posterior means are
+    published if nobody chose otherwise. About a population, blends with a negative power, which
+    have no range, are pooled.
     """
     if metric.answers:
         return "calibrated"
-    if view == "rewards":
+    if view == "rewards" or (chosen is None and metric.beta_prior != (1.0, 1.0)):
         return "published"
-    if chosen != "calibrated":
+    if chosen in {"published", "pooled"}:
         return chosen
-    known = metric.calibrated and (target == "benchmark" or not metric.unbounded)
-    return "calibrated" if known else "pooled"
+    if not metric.calibrated:
+        return "pooled" if chosen or target == "population" else "published"
+    return "calibrated" if target == "benchmark" or not metric.unbounded else "pooled"

@@ -91,7 +91,7 @@ class PooledInference:
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
-        return CellNumbers(estimate, mu, sigma, lo, hi, center, reach)
+        return CellNumbers("pooled", estimate, mu, sigma, lo, hi, center, reach)
 
     def _center_and_reach(
         self, summary: Summary, posterior: Pooled, sample: ClusterSample | None

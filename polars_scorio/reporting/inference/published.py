@@ -24,7 +24,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 
 @dataclass(frozen=True, slots=True)
 class PublishedInference:
-    """Mu is the posterior mean, the interval ``mu -+ z sigma`` clipped to the bounds [1]_.
+    """Mu is the posterior mean, the interval ``mu -+ z sigma``, clipped to the bounds [1]_.
 
     Rewards of any value have no posterior: they have an estimate, and no other number.
 
@@ -62,12 +62,12 @@ class PublishedInference:
         """Ends of the interval of a mean over strata, from rows of a report."""
         means = strata.agg(mean_of_strata("mu"), error_of_mean("sigma"))
         mu, sigma = means["mu"].to_numpy(), means["sigma"].to_numpy()
-        return normal_interval(mu, sigma, self.confidence, metric.bounds)
+        return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
 
     def _cell_numbers(
         self, metric: Metric, k: int | None, posterior: SeparatePosteriors | Rewards
     ) -> CellNumbers:
         with quiet_infinities(metric):
             estimate, mu, sigma, _ = metric.summary(posterior, k)
-            lo, hi = normal_interval(mu, sigma, self.confidence, metric.bounds)
-        return CellNumbers(estimate, mu, sigma, lo, hi)
+            lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
+        return CellNumbers("published", estimate, mu, sigma, lo, hi)
