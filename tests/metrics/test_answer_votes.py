@@ -317,7 +317,6 @@ def test_pictures_show_what_is_known(sides):
         (lambda log: accessor(log).convergence(ps.vote_at_k(2)), "convergence follows the outcome"),
         (lambda log: accessor(log).forecast(metric=ps.vote_at_k(99)), "vote_at_k has no forecast"),
         (lambda log: accessor(log).write_html("x.html", ps.vote_at_k(2)), "a page is made of coun"),
-        (lambda log: accessor(log).report(VOTES, target="population"), 'target="population" needs'),
         (lambda _: ps.vote_at_k(2, "half"), 'ties must be "split" or "fail", got \'half\''),
         (lambda _: ps.vote_at_k(0), "k must be a positive int"),
         (lambda _: pl.col("category").scorio.estimate(ps.vote_at_k(2)), "an expression counts the"),
