@@ -21,7 +21,7 @@ def counted(n: np.ndarray, c: np.ndarray) -> pl.DataFrame:
 
 
 def asked(log: pl.DataFrame):
-    return log.scorio(by="stratum", count="count")
+    return log.scorio(by="stratum", count="count", inference="published")
 
 
 # --- prob
@@ -36,7 +36,7 @@ def pairs() -> tuple[pl.DataFrame, np.ndarray]:
     random = np.random.default_rng(0)
     rates = random.random((60, 20, 10))
     log = counted(np.array(8), random.binomial(8, rates))
-    rows, truth = asked(log).compare(), rates.mean(axis=2)
+    rows, truth = asked(log).compare(ps.bayes()), rates.mean(axis=2)
     a, b = (truth[rows["stratum"], rows[name]] for name in ("model_a", "model_b"))
     return rows, a - b
 
@@ -120,7 +120,7 @@ def test_the_expected_sigma_comes_true():
     rates = random.random((400, 1, 30))
     now = random.binomial(6, rates)
     budget = 4 * now.size
-    summary = asked(counted(np.array(6), now)).next_trials(budget, per="model")
+    summary = asked(counted(np.array(6), now)).next_trials(budget, ps.bayes(), per="model")
     spent = {
         "sigma_equal": np.full(now.shape, 4),
         "sigma_next": allocated(now, 6, budget, ps.bayes()),

@@ -13,7 +13,7 @@ import polars_scorio as ps
 from tests.made_logs import drawn, long, outcomes
 from tests.moments import W, left, questions
 
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 KEYS = ["domain", "model"]
 SIGMAS = ["sigma", "sigma_equal", "sigma_next"]
 MODELS = ["a", "b", "c"]
@@ -134,9 +134,9 @@ def test_one_unnamed_model_gets_it_all(log):
 
 def test_prior_trials_make_a_question_surer(log):
     prior = long([[0, 2] * 20]).drop("model").with_columns(question=pl.lit(3, pl.Int64))
-    accessor = log.filter(domain="air").scorio(success=2)
-    rows = accessor.next_trials(60, prior=prior)
-    plain = accessor.next_trials(60)
+    accessor = log.filter(domain="air").scorio(success=2, inference="published")
+    rows = accessor.next_trials(60, ps.bayes(), prior=prior)
+    plain = accessor.next_trials(60, ps.bayes())
     assert rows.filter(question=3)["extra"].sum() < plain.filter(question=3)["extra"].sum()
     assert rows["trials"].to_list() == plain["trials"].to_list()
     average = accessor.next_trials(60, ps.avg(), prior=prior)
@@ -146,7 +146,7 @@ def test_prior_trials_make_a_question_surer(log):
 
 def test_with_partial_pooling_the_fitted_prior_counts(log):
     accessor = log.filter(domain="air").scorio(success=2)
-    rows = accessor.next_trials(90, inference="pooled")
+    rows = accessor.next_trials(90, ps.bayes(), inference="pooled")
     single = accessor.report(ps.bayes(), inference="pooled", per="question")
     mean, v = single["mu"].to_numpy(), single["sigma"].to_numpy() ** 2
     trial = mean * (1 - mean) - v
@@ -157,7 +157,7 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
     # No trial that was spent gains less than one that was not.
     assert (before - one)[last].min() >= (one - other).max() * (1 - 1e-9)
     assert m.sum() == 90
-    summary = accessor.next_trials(90, inference="pooled", per="model")
+    summary = accessor.next_trials(90, ps.bayes(), inference="pooled", per="model")
     report = accessor.report(ps.bayes(), inference="pooled")
     # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(summary["sigma"], report["sigma"], rtol=1e-12)
@@ -204,7 +204,7 @@ def test_two_hundred_thousand_questions_are_not_too_many():
             "n": np.concatenate([n, c]),
         }
     )
-    rows = log.scorio(model=None, count="n").next_trials(size)
+    rows = log.scorio(model=None, count="n").next_trials(size, ps.bayes(), inference="published")
     assert rows["extra"].sum() == size
     assert rows["question"].to_numpy().tolist() == questions.tolist()
     nu = np.stack([1 + n, 1 + c]).astype(float)

@@ -18,7 +18,7 @@ from tests.made_logs import drawn, long, unreadable
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 W = [0.1, 0.3, 0.7]
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
 PAIRS = ["model_a", "model_b"]
 MODELS = ["a", "b", "c"]
@@ -71,15 +71,15 @@ def _is(**values: object) -> pl.Expr:
     return pl.all_horizontal(pl.col(name) == value for name, value in values.items())
 
 
-def test_without_a_metric_it_is_bayes(log):
+def test_without_a_metric_it_is_the_average(log):
     accessor = log.scorio(**ROLES)
-    assert_frame_equal(accessor.compare(), accessor.compare(ps.bayes()), check_exact=True)
+    assert_frame_equal(accessor.compare(), accessor.compare(ps.avg()), check_exact=True)
 
 
 def test_the_example_of_two_models_by_hand():
     # Posteriors Beta(4, 2) and Beta(2, 4): means 2/3 and 1/3, variances 8 / (36 * 7) each.
     log = models({"ada": [[1, 1, 1, 0]], "bob": [[0, 0, 1, 0]]})
-    row = log.scorio.compare(confidence=0.8).row(0, named=True)
+    row = log.scorio.compare(ps.bayes(), confidence=0.8, inference="published").row(0, named=True)
     sigma = sqrt(2 * 8 / 252)
     # A few operations each, here and below: the default of 1e-6 is far above their rounding.
     assert row["diff"] == pytest.approx(1 / 3)
@@ -120,7 +120,7 @@ def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
 def test_sigmas_of_both_models_are_independent(log, options):
     accessor = log.scorio(**ROLES)
     report = accessor.report(ps.bayes(), **options)
-    pairs = accessor.compare(**options)
+    pairs = accessor.compare(ps.bayes(), **options)
     for domain, part in pairs.group_by("domain"):
         rows = report.filter(domain=domain[0])
         mu, square = rows["mu"].to_numpy(), rows["sigma"].to_numpy() ** 2
@@ -202,10 +202,11 @@ def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
 
 def test_better_begins_at_confidence():
     log = models({"a": [[1, 1, 1, 0]], "b": [[0, 0, 1, 0]]})
-    prob = log.scorio.compare()["prob"].item()
+    accessor = log.scorio(inference="published")
+    prob = accessor.compare(ps.bayes())["prob"].item()
     # Two-sided: what lies outside on the other side counts too.
-    assert log.scorio.compare(confidence=2 * prob - 1 - 1e-9)["better"].item() == "a"
-    assert log.scorio.compare(confidence=2 * prob - 1 + 1e-9)["better"].item() is None
+    assert accessor.compare(ps.bayes(), confidence=2 * prob - 1 - 1e-9)["better"].item() == "a"
+    assert accessor.compare(ps.bayes(), confidence=2 * prob - 1 + 1e-9)["better"].item() is None
 
 
 def test_swapping_the_names_swaps_the_verdict(log):
@@ -285,7 +286,10 @@ def test_a_single_model_has_nobody_to_be_compared_with(log):
 
 def test_strata_are_compared_on_their_own(log):
     parts = [
-        log.filter(domain=domain).scorio(success=2).compare().with_columns(domain=pl.lit(domain))
+        log.filter(domain=domain)
+        .scorio(success=2, inference="published")
+        .compare()
+        .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
     ]
     rows = log.scorio(**ROLES).compare()
@@ -324,7 +328,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         (None, {"simultaneous": "yes"}, TypeError, r"^simultaneous must be .*, got 'yes'"),
         (None, {"confidence": 1}, ValueError, "^confidence must be a number .*, got 1"),
         (None, {"confidence": "0.9"}, ValueError, "^confidence must be a number .*, got '0.9'"),
-        ("bayes", {}, TypeError, r"^compare takes a metric such as ps\.bayes\(\), got 'bayes'$"),
+        ("bayes", {}, TypeError, r"^compare takes a metric such as ps\.avg\(\), got 'bayes'$"),
         (ps.geom_ds_at_k(2), {"target": "population"}, ValueError,
          r"^geom_ds_at_k: a blend of the whole benchmark .*; ps\.geom_at_k has$"),
         (ps.geo_spectrum_at_k(2), {"target": "population"}, ValueError,

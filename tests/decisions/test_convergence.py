@@ -13,7 +13,7 @@ from polars_scorio.kernels.prefix_rankings import convergence
 from polars_scorio.kernels.states import Outcomes
 from tests.made_logs import drawn, long, unreadable
 
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 SETTLED = ["domain", "n", "share", "cumulative", "tau"]
 
@@ -138,7 +138,9 @@ def test_strata_settle_on_their_own(even):
 def test_prior_trials_count_in_every_replicate(even):
     part = even.filter(domain="air")
     prior = long([[0, 0, 2], [2] * 4]).drop("model")
-    rows = part.scorio(success=2).convergence(prior=prior, replicates=20)
+    rows = part.scorio(success=2, inference="published").convergence(
+        ps.bayes(), prior=prior, replicates=20
+    )
     expected = convergence(
         plain(part, {0: [2, 1], 1: [0, 4]}),
         mean_rate,
@@ -147,7 +149,9 @@ def test_prior_trials_count_in_every_replicate(even):
         rng=np.random.default_rng(0),
     )
     assert rows["share"].to_list() == [*expected.share.tolist(), expected.never]
-    assert not rows.equals(part.scorio(success=2).convergence(replicates=20))
+    assert not rows.equals(
+        part.scorio(success=2, inference="published").convergence(ps.bayes(), replicates=20)
+    )
 
 
 def test_partial_pooling_is_fitted_to_each_n(even):
@@ -239,7 +243,7 @@ def test_without_ids_trials_have_no_order(log, method, roles):
     ("metric", "error", "message"),
     [
         (ps.pass_at_k([1, 2]), ValueError, r"takes one draw size at a time, got .* k=\[1, 2\]$"),
-        ("bayes", TypeError, r"takes a metric such as ps\.bayes\(\), got 'bayes'"),
+        ("bayes", TypeError, r"takes a metric such as ps\.avg\(\), got 'bayes'"),
     ],
 )
 def test_one_metric_and_one_draw_size_at_a_time(log, method, metric, error, message):

@@ -37,6 +37,6 @@ def test_only_calibrated_comparisons_carry_a_price(inference, priced):
 
 
 def test_what_is_no_metric_is_refused_by_the_method():
-    assert metric_of(None, "rank") == ps.bayes()
-    with pytest.raises(TypeError, match=r"rank takes a metric such as ps.bayes.*, got 'avg'"):
+    assert metric_of(None, "rank") == ps.avg()
+    with pytest.raises(TypeError, match=r"rank takes a metric such as ps.avg.*, got 'avg'"):
         metric_of("avg", "rank")

@@ -13,7 +13,7 @@ import polars_scorio as ps
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.moments import W, expected, questions
 
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
 KEYS = ["domain", "model"]
 MODELS = ["a", "b", "c"]
@@ -58,7 +58,7 @@ def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half
 
 
 def test_the_width_holds_with_extra_and_not_with_one_less(log):
-    rows = log.scorio(**ROLES).trials_needed(half_width=0.02)
+    rows = log.scorio(**ROLES).trials_needed(ps.bayes(), half_width=0.02)
     z = NormalDist().inv_cdf(0.975)
     for row in rows.iter_rows(named=True):
         own = [[a + b, c] for a, b, c in questions(log, row["domain"], row["model"])]
@@ -113,7 +113,11 @@ def test_one_unnamed_model_has_a_width(log):
 
 def test_the_example_by_hand():
     # 0 of 1: Beta(1, 2), v = 1/18, T = 3; 3 / (18 (3 + m)) <= 0.01 from m = 14 (13.67) on.
-    row = outcomes({(1, 0): 1}).scorio.trials_needed(half_width=0.196).row(0, named=True)
+    row = (
+        outcomes({(1, 0): 1})
+        .scorio.trials_needed(ps.bayes(), half_width=0.196, inference="published")
+        .row(0, named=True)
+    )
     assert [row[name] for name in NEEDED[:4]] == [1, 1, 14, 14]
     # Three operations: rounding, far below the default of 1e-6.
     assert row["sigma"] == pytest.approx(sqrt(3 / 18 / 17))
@@ -145,7 +149,7 @@ def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, m
 
 def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(half_width=0.06, inference="pooled")
+    rows = accessor.trials_needed(ps.bayes(), half_width=0.06, inference="pooled")
     single = accessor.report(ps.bayes(), inference="pooled", per="question")
     report = accessor.report(ps.bayes(), inference="pooled")
     z = NormalDist().inv_cdf(0.975)
@@ -212,7 +216,7 @@ def test_strata_do_not_touch_each_other(log, half_width):
     rows = log.scorio(**ROLES).trials_needed(half_width=half_width)
     parts = [
         log.filter(domain=domain)
-        .scorio(success=2)
+        .scorio(success=2, inference="published")
         .trials_needed(half_width=half_width)
         .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")

@@ -13,7 +13,7 @@ from tests import moments
 from tests.made_logs import drawn, outcomes
 from tests.moments import W, expected, left, questions
 
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
 MODELS = ["a", "b", "c"]
 METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}

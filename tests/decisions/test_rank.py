@@ -19,7 +19,7 @@ from tests.made_logs import drawn, long, unreadable
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 METHODS = ["competition", "competition_max", "dense", "average"]
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 METHOD = pytest.mark.parametrize("method", METHODS)
 

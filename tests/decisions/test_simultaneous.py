@@ -14,7 +14,7 @@ from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 INFERENCES = ["published", "pooled", "calibrated"]
 ASKED = [
     *({"inference": each} for each in INFERENCES),

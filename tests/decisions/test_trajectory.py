@@ -9,7 +9,7 @@ from tests import moments
 from tests.made_logs import drawn, long
 
 W = [0.1, 0.3, 0.7]
-ROLES = {"by": "domain", "success": 2}
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 COLUMNS = ["domain", "n", "model", *NUMBERS, "rank"]
 CELL = ["domain", "model", "question"]

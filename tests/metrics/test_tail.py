@@ -29,7 +29,17 @@ def log():
 @pytest.mark.parametrize("inference", INFERENCES)
 def test_each_row_is_a_share_of_successes(log, k, inference):
     rows = log.scorio.tail_pass(k, inference=inference)
-    assert rows.columns == ["model", "metric", "k", "t", "questions", "trials", "dropped", *NUMBERS, "inference"]
+    assert rows.columns == [
+        "model",
+        "metric",
+        "k",
+        "t",
+        "questions",
+        "trials",
+        "dropped",
+        *NUMBERS,
+        "inference",
+    ]
     assert (
         rows.group_by("model", maintain_order=True).agg("t")["t"].to_list()
         == [[*range(1, k + 1)]] * log["model"].n_unique()
