@@ -311,7 +311,7 @@ def test_without_doubt_the_interval_is_a_point(category):
         (ps.geom_at_k(2, beta0=3), PARTIAL, r"geom_at_k\(beta0=3\): .* alpha0 and beta0"),
         (
             ps.bayes(),
-            {"target": "population"},
+            {"target": "population", "inference": "published"},
             'needs inference="calibrated" or "pooled": .* coverage .* to zero',
         ),
         (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
