@@ -13,7 +13,7 @@ import polars_scorio as ps
 if hasattr(signal, "SIGPIPE"):  # `| head` ends the script, without a traceback
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 pl.Config.set_tbl_hide_dataframe_shape(True).set_tbl_hide_column_data_types(True)
-pl.Config.set_float_precision(3).set_tbl_cols(-1).set_tbl_rows(-1).set_tbl_width_chars(120)
+pl.Config.set_float_precision(3).set_tbl_cols(-1).set_tbl_rows(-1).set_tbl_width_chars(130)
 # A pipe of Windows may lack the lines of tables.
 pl.Config.set_ascii_tables(not "┌".encode(sys.stdout.encoding or "utf-8", "ignore"))
 
@@ -44,16 +44,15 @@ print("One row per trial:")
 print(log.head(3))
 
 print("\nHow good is each model, and how sure are we?")
-calibrated = log.scorio(inference="calibrated")
-print(calibrated.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
+print(log.scorio.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
 print("\nThe paper's numbers, of a uniform prior for each question, beside calibrated ones.")
-published = log.scorio.pass_at_k(4, inference="published", name="pass_at_k, published")
-print(pl.concat([published, calibrated.pass_at_k(4)]).sort("model", "metric"))
+published = log.scorio.pass_at_k(4, inference="published")
+print(pl.concat([published, log.scorio.pass_at_k(4)]).sort("model", "inference"))
 
 print("\nPartial credit: labels and a weight for each of them.")
 weights = {"wrong": 0, "partial": 0.5, "correct": 1}
-verdicts = log.scorio(category="verdict", inference="calibrated")
+verdicts = log.scorio(category="verdict")
 print(verdicts.avg(w=weights, name="partial credit"))
 
 print("\nAn earlier run with two trials of the same questions, as prior.")
@@ -64,5 +63,5 @@ print("\nThe same from Parquet, lazily: only the rows of one model are read.")
 with tempfile.TemporaryDirectory() as folder:
     log.write_parquet(Path(folder) / "rollouts.parquet")
     trials = pl.scan_parquet(Path(folder) / "*.parquet")
-    lazy = trials.scorio(inference="calibrated").pass_hat_k([1, 2, 4, 8])
+    lazy = trials.scorio.pass_hat_k([1, 2, 4, 8])
     print(lazy.filter(pl.col("model") == "comet-70b").collect())
