@@ -33,7 +33,7 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            What to compare; default `ps.bayes()`.
+            What to compare; default `ps.avg()`.
         baseline : category, optional
             Compare each model with this one; default: all pairs.
         simultaneous : bool
@@ -141,7 +141,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 5, 5, 1]}  # trials and successes
         >>> pair = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").compare()
         >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
-        ('ada', 'bob', 0.267, 0.993, 'ada')
+        ('ada', 'bob', 0.333, 0.997, 'ada')
         """
         from polars_scorio.decisions.compare import compare  # noqa: PLC0415 - not every program's
 
@@ -251,7 +251,7 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            By what; default `ps.bayes()`. One draw size at a time.
+            By what; default `ps.avg()`. One draw size at a time.
         method : "competition", "competition_max", "dense" or "average"
             What models that are tied get: the best of their places (1, 2, 2, 4), the worst
             (1, 3, 3, 4), no gap after them (1, 2, 2, 3), or the mean (1, 2.5, 2.5, 4).

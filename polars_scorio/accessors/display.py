@@ -110,7 +110,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> board = trials.scorio(trial=None).leaderboard(ps.bayes(), ps.pass_at_k(1))
         >>> board.select("rank", "rank_hi", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
-        [(1, 2, 'ada', 0.778, 1.0), (2, 2, 'bob', 0.222, 0.0)]
+        [(1, 2, 'ada', 0.667, 1.0), (2, 2, 'bob', 0.333, 0.0)]
         """
         if overall is not None:
             check_choice("overall", overall, Overall)

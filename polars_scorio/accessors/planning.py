@@ -41,7 +41,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            `ps.bayes()`, the default, or `ps.avg()`: for these the answer has a closed form.
+            `ps.avg()`, the default, or `ps.bayes()`: for these the answer has a closed form.
         half_width : float, optional
             Of each model's interval, in units of the metric. Default: until neighbours in the
             ranking are told apart.
@@ -105,18 +105,20 @@ class PlanMethods(Accessor[FrameT]):
         that spread by a standard error, .80 for 5 and .81 for 10; .68 to .79 if they spread by
         .7 of it, .43 to .67 by .3 (20,000 rows each). Without B it was .66, .58 and .32.
 
-        Pooled (or calibrated, which plans so) the fitted prior is held fixed: v is the variance of
-        a question under it and T its ratio to the expected variance of a trial's weight; what the
-        questions share of the uncertainty of that prior shrinks with them.
+        The plan is pooled unless `inference` or `prior` says otherwise (calibrated numbers are
+        planned so too): the fitted prior is held fixed, v is the variance of a question under it
+        and T its ratio to the expected variance of a trial's weight; what the questions share of
+        the uncertainty of that prior shrinks with them.
 
         Examples
         --------
         One question with 0 of 1: v = 1/18, T = 3; sigma = 0.1 needs 1/18 * 3 / (3 + m) <= 0.01.
 
         >>> import polars as pl
-        >>> import polars_scorio
+        >>> import polars_scorio as ps
         >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
-        >>> needed = trials.scorio(trial=None).trials_needed(half_width=0.196)
+        >>> published = trials.scorio(trial=None, inference="published")
+        >>> needed = published.trials_needed(ps.bayes(), half_width=0.196)
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
@@ -237,7 +239,7 @@ class PlanMethods(Accessor[FrameT]):
         budget : int
             Number of trials, for all models and strata together.
         metric : Metric, optional
-            `ps.bayes()`, the default, or `ps.avg()`.
+            `ps.avg()`, the default, or `ps.bayes()`.
         models : category or several of them, optional
             Spend on these models only; default: on all.
         per : "question" or "model"
@@ -301,7 +303,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            What to follow; default `ps.bayes()`. One draw size at a time.
+            What to follow; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
@@ -326,7 +328,7 @@ class PlanMethods(Accessor[FrameT]):
         ...     {"model": "ada", "question": 1, "trial": [0, 1, 2], "category": [1, 0, 0]}
         ... )
         >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
-        [(1, 0.667), (2, 0.5), (3, 0.4)]
+        [(1, 1.0), (2, 0.5), (3, 0.333)]
         """
         options = self._with(options)
         from polars_scorio.decisions.convergence import trajectory  # noqa: PLC0415 - as above
@@ -345,7 +347,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            By what the models are ranked; default `ps.bayes()`. One draw size at a time.
+            By what the models are ranked; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------

@@ -61,17 +61,17 @@ def test_a_row_is_that_of_the_report_in_rank_order(r1):
         *NUMBERS,
         *FACTS,
     ]
-    ranks = log.scorio.rank(inference="calibrated")
+    ranks = log.scorio.rank(ps.bayes())
     ranks = ranks.select("rank", "rank_lo", "rank_hi", "model", "could_be_best")
     assert_frame_equal(board.select(ranks.columns), ranks)
     assert board["model"].to_list() == ["m", "poor"]
-    report = log.scorio.report(*METRICS, inference="calibrated")
+    report = log.scorio.report(*METRICS)
     assert_shows(board, report)
     # DESIGN.md, section 7 (R1): 7 of 10 trials, and 9.5 of 10 pairs of them.
     row = board.row(0, named=True)
     assert (row["pass_at_k_1"], row["pass_at_k_2"]) == pytest.approx((0.7, 0.95))
     assert (row["questions"], row["trials"], row["dropped"]) == (2, 10, 0)
-    inference = "calibrated (Bayes@N: fitted population)"
+    inference = "calibrated (Bayes@N: uniform prior, as published)"
     assert (row["confidence"], row["inference"]) == (0.95, inference)
 
 
@@ -106,7 +106,7 @@ def test_no_number_lies_outside_the_bracket_beside_it(outcomes, inference, k):
 def test_strata_stand_beside_the_overall_numbers(log, overall):
     accessor = log.scorio(by="domain", success=[1, 2])
     board = accessor.leaderboard(*METRICS, overall=overall, confidence=0.8)
-    options = {"overall": overall, "confidence": 0.8, "inference": "calibrated"}
+    options = {"overall": overall, "confidence": 0.8}
     report = accessor.report(*METRICS, **options)
     columns = [f"{prefix}{name}" for prefix in ("", "air__", "web__") for name in NUMBERS]
     assert [name for name in board.columns if name in columns] == columns
@@ -138,9 +138,10 @@ def test_ranks_are_those_of_the_overall_rows():
     # Two questions with 7 of 8 against 5 of 8: published, mu is 0.8 and 0.6, sigma the root of
     # mu (1 - mu) / 11 / 2, so z is 1.48 in each stratum and 1.48 sqrt(2) = 2.10 for their mean.
     z = 0.2 / ((0.16 + 0.24) / 22) ** 0.5
-    assert log.scorio(by="domain").compare()["z"].to_list() == pytest.approx([z, z])
+    pairs = log.scorio(by="domain").compare(ps.bayes())
+    assert pairs["z"].to_list() == pytest.approx([z, z])
     assert z < 1.960 < 2**0.5 * z < 2.576
-    assert log.scorio(by="domain").rank()["rank_hi"].to_list() == [2, 2, 2, 2]
+    assert log.scorio(by="domain").rank(ps.bayes())["rank_hi"].to_list() == [2, 2, 2, 2]
     for confidence, ends in ((0.95, [1, 2]), (0.99, [2, 2])):
         options = {"confidence": confidence, "inference": "published"}
         board = log.scorio(by="domain").leaderboard(ps.bayes(), **options)
@@ -152,7 +153,7 @@ def test_the_first_metric_ranks(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     for metric in (ps.pass_hat_k([1, 3]), ps.avg()):
         board = accessor.leaderboard(metric, ps.bayes())
-        report = accessor.report(metric, overall="micro", inference="calibrated")
+        report = accessor.report(metric, overall="micro")
         rows = report.filter(pl.col("domain").is_null())
         first = rows.filter(pl.col("k").eq_missing(pl.lit(metric.k[0], pl.Int64)))
         assert board["model"].to_list() == order_of(first)

@@ -5,19 +5,19 @@ import pytest
 from polars_scorio.display.settings import Settings
 
 
-def test_a_page_is_calibrated_unless_somebody_says_otherwise():
+def test_a_page_leaves_the_inference_open_unless_somebody_chooses():
     settings = Settings()
     assert settings.intervals.startswith("calibrated 95 % intervals")
     assert settings.prior.startswith("no prior; the width comes from the more cautious of two")
     assert settings.report == {
-        "inference": "calibrated",
+        "inference": None,
         "target": "benchmark",
         "confidence": 0.95,
     }
 
 
 def test_a_plan_is_always_about_the_benchmark():
-    assert Settings(target="population").plan == {"inference": "calibrated"}
+    assert Settings(target="population").plan == {"inference": None}
 
 
 @pytest.mark.parametrize(

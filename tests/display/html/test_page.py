@@ -127,7 +127,7 @@ def test_the_numbers_are_there_as_json():
     rows = [dict(zip(data["overall"]["report"]["columns"], row, strict=True))
             for row in data["overall"]["report"]["rows"]]  # fmt: skip
     pooled = models(3, strata=2).with_columns(question=pl.format("{}-{}", "bench", "question"))
-    expected = pooled.scorio.report(ps.bayes(), inference="calibrated")
+    expected = pooled.scorio.report(ps.bayes())
     assert [row["model"] for row in rows] == expected["model"].to_list()
     # The numbers are rounded to six significant digits: by 5e-6 of them at most.
     assert [row["mu"] for row in rows] == pytest.approx(expected["mu"].to_list(), rel=1e-5)
