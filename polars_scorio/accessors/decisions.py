@@ -334,7 +334,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": [1, 2, 3] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> rows = log.rank(ps.avg(), inference="calibrated")
+        >>> rows = log.rank()
         >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("p_best").round(2)).rows()
         [(1, 1, 2, 'ada', 0.93), (2, 1, 2, 'bob', 0.07)]
         """
