@@ -79,6 +79,8 @@ def inference_words(
     """
     chosen: InferenceKind | None = options.get("inference")  # type: ignore[assignment]  # checked by the report
     target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # as above
+    if chosen is None and options.get("prior") is not None:
+        chosen = "published"  # as `InferenceChoice.inference_of`
     kinds = {metric: inference_kind(metric, chosen, target) for metric in metrics}
     wanted = chosen or "calibrated"
     first = wanted if wanted in kinds.values() or not kinds else next(iter(kinds.values()))

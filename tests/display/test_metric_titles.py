@@ -64,6 +64,14 @@ def test_votes_have_one_interval_under_any_inference():
     assert interval_words(0.95, both) == f"95 % intervals ({both})"
 
 
+def test_without_a_choice_posteriors_are_published():
+    both = inference_words({}, [ps.avg(), ps.bayes()])
+    assert both == "calibrated (Bayes@N: uniform prior, as published)"
+    assert inference_words({}, [ps.pass_at_k(2, alpha0=2)]) == "uniform prior, as published"
+    earlier = inference_words({"prior": long([[1]])}, [ps.pass_at_k(2)])
+    assert earlier == "uniform prior, as published, with prior trials"
+
+
 def test_negative_powers_and_posterior_means_are_not_calibrated():
     calibrated = {"inference": "calibrated", "target": "population"}
     inverse = ps.geom_at_k(2, pass_power=-1, name="inverse")
