@@ -74,7 +74,7 @@ class CellNumbers(NamedTuple):
         return pl.DataFrame(columns, nan_to_null=True)
 
     def _inference_column(self) -> pl.Series:
-        """What mu, sigma, lo and hi of each cell rest on: an inference, or a range of forecasts."""
+        """Name of the inference of each cell; `RANGE` for a range of forecasts."""
         forecast = (self.inference == "calibrated") & np.isnan(self.estimate) & ~np.isnan(self.lo)
         return pl.Series(np.where(forecast, RANGE, self.inference), dtype=pl.String)
 
