@@ -252,10 +252,10 @@ def test_the_note_says_what_the_numbers_are(r1):
     counted = "2 questions, 5 trials per question. In brackets:"
     for metrics, words in (
         ([ps.avg()], "calibrated 90 % intervals"),
-        ([ps.bayes()], "90 % intervals (fitted population)"),
+        ([ps.bayes()], "90 % intervals (uniform prior, as published)"),
         (
             [ps.avg(), ps.bayes(), ps.geom_at_k([1, 2])],
-            "calibrated 90 % intervals (Bayes@N: fitted population)",
+            "calibrated 90 % intervals (Bayes@N: uniform prior, as published)",
         ),
     ):
         board = r1.scorio.leaderboard(*metrics, confidence=0.9).drop("rank")
