@@ -150,7 +150,8 @@ def test_mu_and_sigma_follow_the_delta_method(k):
 @geoms
 def test_negative_powers_follow_the_delta_method_too(geom):
     log, powers = long([[0, 1, 1, 1]]), (-0.5, 1.5)
-    row = log.scorio.report(geom(2, pass_power=-0.5, unanimous_power=1.5)).row(0, named=True)
+    metric = geom(2, pass_power=-0.5, unanimous_power=1.5)
+    row = log.scorio.report(metric, inference="published").row(0, named=True)
     mu, variance = delta(*latent("geom", 4.0, 2.0, 2), powers)
     assert row["estimate"] == pytest.approx(1**-0.5 * 0.5**1.5, rel=ROOM)
     # The accuracy of the quadrature, as above.
@@ -183,7 +184,7 @@ def test_large_numbers_of_trials_lose_no_digits(geom, n):
     states = sorted({0, 1, n // 2, n - 1, n})
     counts = [(c, 0, j, trials) for c in states for j, trials in enumerate((n - c, c))]
     log = pl.DataFrame(counts, ["model", "question", "category", "count"], orient="row")
-    rows = log.scorio(count="count").report(geom([1, 4, 1000, 1024]))
+    rows = log.scorio(count="count").report(geom([1, 4, 1000, 1024]), inference="published")
     for c, k, estimate, *posterior in rows.select("model", "k", "estimate", "mu", "sigma").rows():
         expected, *moments = exact(n, c, k)
         # What the package promises; where E[p^k] or its variance leave the floats, it is 0.
@@ -221,7 +222,8 @@ def spectrum(k: int, weights: Sequence[float] = WEIGHTS) -> ps.Metric:
 )
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_one_metric_is_a_case_of_another(log, metric, same, k):
-    rows, expected = (log.scorio.report(make(k)).select(NUMBERS) for make in (metric, same))
+    accessor = log.scorio(inference="published")
+    rows, expected = (accessor.report(make(k)).select(NUMBERS) for make in (metric, same))
     assert_frame_equal(rows, expected, rel_tol=0, abs_tol=ROOM)
 
 
@@ -232,10 +234,12 @@ def test_of_a_single_question_both_levels_say_the_same(log):
 
 
 def test_the_blend_of_a_dataset_is_not_the_mean_of_its_questions(log):
-    whole, questions = (log.scorio.geom_ds_at_k(3, per=per) for per in ("model", "question"))
+    whole, questions = (
+        log.scorio.geom_ds_at_k(3, per=per, inference="published") for per in ("model", "question")
+    )
     means = {name: questions[name].mean() for name in ("estimate", "mu")}
     assert all(abs(whole[name].item() - each) > 0.01 for name, each in means.items())
-    blended = log.scorio.geom_at_k(3).row(0, named=True)
+    blended = log.scorio.geom_at_k(3, inference="published").row(0, named=True)
     assert means == pytest.approx({name: blended[name] for name in means}, abs=ROOM)
 
 
@@ -245,7 +249,8 @@ def test_the_blend_of_a_dataset_is_not_the_mean_of_its_questions(log):
 @geoms
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (-1, 1), (-0.5, 0.25), (0, 2)])
 def test_a_positive_power_of_zero_is_zero(geom, a, b):
-    row = long([[0, 0, 0]]).scorio.report(geom(2, pass_power=a, unanimous_power=b))
+    metric = geom(2, pass_power=a, unanimous_power=b)
+    row = long([[0, 0, 0]]).scorio.report(metric, inference="published")
     assert row["estimate"].item() == 0
     assert row["mu"].item() > 0
     assert row["sigma"].item() > 0
@@ -254,7 +259,7 @@ def test_a_positive_power_of_zero_is_zero(geom, a, b):
 def test_a_mean_of_zero_has_no_doubt():
     # Of one trial, no success lies beyond one half: mG-Pass@1 is zero whatever is seen.
     for metric in (ps.geo_spectrum_star_at_k(1), ps.geo_spectrum_at_k(1, lam=0)):
-        row = long([[0, 1]]).scorio.report(metric)
+        row = long([[0, 1]]).scorio.report(metric, inference="published")
         assert row.select(NUMBERS).row(0) == (0, 0, 0, 0, 0)
 
 
@@ -300,7 +305,8 @@ def test_only_a_dataset_without_any_success_is_a_zero_of_the_dataset(geom):
 
 @geoms
 def test_where_k_exceeds_the_trials_there_is_no_zero(geom):
-    row = long([[0, 0]]).scorio.report(geom(3, unanimous_power=-1, bounds=None)).row(0, named=True)
+    metric = geom(3, unanimous_power=-1, bounds=None)
+    row = long([[0, 0]]).scorio.report(metric, inference="published").row(0, named=True)
     assert row["estimate"] is None
     assert 1 < row["mu"] < INF
 
@@ -316,7 +322,7 @@ def test_where_k_exceeds_the_trials_there_is_no_zero(geom):
 def test_a_number_that_does_not_fit_into_a_float_is_refused(geom, outcomes, k, power):
     metric = geom(k, pass_power=0, unanimous_power=power, name="x")
     with pytest.raises(ValueError, match=rf"^1 results have .* first at .* metric='x', k={k}"):
-        long([outcomes]).scorio.report(metric)
+        long([outcomes]).scorio.report(metric, inference="published")
 
 
 # --- arguments

@@ -52,7 +52,7 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
 ONE_VALUE_FOR_ALL = among("per_question", holds=False)
 # Votes have one interval, whatever the inference, and none for k beyond the trials.
 VOTES = among("answers")
-ROLES = {"by": "domain", "success": 2, "answer": "category"}
+ROLES = {"by": "domain", "success": 2, "answer": "category", "inference": "published"}
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def test_equals_the_package_scorio(name, seed):
         for R, earlier in zip(logs, priors, strict=True)
     ]
     prior = stacked([each["R0"] for each in priors]) if priors[0] else None
-    rows = stacked(logs).scorio.report(
+    rows = stacked(logs).scorio(inference="published").report(
         getattr(ps, name)(**asked), prior=prior, confidence=confidence
     )
     # Both use floats, but other formulas: variances near 0 are differences that lose digits.

@@ -181,9 +181,9 @@ def test_the_majority_of_all_trials_is_that_of_as_many_draws(n):
 @law
 @given(ragged())
 def test_the_majority_of_all_trials_asks_each_question_for_its_own(outcomes):
-    row = long(outcomes).scorio.maj_at_k(bounds=None).row(0, named=True)
+    row = long(outcomes).scorio.maj_at_k(bounds=None, inference="published").row(0, named=True)
     assert row["estimate"] == pytest.approx(fmean(sum(o) > len(o) / 2 for o in outcomes), abs=ROOM)
-    alone = pl.concat(long([o]).scorio.maj_at_k(len(o)) for o in outcomes)
+    alone = pl.concat(long([o]).scorio.maj_at_k(len(o), inference="published") for o in outcomes)
     assert row["mu"] == pytest.approx(alone["mu"].mean(), abs=ROOM)
     sigma = (alone["sigma"] ** 2).sum() ** 0.5 / len(outcomes)
     assert row["sigma"] == pytest.approx(sigma, abs=ROOM)
@@ -254,7 +254,7 @@ def test_weights_are_not_negative_and_sum_up_to_at_most_one(make, weights):
     ids=["none", "tuple", "rounded sum", "room for rounding", "array", "series", "float32"],
 )
 def test_weights_may_sum_up_to_less_or_to_one_but_for_rounding(r1, make, k, weights):
-    row = r1.scorio.report(make(k, weights)).row(0, named=True)
+    row = r1.scorio.report(make(k, weights), inference="published").row(0, named=True)
     assert 0 <= row["lo"] <= row["hi"] <= 1
 
 

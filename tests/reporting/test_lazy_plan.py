@@ -330,7 +330,8 @@ def test_states_that_strata_share_are_evaluated_once(big, monkeypatch, engine):
         return mean(states, values)
 
     monkeypatch.setattr(States, "mean", spy)
-    big.lazy().scorio(by="domain", success=1).pass_at_k(2).collect(engine=engine)
+    accessor = big.lazy().scorio(by="domain", success=1, inference="published")
+    accessor.pass_at_k(2).collect(engine=engine)
     c = big.group_by("domain", "model", "question").agg((pl.col("category") == 1).sum())["category"]
     assert seen == [(c.n_unique(), 10)] * 2  # the estimate and mu
 
@@ -341,7 +342,9 @@ def test_twenty_thousand_strata_are_not_too_many(engine):
     category = np.random.default_rng(1).integers(0, 2, stratum.size)
     columns = {"question": question, "trial": trial, "category": category, "stratum": stratum}
     log = pl.DataFrame(columns).sample(fraction=1, shuffle=True, seed=0).lazy()
-    rows = log.scorio(model=None, by="stratum").report(ps.bayes(), ps.pass_at_k(2))
+    rows = log.scorio(model=None, by="stratum", inference="published").report(
+        ps.bayes(), ps.pass_at_k(2)
+    )
     c = category.reshape(2, 3, -1).sum(axis=0)
     # Of two trials c succeeded: the posterior is Beta(1 + c, 3 - c).
     by_hand = {"bayes": ((1 + c) / 4).mean(axis=0), "pass_at_k": (c > 0).mean(axis=0)}
