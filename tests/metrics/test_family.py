@@ -292,8 +292,10 @@ def test_equals_the_package_scorio(name, seed):
         for R, earlier in zip(logs, priors, strict=True)
     ]
     prior = stacked([each["R0"] for each in priors]) if priors[0] else None
-    rows = stacked(logs).scorio(inference="published").report(
-        getattr(ps, name)(**asked), prior=prior, confidence=confidence
+    rows = (
+        stacked(logs)
+        .scorio(inference="published")
+        .report(getattr(ps, name)(**asked), prior=prior, confidence=confidence)
     )
     # Both use floats, but other formulas: variances near 0 are differences that lose digits.
     np.testing.assert_allclose(rows.select(NUMBERS), expected, rtol=1e-9, atol=1e-11)
