@@ -99,7 +99,11 @@ def test_models_rank_as_the_reference_ranks_them(
     many, comparable, method, ties, rule, confidence
 ):  # fmt: skip
     options = {"method": method, "ties": ties, "confidence": confidence}
-    rows = many.scorio(by="stratum").rank(**options).sort("stratum", "model")
+    rows = (
+        many.scorio(by="stratum", inference="published")
+        .rank(ps.bayes(), **options)
+        .sort("stratum", "model")
+    )
     rows = rows.join(comparable, on="stratum", how="semi", maintain_order="left")
     name, tied = {"average": "avg"}.get(method, method), 0
     parts = zip(rows.partition_by("stratum"), comparable.partition_by("stratum"), strict=True)
@@ -126,22 +130,32 @@ def test_ties_chain_and_end_at_the_first_gap():
     variances = [a * b / (121 * 12) / 9 for a, b in ((10, 1), (9, 2), (8, 3))]
     z = [1 / 11 / sqrt(one + other) for one, other in pairwise(variances)]
     # A few operations: rounding, far below the default of 1e-6.
-    assert log.scorio.rank()["z_next"].to_list()[:2] == pytest.approx(z)  # 1.96 and 1.61
+    assert log.scorio(inference="published").rank(ps.bayes())["z_next"].to_list()[
+        :2
+    ] == pytest.approx(z)  # 1.96 and 1.61
     for confidence, expected in [(0.99, [1, 1, 1]), (0.96, [1, 2, 2]), (0.94, [1, 2, 3])]:
-        rows = log.scorio.rank(confidence=confidence)
+        rows = log.scorio(inference="published").rank(ps.bayes(), confidence=confidence)
         assert rows["model"].to_list() == [*"abcde"]
         assert rows["rank"].to_list() == [1, 2, 3, 4, 4]
         assert rows["rank_ci"].to_list() == [*expected, 4, 4]
-    ends = log.scorio.compare(confidence=0.98).filter(model_a="a", model_b="c")
+    ends = (
+        log.scorio(inference="published")
+        .compare(ps.bayes(), confidence=0.98)
+        .filter(model_a="a", model_b="c")
+    )
     assert ends["better"].item() == "a"
 
 
 def test_z_at_the_quantile_is_told_apart():
     log = models({"a": [9, 9], "b": [5, 5]})
-    z = log.scorio.rank()["z_next"][0]
+    z = log.scorio(inference="published").rank(ps.bayes())["z_next"][0]
     confidence = NormalDist().cdf(z)
-    assert log.scorio.rank(confidence=confidence - 1e-9)["rank_ci"].to_list() == [1, 2]
-    assert log.scorio.rank(confidence=confidence + 1e-9)["rank_ci"].to_list() == [1, 1]
+    assert log.scorio(inference="published").rank(ps.bayes(), confidence=confidence - 1e-9)[
+        "rank_ci"
+    ].to_list() == [1, 2]
+    assert log.scorio(inference="published").rank(ps.bayes(), confidence=confidence + 1e-9)[
+        "rank_ci"
+    ].to_list() == [1, 1]
 
 
 @METHOD
@@ -149,7 +163,7 @@ def test_equal_models_are_tied_in_both_ranks(method):
     log = models({"b": [3, 5], "a": [5, 3], "c": [3, 5]})
     expected = {"competition": 1, "competition_max": 3, "dense": 1, "average": 2}[method]
     for ties in ("z", "overlap"):
-        rows = log.scorio.rank(method=method, ties=ties)
+        rows = log.scorio(inference="published").rank(ps.bayes(), method=method, ties=ties)
         assert rows["model"].to_list() == ["a", "b", "c"]
         for name in ("rank", "rank_ci"):
             assert rows[name].to_list() == [expected] * 3
@@ -159,8 +173,12 @@ def test_equal_models_are_tied_in_both_ranks(method):
 def test_intervals_that_touch_overlap():
     log = models({"a": [9, 9], "b": [1, 0], "c": [5, 5]})
     touching = ps.bayes(bounds=(0.5, 0.5))  # all of them are clipped to one point
-    assert log.scorio.rank(touching, ties="overlap")["rank_ci"].to_list() == [1, 1, 1]
-    assert log.scorio.rank(ties="overlap")["rank_ci"].to_list() == [1, 2, 3]
+    assert log.scorio(inference="published").rank(touching, ties="overlap")[
+        "rank_ci"
+    ].to_list() == [1, 1, 1]
+    assert log.scorio(inference="published").rank(ps.bayes(), ties="overlap")[
+        "rank_ci"
+    ].to_list() == [1, 2, 3]
 
 
 def test_without_uncertainty_models_that_are_equal_are_tied(log):
@@ -187,7 +205,9 @@ def test_rewards_of_any_value_cannot_be_ranked(log):
     message = r"^rank needs a posterior, and max_at_k of rewards .* levels=, or pass w= "
     with pytest.raises(ValueError, match=message):
         rewards.rank(ps.max_at_k(2))
-    levels = log.with_columns(pl.col("category") * 0.5).scorio(by="domain", levels=[0, 0.5, 1])
+    levels = log.with_columns(pl.col("category") * 0.5).scorio(
+        by="domain", levels=[0, 0.5, 1], inference="published"
+    )
     assert levels.rank(ps.max_at_k(2))["rank"].null_count() == 0
 
 
@@ -280,11 +300,11 @@ def test_models_that_the_prior_ranks_are_named():
         long((random.random((n, 100)) < rates).T.tolist(), model)
         for model, n in {"a": 16, "b": 2, "c": 16}.items()
     )
-    plan = log.lazy().scorio.rank()
+    plan = log.lazy().scorio.rank(ps.bayes())
     with pytest.warns(ps.PriorWarning, match=r"^in 2 of 3 pairs ") as caught:
         assert plan.collect()["model"][0] == "b"
     assert len(caught) == 1
-    assert log.scorio.rank(inference="pooled")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(ps.bayes(), inference="pooled")["rank_ci"].to_list() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -299,7 +319,10 @@ def test_the_order_of_rows_does_not_matter(many, lazy, seed):
 
 def test_strata_are_ranked_on_their_own(log):
     parts = [
-        log.filter(domain=domain).scorio(success=2).rank().with_columns(domain=pl.lit(domain))
+        log.filter(domain=domain)
+        .scorio(success=2, inference="published")
+        .rank()
+        .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
     ]
     rows = log.scorio(**ROLES).rank()
@@ -345,9 +368,7 @@ def test_wrong_arguments_are_refused_at_the_call(log, metric, options, message):
 
 
 def test_what_is_no_metric_is_refused(log):
-    with pytest.raises(
-        TypeError, match=r"^rank takes a metric such as ps\.bayes\(\), got 'bayes'$"
-    ):
+    with pytest.raises(TypeError, match=r"^rank takes a metric such as ps\.avg\(\), got 'bayes'$"):
         log.scorio(**ROLES).rank("bayes")
 
 

@@ -75,7 +75,8 @@ def by_question(log: pl.DataFrame, prior: pl.DataFrame) -> dict[tuple[str, ...],
 def test_ragged_logs_follow_the_formulas(with_prior):
     log, prior = drawn(1, range(8), most=9), drawn(2, range(3, 10), most=4)
     prior = prior if with_prior else prior.clear()
-    rows = log.scorio(by="domain", success=2).report(*METRICS, prior=prior if with_prior else None)
+    accessor = log.scorio(by="domain", success=2, inference="published")
+    rows = accessor.report(*METRICS, prior=prior if with_prior else None)
     groups = by_question(log, prior)
     assert rows.height == 8 * len(groups)
     for row in rows.rows(named=True):
