@@ -99,5 +99,5 @@ def _share_of_spread(spread: Floats, here: Mask) -> Floats:
     """The share that is left of some squared distances from the mean without their noise."""
     models = here.sum(axis=1)
     noise = np.where(models > 1, models - _NOISE, 0.0)
-    lost = np.divide(noise, spread, out=np.sign(noise), where=spread > 0)
-    return np.asarray(np.maximum(1 - lost, 0.0))
+    lost = np.divide(noise, np.maximum(spread, noise), out=np.zeros_like(noise), where=noise > 0)
+    return np.asarray(1 - lost)
