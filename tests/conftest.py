@@ -1,5 +1,11 @@
 """The small logs that many tests use, and the settings of all tests."""
 
+import os
+
+# One thread of linear algebra for each of the test processes: two fight for the cores, and take 20
+# times as long. Processes inherit it; NumPy reads it when it is imported, below.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import polars as pl
 import pytest
 from hypothesis import settings
