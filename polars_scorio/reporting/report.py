@@ -47,7 +47,7 @@ def report(
     request = Request.of(trials, metrics, per=per, **options)
     columns = report_columns(trials, per)
     keys = [*columns.keys, *columns.question]
-    wanted = wide_columns(metrics, keys, [*columns.facts], inference) if wide else []
+    wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
     if inference is None:
         grouped = checked(grouped, warn_of_rows(metrics))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.trials import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.inference.cell_numbers import INFERENCE
 
 
 def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
@@ -23,12 +23,11 @@ def wide_columns(
     metrics: Sequence[Metric],
     keys: Sequence[str],
     shared: Sequence[str],
-    inference: InferenceKind | None = None,
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
 
-    Calibrated, the number of all metrics is mu, where there is an estimate: the same, but for
-    posterior means, whose interval need not hold the estimate. Rewards of any value have no mu.
+    The number of a calibrated metric is mu, where there is an estimate: the same, but for posterior
+    means, whose interval need not hold the estimate.
 
     Raises
     ------
@@ -36,6 +35,7 @@ def wide_columns(
         If two columns would have the same name.
     """
     columns = [pl.col(name).first() for name in shared]
+    calibrated = pl.col(INFERENCE) == "calibrated"
     for metric in metrics:
         beside = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
         for k in metric.k:
@@ -44,8 +44,8 @@ def wide_columns(
             for number in (metric.headline, *beside):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 value = pl.col(number)
-                if number == "estimate" and inference in {None, "calibrated"}:
-                    value = pl.when(value.is_not_null()).then(pl.coalesce("mu", "estimate"))
+                if number == "estimate":
+                    value = pl.when(calibrated & value.is_not_null()).then("mu").otherwise(value)
                 columns.append(value.filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]
     repeated = [name for name in names if names.count(name) > 1]

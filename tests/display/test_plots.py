@@ -212,7 +212,7 @@ def test_no_mark_lies_outside_its_interval(outcomes, inference):
     for metric in (ps.bayes(), ps.pass_at_k(3), ps.geom_at_k(2)):
         chart = long(outcomes).scorio.plot.intervals(metric, inference=inference)
         (row,) = chart.data.values
-        # A range of what k beyond the trials can be has no mark; the last digits of two sums differ.
+        # What k beyond the trials can be is a range without a mark; the last digits of sums differ.
         marks = [row["lo"], row["hi"]] if row["mu"] is None else [row["mu"]]
         assert all(row["lo"] - 1e-12 <= mark <= row["hi"] + 1e-12 for mark in marks)
 

@@ -28,6 +28,7 @@ COLUMNS = {
     "trials": pl.UInt64,
     "dropped": pl.UInt64,
     **dict.fromkeys(["estimate", "mu", "sigma", "lo", "hi"], pl.Float64),
+    "inference": pl.String,
 }
 KEYS = ["domain", "model"]
 
@@ -44,7 +45,7 @@ def prior():
 
 
 def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
-    return log.scorio(by="domain", success=2).report(*METRICS, **options)
+    return log.scorio(by="domain", success=2, inference="published").report(*METRICS, **options)
 
 
 # --- columns and rows
@@ -147,7 +148,7 @@ def test_prior_trials_of_other_questions_are_ignored(log, prior):
 def test_missing_prior_outcomes_mean_what_missing_says(log, prior, missing, category):
     lost = prior.with_columns(category=pl.when(pl.col("trial") != 1).then("category"))
     filled = lost.with_columns(pl.col("category").fill_null(pl.lit(category, pl.Int64)))
-    accessor = log.scorio(by="domain", success=2, missing=missing)
+    accessor = log.scorio(by="domain", success=2, missing=missing, inference="published")
     expected = report(log, prior=filled.drop_nulls())
     assert_frame_equal(accessor.report(*METRICS, prior=lost), expected, check_exact=True)
 
@@ -170,7 +171,7 @@ def test_only_avg_ignores_prior_trials(log, prior):
 @pytest.mark.parametrize("confidence", [0.1, 0.5, 0.95, 0.999])
 def test_intervals_reach_as_far_as_a_normal_distribution(log, confidence):
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    rows = log.scorio(success=2, by="domain").report(
+    rows = log.scorio(success=2, by="domain", inference="published").report(
         ps.bayes(W), ps.pass_at_k(3, bounds=None), confidence=confidence
     )
     expected = rows.with_columns(
@@ -193,9 +194,11 @@ def test_more_confidence_makes_wider_intervals(log):
 @pytest.mark.parametrize("make", [ps.bayes, ps.avg, lambda **given: ps.pass_hat_k(2, **given)])
 @pytest.mark.parametrize("bounds", [(0.3, 0.31), (0, 1), (0.9, 2), (0.5, 0.5)])
 def test_both_ends_are_clipped_into_both_bounds(r1, make, bounds):
-    free, clipped = r1.scorio.report(
-        make(bounds=None, name="a"), make(bounds=bounds, name="b")
-    ).rows(named=True)
+    free, clipped = (
+        r1.scorio(inference="published")
+        .report(make(bounds=None, name="a"), make(bounds=bounds, name="b"))
+        .rows(named=True)
+    )
     for end in ("lo", "hi"):
         assert clipped[end] == min(max(free[end], bounds[0]), bounds[1])
     assert clipped["mu"] == free["mu"]
@@ -217,7 +220,9 @@ def test_labels_with_weights_equal_codes_in_data_and_prior(log, prior):
     )
     w = {WORDS[j]: W[j] for j in (2, 0, 1)}
     metrics = (METRICS[0], ps.bayes(w), METRICS[2], ps.avg(w))
-    rows = words.scorio(by="domain", success="good").report(*metrics, prior=prior_words)
+    rows = words.scorio(by="domain", success="good", inference="published").report(
+        *metrics, prior=prior_words
+    )
     expected = report(log, prior=prior)
     assert rows["metric"].unique().to_list() != expected["metric"].unique().to_list()
     assert_frame_equal(rows.drop("metric"), expected.drop("metric"), check_exact=True)
