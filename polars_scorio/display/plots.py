@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import InferenceKind, Overall
 from polars_scorio.counting.trials import bind
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
@@ -370,8 +370,10 @@ convergence>
         subject = self._subject(metric, options)
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
-        if own.get("inference") in {None, "calibrated"}:  # those numbers are about means
-            own["inference"] = "pooled"
+        # Of a single question there are posteriors alone, as in a report per question.
+        instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
+        chosen = own.get("inference")
+        own["inference"] = instead.get(chosen, chosen)
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")

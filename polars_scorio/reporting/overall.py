@@ -174,13 +174,16 @@ def _stratum_means(
 def _replaced_numbers(
     numbers: pl.DataFrame, known: pl.DataFrame, columns: ReportColumns
 ) -> pl.DataFrame:
-    """The rows of models with other numbers, as far as these are known, in the same order."""
+    """The rows of models with other numbers, as far as these are known, in the same order.
+
+    The inference remains that of the strata: a mean of ranges is a range.
+    """
     return numbers.with_columns(
         known[name].zip_with(known[name].is_not_null(), numbers[name])
         if name in numbers.columns
         else known[name]
         for name in known.columns
-        if name in columns.schema
+        if name in columns.schema and name != INFERENCE
     )
 
 

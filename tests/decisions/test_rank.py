@@ -55,7 +55,7 @@ def test_the_best_model_comes_first(log):
         "could_be_best",
         "z_next",
     ]
-    report = accessor.report(ps.bayes()).sort("domain", "mu", descending=[False, True])
+    report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
     columns = ["domain", "model", *NUMBERS]
     assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
     assert rows["rank"].to_list() == [1, 2, 3] * 2
@@ -391,7 +391,7 @@ def test_a_ranking_counts_the_pairs_in_which_the_prior_decides_as_a_comparison_d
     messages = []
     for ask in (log.compare, log.rank):
         with pytest.warns(ps.PriorWarning) as caught:
-            ask(questions="common")
+            ask(ps.bayes(), questions="common")
         messages.append(str(caught[0].message))
     assert messages[0] == messages[1]
     assert " of 12 pairs of models" in messages[0]

@@ -196,7 +196,7 @@ def test_more_confidence_makes_wider_intervals(log):
 def test_both_ends_are_clipped_into_both_bounds(r1, make, bounds):
     free, clipped = (
         r1.scorio(inference="published")
-        .report(make(bounds=None, name="a"), make(bounds=bounds, name="b"))
+        .report(make(bounds=(-9, 9), name="a"), make(bounds=bounds, name="b"))
         .rows(named=True)
     )
     for end in ("lo", "hi"):

@@ -81,7 +81,7 @@ def test_a_wide_report_is_the_tidy_one_turned(log, by, model, per):
     assert wide.columns == list(expected[0])
     assert wide.rows(named=True) == expected
     assert wide["pass_at_k_9"].null_count() == wide.height
-    assert wide["pass_at_k_9_mu"].null_count() == 0
+    assert wide["pass_at_k_9_lo"].null_count() == 0
 
 
 @pytest.mark.parametrize(

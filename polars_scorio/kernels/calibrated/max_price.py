@@ -56,7 +56,8 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
     urns = _group_urns(states, level, fits, gaps)
     results = []
     for row, k in enumerate(sizes):
-        correlations = np.stack([_reward_correlations(urn, k) for urn in urns])
+        matrices = [_reward_correlations(urn, k) for urn in urns]
+        correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
         parts = [own[row] for own in staying]
         results.append(replace(_combined_price(parts, gaps, correlations), low=low, width=width))
     return results
