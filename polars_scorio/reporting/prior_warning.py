@@ -35,7 +35,10 @@ class PriorWarning(UserWarning):
 
 
 def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Say once in how many rows of a report the prior decides; for `checked`."""
+    """Say once in how many rows of a report the prior decides; for `checked`.
+
+    A metric with a prior of its own says aloud what it rests on.
+    """
     estimate = pl.col("estimate")
     for metric in metrics:
         low, high = metric.bounds or (-np.inf, np.inf)
@@ -43,7 +46,8 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
             of_metric = pl.col("metric") == metric.name
             estimate = pl.when(of_metric).then(estimate.clip(low, high)).otherwise(estimate)
     lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())
-    published = pl.col(INFERENCE) == "published"
+    own_priors = [metric.name for metric in metrics if metric.beta_prior != (1.0, 1.0)]
+    published = (pl.col(INFERENCE) == "published") & ~pl.col("metric").is_in(own_priors)
     outside = published & ((estimate < lo - near) | (estimate > hi + near))
     beyond = published & pl.col("estimate").is_null() & pl.col("mu").is_not_null()
 

@@ -32,7 +32,7 @@ def outside(rows: pl.DataFrame) -> pl.Series:
 
 def test_the_critical_value_is_that_of_tukey_without_any_verdict():
     random = np.random.default_rng(0)
-    near = counted(random.binomial(4, 0.5, (1, 5, 20)), 4).compare(simultaneous=True)
+    near = counted(random.binomial(4, 0.5, (1, 5, 20)), 4).compare(ps.bayes(), simultaneous=True)
     assert near["better"].null_count() == near.height
     c = stats.studentized_range(5, np.inf).ppf(0.95) / sqrt(2)
     # Both critical values invert an integral that is computed numerically; 1e-6 is room for it.
@@ -44,7 +44,7 @@ def test_the_critical_value_is_that_of_tukey_without_any_verdict():
 def test_with_a_baseline_the_critical_value_is_that_of_dunnett():
     random = np.random.default_rng(0)
     near = counted(random.binomial(4, 0.5, (1, 4, 400)), 4)
-    rows = near.compare(simultaneous=True, baseline=2, confidence=0.95)
+    rows = near.compare(ps.bayes(), simultaneous=True, baseline=2, confidence=0.95)
     assert rows["better"].null_count() == 3
     # Dunnett (1964), three treatments, infinite degrees of freedom; the sigmas are nearly equal.
     far = (rows["hi"] - rows["diff"]) / rows["sigma"]
@@ -84,7 +84,7 @@ def test_better_is_the_model_on_whose_side_zero_is_not(spread, options):
 def test_later_steps_tell_more_pairs_apart_than_the_first():
     random = np.random.default_rng(5)
     rates = np.linspace(0.25, 0.75, 12)[None, :, None] * np.ones((30, 1, 40))
-    pairs = counted(random.binomial(8, rates), 8).compare(simultaneous=True)
+    pairs = counted(random.binomial(8, rates), 8).compare(ps.bayes(), simultaneous=True)
     c = stats.studentized_range(12, np.inf).ppf(0.95) / sqrt(2)
     first = (pairs["z"].abs() > c).sum()
     assert pairs["better"].is_not_null().sum() > 1.03 * first
@@ -154,9 +154,9 @@ def test_a_range_by_itself_needs_less_than_all_ranges_at_once():
     # Beta(51, 51) four times and Beta(69, 33): z = 2.61, between Dunnett's 2.44 and Tukey's 2.73.
     log = counted(np.array([[[68], [50], [50], [50], [50]]]), 100)
     # z is given to two decimals above.
-    assert log.rank()["z_next"][0] == pytest.approx(2.61, abs=0.01)
+    assert log.rank(ps.bayes())["z_next"][0] == pytest.approx(2.61, abs=0.01)
     for simultaneous, ranges in ((True, [(1, 5)] * 5), (False, [(1, 1), *[(2, 5)] * 4])):
-        rows = log.rank(simultaneous=simultaneous)
+        rows = log.rank(ps.bayes(), simultaneous=simultaneous)
         assert rows.select("rank_lo", "rank_hi").rows() == ranges
 
 

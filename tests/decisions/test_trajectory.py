@@ -84,7 +84,7 @@ def test_the_options_are_those_of_the_report(log, options):
 
 
 def test_the_last_n_is_the_report(log):
-    last = log.scorio(**ROLES).trajectory().group_by("domain", "model").last()
+    last = log.scorio(**ROLES).trajectory(ps.bayes()).group_by("domain", "model").last()
     last = last.sort("domain", "model").select("domain", "model", *NUMBERS)
     is_close(last, log.scorio(**ROLES).report(ps.bayes()).select(last.columns))
 
@@ -100,7 +100,7 @@ def test_numbers_by_fractions(log):
 
 def test_the_example_by_hand():
     log = pl.concat([long([[1, 0, 0], [1]], "a"), long([[0, 1], [0, 1]], "b")])
-    rows = log.scorio.trajectory().select("n", "model", "mu", "rank")
+    rows = log.scorio.trajectory(ps.bayes()).select("n", "model", "mu", "rank")
     expected = [
         (1, "a", 2 / 3, 1),
         (1, "b", 1 / 3, 2),
@@ -187,11 +187,12 @@ def test_one_unnamed_model_is_always_the_first(log):
 def test_strata_have_trajectories_of_their_own(log):
     some = log.filter((pl.col("domain") == "web") | (pl.col("trial") < 2))
     parts = [
-        some.filter(domain=domain).scorio(success=2).trajectory().with_columns(
-            domain=pl.lit(domain)
-        )
+        some.filter(domain=domain)
+        .scorio(success=2, inference="published")
+        .trajectory()
+        .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
-    ]  # fmt: skip
+    ]
     rows = some.scorio(**ROLES).trajectory()
     assert_frame_equal(rows, pl.concat(parts).select(COLUMNS), check_exact=True)
     assert rows.filter(domain="air")["n"].max() == 2

@@ -13,6 +13,8 @@ ENGINES = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 # Of 30 hard questions: estimates .1, posterior means above .2 with a sigma of .03.
 HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
 METRICS = ps.bayes(), ps.pass_at_k([1, 9])
+# One failure on the first question: whoever has prior trials asks for posteriors.
+PRIOR = outcomes({(1, 0): 1}).drop("model")
 CURES = 'inference="calibrated" keeps to the estimates; inference="published" says that'
 SAID = (
     r"^of 3 rows of the report 2 have an estimate outside its own interval and 1 has a k beyond "
@@ -34,7 +36,7 @@ def warned(function) -> list[str]:
 
 def test_a_report_counts_the_rows_and_names_both_cures(hard):
     with pytest.warns(ps.PriorWarning, match=SAID):
-        hard.scorio.report(*METRICS)
+        hard.scorio.report(*METRICS, prior=PRIOR)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_a_report_counts_the_rows_and_names_both_cures(hard):
 )
 def test_it_says_what_is_the_matter(states, metric, said):
     with pytest.warns(ps.PriorWarning, match=f"^{said}"):
-        outcomes(states).scorio.report(metric)
+        outcomes(states).scorio.report(metric, prior=PRIOR)
 
 
 def test_a_model_that_is_told_apart_counts_by_its_own_rows(hard):
@@ -61,7 +63,7 @@ def test_a_plan_warns_once_and_when_it_is_collected(hard, engine):
     # Many groups, which the streaming engine may evaluate in parts.
     models = [hard.with_columns(model=pl.lit(f"m{place}")) for place in range(40)]
     accessor = pl.concat(models).lazy().scorio
-    plan = accessor.report(*METRICS)  # an error, if it warned
+    plan = accessor.report(*METRICS, prior=PRIOR)  # an error, if it warned
     (said,) = warned(lambda: plan.collect(engine=engine))
     assert said.startswith("of 120 rows of the report 80 have an estimate outside")
     assert "40 have a k beyond" in said
@@ -74,7 +76,16 @@ def test_a_plan_warns_once_and_when_it_is_collected(hard, engine):
 )  # fmt: skip
 def test_every_form_of_a_report_warns_once(hard, options):
     log = pl.concat(hard.with_columns(domain=pl.lit(name)) for name in "xy")
-    assert len(warned(lambda: log.scorio(by="domain").pass_at_k([1, 9], **options))) == 1
+    prior = PRIOR.with_columns(domain=pl.lit("x"))
+    accessor = log.scorio(by="domain")
+    assert len(warned(lambda: accessor.pass_at_k([1, 9], prior=prior, **options))) == 1
+
+
+def test_reports_without_a_choice_warn_of_posterior_means_alone(hard):
+    assert len(warned(hard.scorio.bayes)) == 1
+    assert len(warned(lambda: hard.scorio.pass_at_k(9, per="question"))) == 1
+    hard.scorio.report(ps.avg(), *METRICS[1:])
+    hard.scorio.pass_at_k([1, 9], alpha0=2)  # its user wrote a prior
 
 
 @pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
