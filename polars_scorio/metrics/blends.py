@@ -146,14 +146,16 @@ def geom_at_k(
 
     Notes
     -----
-    Of n trials c succeeded: x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k), Pass@k and
-    Pass^k of the question. The estimate is the mean of x^a y^b over the questions, a = `pass_power`
-    and b = `unanimous_power`. mu blends the posterior means of x and y; sigma is that of the delta
-    method, to first order, with their covariance.
+    What is estimated is the mean of x^a y^b over the questions: x is the chance that any of k
+    trials succeeds, y that all do, a is `pass_power` and b is `unanimous_power`. The estimate is
+    the mean of a credit of the c successes in n trials, whose mean is nearly x^a y^b; its largest
+    bias is added to both ends of the interval. So it is for powers that are not negative and k up
+    to 2,048.
 
-    That estimate is biased, as a power of a mean is. With ``inference="calibrated"`` the estimate
-    is the mean of a credit of c whose mean is nearly x^a y^b of the success rate, for powers that
-    are not negative and k up to 2,048; its largest bias is added to both ends of the interval.
+    With ``inference="published"`` or ``"pooled"`` the estimate is the mean of x^a y^b with
+    x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k), Pass@k and Pass^k of the question: it
+    is biased, as a power of a mean is. mu blends the posterior means of x and y; sigma is that of
+    the delta method, to first order, with their covariance.
 
     References
     ----------
@@ -165,8 +167,10 @@ def geom_at_k(
     >>> import polars as pl
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
-    >>> report = trials.scorio(model=None, trial=None).report(ps.geom_at_k(2))
-    >>> report["estimate"].round(6).to_list()
+    >>> accessor = trials.scorio(model=None, trial=None)
+    >>> for inference in ("calibrated", "published"):
+    ...     accessor.geom_at_k(2, inference=inference)["estimate"].round(6).to_list()
+    [0.537193]
     [0.519615]
     """
     powers = _checked_powers(pass_power, unanimous_power)

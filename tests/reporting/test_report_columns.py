@@ -14,7 +14,7 @@ LOG = outcomes({(2, 1): 2})
 def test_the_columns_of_a_plain_report_are_those_of_the_manual():
     columns = report_columns(bind(LOG.lazy(), Roles()))
     facts = ["questions", "trials", "dropped"]
-    numbers = ["estimate", "mu", "sigma", "lo", "hi"]
+    numbers = ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert columns.shown == ["model", "metric", "k", *facts, *numbers]
     assert columns.shown == LOG.scorio.report(ps.avg()).columns
     assert [*columns.facts] == facts

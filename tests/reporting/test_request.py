@@ -21,7 +21,7 @@ def test_a_request_knows_what_each_metric_looks_at_and_how_numbers_are_found():
     assert request.choice == InferenceChoice("calibrated", 0.9, "benchmark")
     found = request.choice.inference_of(*request.metrics[0])
     assert found == CalibratedInference(0.9, "benchmark")
-    assert Request.of(TRIALS, metrics).choice.kind == "published"
+    assert Request.of(TRIALS, metrics).choice.kind is None
 
 
 @pytest.mark.parametrize(
