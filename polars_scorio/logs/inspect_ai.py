@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.archives import GIGABYTE, Archive
+from polars_scorio.logs.archives import GIGABYTE
+from polars_scorio.logs.inspect_files import INSPECT_LOG, read_inspect_log
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
-    describe_content,
     errors_name_file,
-    parse_json,
-    read_json,
     run_table,
     unexpected_content,
 )
@@ -31,7 +28,6 @@ from polars_scorio.logs.unreadable_files import read_each
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
 # The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 # Settings that tell runs of one model apart, in the header.
@@ -54,6 +50,7 @@ _COLUMNS = {
     "trial": pl.Int64,
     "category": pl.String,  # or Float64, as scorers have it
     "error": pl.String,
+    "invalidation": pl.String,
 }
 _SCORE = list(_COLUMNS).index("category")
 
@@ -63,7 +60,7 @@ def inspect_ai(
     paths: Paths,
     *,
     model: str | None = None,
-    scorer: str | None = None,
+    scorer: str | Mapping[str, str] | None = None,
     threshold: float | None = None,
     unpack_limit: int = GIGABYTE,
     **roles: Unpack[LogOptions],
@@ -71,17 +68,19 @@ def inspect_ai(
     """inspect_ai: its .eval and .json logs; in folders those that begin with a date.
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
-    (incorrect) or "N" (no answer), else a number. It is null where a sample failed or was not
-    scored. A task that was retried has two logs with the same samples: `retries` says which count.
-    Columns: model, benchmark (the task, which is `by`), question, trial (the epoch), category,
-    error, run (its id), source (the file).
+    (incorrect) or "N" (no answer), else a number; other words need `success`. It is null where a
+    sample failed or was not scored. A task that was retried has two logs with the same samples:
+    `retries` says which count. Columns: model, benchmark (the task, which is `by`), question, trial
+    (the epoch), category, error, invalidation (why a sample was declared invalid), run (its id),
+    source (the file).
 
     Parameters
     ----------
     model
         Default: as the log says.
-    scorer : str, optional
-        Whose score to read, where there are several; ``scorer.key`` where a score is a dict.
+    scorer : str or dict of str, optional
+        Whose score to read, where there are several, for all tasks or by task; ``scorer.key`` where
+        a score is a dict.
     threshold
         "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
     unpack_limit : int
@@ -95,7 +94,7 @@ def inspect_ai(
         If an archive is compressed with zstd, and the extra ``zstd`` is not installed.
     ValueError
         If it has a header alone, or several scores of which none is named, or if letters and
-        numbers are mixed.
+        numbers are mixed, or `scorer` names a task that no log is about.
 
     Examples
     --------
@@ -110,27 +109,40 @@ def inspect_ai(
         ),
         roles.get("on_error", "raise"),
     )
+    tasks = {str(part.run.keys["benchmark"]) for part in parts.values()}
+    unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
+    if unknown:
+        raise ValueError(
+            f"scorer= names the tasks {sorted(unknown)}, which no log is about: there are "
+            f"{sorted(tasks)}"
+        )
     scores = [row[_SCORE] for part in parts.values() for row in part.rows]
     dtype = _score_dtype(scores, numbers=numbers)
-    frame = run_table(parts, {**_COLUMNS, "category": dtype}, _EXPECTED)
+    frame = run_table(parts, {**_COLUMNS, "category": dtype}, INSPECT_LOG)
     if threshold is not None:
         frame = frame.with_columns(pl.col("category") >= threshold)
-    success = "C" if dtype == pl.String else None
+    graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
     runs = {file: part.run for file, part in parts.items()}
-    return log_accessor(frame, runs, roles, by="benchmark", success=success)
+    return log_accessor(frame, runs, roles, by="benchmark", success="C" if graded else None)
 
 
 def _sample_rows(
-    file: Path, model: str | None, scorer: str | None, limit: int, *, numbers: bool
+    file: Path,
+    model: str | None,
+    scorer: str | Mapping[str, str] | None,
+    limit: int,
+    *,
+    numbers: bool,
 ) -> FileRows:
     """The samples of a log, as rows with the columns of the table, and its run."""
-    log = _archive_log(file, limit) if zipfile.is_zipfile(file) else _json_log(file)
-    with errors_name_file(file, _EXPECTED):
+    log = read_inspect_log(file, limit)
+    with errors_name_file(file, INSPECT_LOG):
         run, samples = log["eval"], log.get("samples") or []
+        scorer = scorer.get(run["task"]) if isinstance(scorer, Mapping) else scorer
         if not samples:
             status = f"status {log.get('status')!r}"
             raise unexpected_content(
-                file, _EXPECTED, f"a header alone ({status}): no sample was logged"
+                file, INSPECT_LOG, f"a header alone ({status}): no sample was logged"
             )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
         name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
@@ -143,6 +155,7 @@ def _sample_rows(
                 sample["epoch"],
                 _score_number(score.get(name), letters=numbers),
                 _error_message(sample.get("error")),
+                _invalidation_reason(sample.get("invalidation")),
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
@@ -174,27 +187,6 @@ def _utc_time(text: str | None) -> str | None:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc).isoformat()
 
 
-def _json_log(file: Path) -> dict[str, Any]:
-    if file.suffix == ".eval":
-        Archive(file, _EXPECTED, 0)  # raises an error that says what is wrong with the file
-    log = read_json(file, _EXPECTED)
-    if not isinstance(log, dict) or "eval" not in log:
-        raise unexpected_content(file, _EXPECTED, describe_content(log))
-    return log
-
-
-def _archive_log(file: Path, limit: int) -> dict[str, Any]:
-    """Header and samples of an archive; if the run was cut short, those of its journal."""
-    archive = Archive(file, _EXPECTED, limit)
-    header = archive.members("header.json") or archive.members("_journal/start.json")
-    if not header:
-        raise unexpected_content(file, _EXPECTED, "an archive without header.json")
-    members = archive.members("summaries.json") or archive.members("_journal/summaries/")
-    head, *parts = archive.read(*header, *members)
-    samples = [sample for part in parts for sample in parse_json(file, part, _EXPECTED)]
-    return {**parse_json(file, head, _EXPECTED), "samples": samples}
-
-
 def _score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """The names and values of scores; a scorer with several values has a name for each."""
     for name, score in scores.items():
@@ -220,6 +212,13 @@ def _error_message(error: object) -> str | None:
     # In .json logs an error is an object with message and traceback.
     message = error.get("message") if isinstance(error, dict) else error
     return str(message) if message else None
+
+
+def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
+    """Why a sample is invalid; without a reason, who said so."""
+    if invalidation is None:
+        return None
+    return str(invalidation.get("reason") or f"by {invalidation['author']}")
 
 
 def _score_dtype(scores: list[object], *, numbers: bool) -> pl.DataType:

@@ -57,8 +57,10 @@ def graded(log):
 
 def test_failed_and_unscored_samples_have_no_outcome(table, graded):
     log = table(graded)
-    assert log.row(0) == ("openai/gpt-5", "sums", "a", 1, "C", None)
-    assert log.columns == ["model", "benchmark", "question", "trial", "category", "error"]
+    assert log.row(0) == ("openai/gpt-5", "sums", "a", 1, "C", None, None)
+    assert log.columns == [
+        "model", "benchmark", "question", "trial", "category", "error", "invalidation"
+    ]  # fmt: skip
     assert log["question"].to_list() == ["a"] * 4 + ["2"] * 4 + ["c"] * 2
     assert log["category"].to_list() == [*"CCPICINP", None, None]
     assert log["error"].to_list() == [None] * 8 + ["boom", None]
@@ -171,7 +173,7 @@ def test_inspects_own_reader_gives_the_same_frame(table, evaluated):
         category="score_grade",
         error=pl.col("error").replace("", None),
     )
-    log = table(evaluated.location)
+    log = table(evaluated.location).drop("invalidation")
     assert log.sort("question", "trial").equals(own.sort("question", "trial"))
     assert log["category"].value_counts().sort("category").rows() == [
         (None, 2),
@@ -246,6 +248,48 @@ def test_a_json_log_has_the_same_table(table, graded, write):
     path = write("2026-01-01T12-00-00_sums.json", header | {"samples": samples})
     assert table(path).equals(table(graded))
     assert table([path.parent / "2026*", path]).height == table(graded).height
+
+
+def test_each_task_may_have_its_scorer(table, write):
+    both = {"match": "C", "judge": "I"}
+    for task, scores in {"sums": both, "proofs": both, "roots": {"judge": "P"}}.items():
+        run = {"task": task, "model": "m"}
+        write(f"2026-01-01_{task}.json", {"eval": run, "samples": [sample("a", 1, scores)]})
+    folder = write("notes.txt", {}).parent
+    log = table(folder, scorer={"sums": "match", "proofs": "judge"})
+    found = {"sums": "C", "proofs": "I", "roots": "P"}
+    assert dict(log.select("benchmark", "category").rows()) == found
+    with pytest.raises(ValueError, match=r"proofs\.json has several scores"):
+        table(folder, scorer={"sums": "match"})
+    with pytest.raises(ValueError, match=r"scorer= names the tasks \['sum'\].* 'sums'\]"):
+        table(folder, scorer={"sums": "match", "proofs": "judge", "sum": "match"})
+
+
+def test_words_that_are_no_grades_need_a_success(reader, log):
+    path = log("a.eval", sample("a", 1, {"judge": "yes"}), sample("b", 1, {"judge": "no"}))
+    with pytest.raises(ValueError, match=r"holds labels .*: say which of them are successes"):
+        reader(path).avg()
+    assert reader(path, success="yes").avg()["estimate"].item() == 0.5
+
+
+INVALID = {"author": "ada", "reason": "the question leaked"}
+
+
+def test_invalid_samples_say_why(table, tmp_path, write):
+    samples = [sample("a", 1, {"grade": "C"}), sample("b", 1, {"grade": "I"})]
+    whole = [{**samples[0], "invalidation": INVALID}, samples[1]]
+    run = {"eval": {"task": "sums", "model": "m"}, "invalidated": True}
+    with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(run))
+        archive.writestr("summaries.json", json.dumps(samples))
+        for each in whole:
+            archive.writestr(f"samples/{each['id']}_epoch_1.json", json.dumps(each))
+    path = write("2026-01-01_a.json", {**run, "samples": whole})
+    for file in (tmp_path / "a.eval", path):
+        assert table(file)["invalidation"].to_list() == ["the question leaked", None]
+    nameless = {**samples[0], "invalidation": {"author": "ada"}}
+    path = write("2026-01-01_a.json", {**run, "samples": [nameless]})
+    assert table(path)["invalidation"].to_list() == ["by ada"]
 
 
 def test_a_header_alone_is_refused(table, log, write):
