@@ -45,6 +45,8 @@ class Scorio(
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
         The `inference`, `target` and `confidence` of all methods, made likewise.
+    tool_totals : DataFrame, optional
+        What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
 
     Examples
     --------
@@ -193,7 +195,8 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        return Scorio(frame, roles, chosen_options(inference, target, confidence))
+        chosen = chosen_options(inference, target, confidence)
+        return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes()
     def rubric(
@@ -276,7 +279,7 @@ class Scorio(
             )
         success = rubric.success or None if self._roles.success is None else self._roles.success
         roles = replace(self._roles, category=category, success=success)
-        return Scorio(self.frame, roles, self._chosen)
+        return Scorio(self.frame, roles, self._chosen, self._tool_totals)
 
 
 @overload

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -22,6 +23,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals, mean_of_means
 from polars_scorio.logs.runs import Run, run_settings
 from polars_scorio.logs.unreadable_files import read_each
 
@@ -52,7 +54,7 @@ _COLUMNS = {
     "error": pl.String,
     "invalidation": pl.String,
 }
-_SCORE = list(_COLUMNS).index("category")
+_QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "category"))
 
 
 @log_reader
@@ -146,7 +148,7 @@ def _sample_rows(
             )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
         name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
-        described = _header_run(file, log, model or run["model"])
+        described = _header_run(file, log, model or run["model"], name)
         rows: list[Row] = [
             (
                 described.keys["model"],
@@ -159,10 +161,12 @@ def _sample_rows(
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
-        return FileRows(rows, described)
+        (totals,) = described.totals
+        counted = replace(totals, read=len(rows), score=_mean_score(rows))
+        return FileRows(rows, replace(described, totals=(counted,)))
 
 
-def _header_run(file: Path, log: Mapping[str, Any], model: str) -> Run:
+def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> Run:
     """The run of a log, from its header."""
     run = log["eval"]
     # Older logs have no id of their own: a run has several tasks, and a task several runs.
@@ -176,7 +180,45 @@ def _header_run(file: Path, log: Mapping[str, Any], model: str) -> Run:
         attempt=run.get("task_id"),
         started=_utc_time(run.get("created")),
         settings=run_settings({**run, "plan": log.get("plan")}, SETTINGS),
+        totals=(_header_totals(log, scorer),),
     )
+
+
+def _header_totals(log: Mapping[str, Any], scorer: str) -> Totals:
+    """Totals in the header of a run.
+
+    A run that ended well planned as many samples as its results say, whose number a limit may have
+    cut. Of any other the plan is the whole dataset.
+    """
+    config, results = log["eval"].get("config") or {}, log.get("results") or {}
+    dataset = (log["eval"].get("dataset") or {}).get("samples")
+    planned = None if dataset is None else dataset * (config.get("epochs") or 1)
+    status = log.get("status")
+    ended = status in (None, "success")
+    return Totals(
+        planned=results.get("total_samples", planned) if ended else planned,
+        reported=_reported_accuracy(results, scorer),
+        status=None if ended else status,
+    )
+
+
+def _reported_accuracy(results: Mapping[str, Any], scorer: str) -> float | None:
+    """The accuracy of a scorer, if it is the mean over the epochs of each sample."""
+    scores = [
+        score for score in results.get("scores") or ()
+        if score["name"] == scorer and score.get("reducer") in (None, "mean")
+    ]  # fmt: skip
+    accuracy = scores[0]["metrics"].get("accuracy") if len(scores) == 1 else None
+    return accuracy and accuracy["value"]
+
+
+def _mean_score(rows: list[Row]) -> float | None:
+    """The mean over questions of the numbers that inspect gives for scores; None of other words."""
+    values = [_score_number(row[_SCORE], letters=True) for row in rows]
+    if not all(value is None or isinstance(value, float) for value in values):
+        return None
+    numbers = cast("list[float | None]", values)
+    return mean_of_means(zip((row[_QUESTION] for row in rows), numbers, strict=True))
 
 
 def _utc_time(text: str | None) -> str | None:

@@ -328,3 +328,47 @@ def test_an_archive_that_is_broken_off_is_refused(table, graded, tmp_path):
         archive.writestr("else.json", "{}")
     with pytest.raises(ValueError, match=r"o\.eval: expected .*an archive without header.json"):
         table(tmp_path / "o.eval")
+
+
+def attempt(write, name, grades, status="success", **fields):
+    """A log of the task `sums` with a grade for each question, in JSON."""
+    run = {"task": "sums", "model": "m", "task_id": "t1", "created": name, **fields}
+    samples = [sample(question, 1, {"judge": grade}) for question, grade in grades.items()]
+    return write(f"{name[:10]}_{status}.json", {"status": status, "eval": run, "samples": samples})
+
+
+def test_a_retried_task_counts_once(reader, write):
+    dataset = {"dataset": {"samples": 2}}
+    times = "2026-01-02T00:30:00+02:00", "2026-01-01T23:00:00Z"  # the second is later
+    first = attempt(write, times[0], {"a": "I"}, "error", eval_id="e1", **dataset)
+    with pytest.warns(ps.LogWarning, match="1 of 2 planned trials; the status of the run is 'err"):
+        reader(first)
+    folder = attempt(write, times[1], {"a": "C", "b": "I"}, eval_id="e2", **dataset).parent
+    with pytest.raises(ValueError, match=r"two attempts at one run, 't1': pass retries=\"latest\""):
+        reader(folder)
+    latest = reader(folder, retries="latest")
+    assert latest.frame.sort("question").select("category", "run").rows() == [
+        ("C", "e2"),
+        ("I", "e2"),
+    ]
+    assert latest.coverage()["planned"].to_list() == [2]
+    assert reader(folder, retries="first").frame.sort("question")["run"].to_list() == ["e1", "e2"]
+
+
+def test_runs_with_other_settings_do_not_merge(reader, write):
+    for day, shots in (("2026-01-01", 0), ("2026-01-02", 5)):
+        run = {"eval_id": day, "task_id": day, "task_args": {"fewshot": shots}}
+        path = attempt(write, f"{day}T00:00:00Z", {"a": "C"}, **run)
+    with pytest.raises(ValueError, match=r"different settings: task_args\.fewshot is 0 and 5"):
+        reader(path.parent)
+
+
+def test_an_accuracy_that_the_samples_do_not_have_is_named(reader, write):
+    accuracy = {"accuracy": {"name": "accuracy", "value": 0.9}}
+    results = {"total_samples": 2, "scores": [{"name": "judge", "metrics": accuracy}]}
+    samples = [sample(question, 1, {"judge": grade}) for question, grade in ("aC", "bP")]
+    log = {"status": "success", "eval": {"task": "sums", "model": "m"}, "samples": samples}
+    with pytest.warns(ps.LogWarning, match="the tool reports 0.9, these rows 0.75$"):
+        reader(write("2026-01-01_a.json", log | {"results": results}))
+    pass_at_2 = {"name": "judge", "reducer": "pass_at_2", "metrics": accuracy}
+    reader(write("2026-01-01_a.json", log | {"results": {"scores": [pass_at_2]}}))
