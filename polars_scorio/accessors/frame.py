@@ -75,6 +75,7 @@ class Scorio(
         levels: Iterable[float] | None = None,
         cluster: Column | None = None,
         answer: Column | None = None,
+        bounds: tuple[float, float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
         inference: InferenceKind | None = None,
@@ -131,6 +132,11 @@ class Scorio(
         answer : str or Expr, optional
             What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
             NaN): it has no vote. No other metric looks at it.
+        bounds : tuple of float, optional
+            The category column holds real-valued rewards, and these are the least and the largest
+            that there may be: what `avg`, `max_at_k` and `min_at_k` then assume of rewards that
+            were not seen. A reward outside is an error. Default: metrics say it, or the range is
+            that of the rewards of all models (of the stratum), which promises nothing about others.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
             Integers 0, 1, ..., n - 1 or 1, 2, ..., n are known by the sum of their hashes (others
@@ -162,9 +168,9 @@ class Scorio(
         TypeError
             If a role is neither a name nor an expression, or a category neither word nor number.
         ValueError
-            If `n` is not a positive int, `levels` or `threshold` are not numbers, a category has
-            more than 64 bits, `threshold` comes together with `success` or `levels`, or `count`
-            with `trial`.
+            If `n` is not a positive int, `levels`, `threshold` or `bounds` are not numbers, a
+            category has more than 64 bits, `threshold` comes together with `success` or `levels`,
+            `bounds` with one of the three, or `count` with `trial`.
 
         Examples
         --------
@@ -192,6 +198,7 @@ class Scorio(
             levels=levels,
             cluster=cluster,
             answer=answer,
+            bounds=bounds,
             validate=validate,
             unscored=unscored,
         )

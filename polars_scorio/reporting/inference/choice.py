@@ -45,14 +45,12 @@ def inference_kind(
 ) -> InferenceKind:
     """The name of the inference that gives the numbers of a metric.
 
-    Votes are always calibrated, and rewards of any value have an estimate alone. Posterior means
+    Votes and rewards of any value are always calibrated. Posterior means
     are pooled if calibrated numbers are chosen; so are, about a population, blends with a negative
     power, which have no range.
     """
-    if metric.answers:
+    if metric.answers or view == "rewards":
         return "calibrated"
-    if view == "rewards":
-        return "published"
     if chosen != "calibrated":
         return chosen
     known = metric.calibrated and (target == "benchmark" or not metric.unbounded)
