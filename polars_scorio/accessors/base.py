@@ -39,11 +39,16 @@ class Accessor(Generic[FrameT]):
     """A log, which column of it plays which part, and what it reports."""
 
     def __init__(
-        self, frame: FrameT, roles: Roles | None = None, chosen: Chosen | None = None
+        self,
+        frame: FrameT,
+        roles: Roles | None = None,
+        chosen: Chosen | None = None,
+        tool_totals: pl.DataFrame | None = None,
     ) -> None:
         self._log: FrameT = frame
         self._roles = roles or Roles()
         self._chosen = chosen or Chosen()
+        self._tool_totals = tool_totals
 
     if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
@@ -188,8 +193,10 @@ class Accessor(Generic[FrameT]):
             Per model: by..., model, questions, clusters (where `cluster` is said), missing
             (questions that other models of the stratum have), trials (with an outcome), n_min and
             n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
-            duplicates (trials whose id was there before; null where ids are not checked), stopping,
-            p_pattern, p_order, p_difficulty, categories (a list of those that occur).
+            duplicates (trials whose id was there before; null where ids are not checked), planned
+            and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
+            run), stopping, p_pattern, p_order, p_difficulty, categories (a list of those that
+            occur).
 
             Stopping says what the numbers of trials with an outcome followed, where they differ:
             "outcomes" (all short questions have the same number of successes, or of failures:
@@ -231,7 +238,9 @@ class Accessor(Generic[FrameT]):
         ... ).rows()
         [('bob', 2)]
         """
-        return self._returned(coverage(self._lazy(), self._roles, per=per))
+        return self._returned(
+            coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
+        )
 
     @takes()
     def priors(

@@ -219,6 +219,7 @@ class ScorioExpr:
     maj_at_k = estimate_method(metrics.maj_at_k)
     max_at_k = estimate_method(metrics.max_at_k)
     mg_pass_at_k = estimate_method(metrics.mg_pass_at_k)
+    min_at_k = estimate_method(metrics.min_at_k)
     pass_at_k = estimate_method(metrics.pass_at_k)
     pass_hat_k = estimate_method(metrics.pass_hat_k)
     tail_pass = estimate_method(metrics.tail_pass)
@@ -258,7 +259,7 @@ class _GroupAnswer:
         """Refuse values that a report would take as rewards: counts tell nothing of those."""
         metric, roles = self.answer.metric, self.tally.roles
         real = category.dtype.is_float() and roles.success is None and roles.threshold is None
-        if metric.rewards and metric.w is None and real:
+        if metric.rewards and not metric.averages_rewards and metric.w is None and real:
             raise ValueError(
                 f"{metric.name}: {category.name!r} is {category.dtype}, so that its values may be "
                 "rewards, which an expression does not keep. Weigh them with "

@@ -45,6 +45,8 @@ class Scorio(
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
         The `inference`, `target` and `confidence` of all methods, made likewise.
+    tool_totals : DataFrame, optional
+        What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Scorio(
         levels: Iterable[float] | None = None,
         cluster: Column | None = None,
         answer: Column | None = None,
+        bounds: tuple[float, float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
         inference: InferenceKind | None = None,
@@ -129,6 +132,11 @@ class Scorio(
         answer : str or Expr, optional
             What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
             NaN): it has no vote. No other metric looks at it.
+        bounds : tuple of float, optional
+            The category column holds real-valued rewards, and these are the least and the largest
+            that there may be: what `avg`, `max_at_k` and `min_at_k` then assume of rewards that
+            were not seen. A reward outside is an error. Default: metrics say it, or the range is
+            that of the rewards of all models (of the stratum), which promises nothing about others.
         validate : bool
             False skips the check for duplicate trials, and does not read the trial column at all.
             Integers 0, 1, ..., n - 1 or 1, 2, ..., n are known by the sum of their hashes (others
@@ -160,9 +168,9 @@ class Scorio(
         TypeError
             If a role is neither a name nor an expression, or a category neither word nor number.
         ValueError
-            If `n` is not a positive int, `levels` or `threshold` are not numbers, a category has
-            more than 64 bits, `threshold` comes together with `success` or `levels`, or `count`
-            with `trial`.
+            If `n` is not a positive int, `levels`, `threshold` or `bounds` are not numbers, a
+            category has more than 64 bits, `threshold` comes together with `success` or `levels`,
+            `bounds` with one of the three, or `count` with `trial`.
 
         Examples
         --------
@@ -190,10 +198,12 @@ class Scorio(
             levels=levels,
             cluster=cluster,
             answer=answer,
+            bounds=bounds,
             validate=validate,
             unscored=unscored,
         )
-        return Scorio(frame, roles, chosen_options(inference, target, confidence))
+        chosen = chosen_options(inference, target, confidence)
+        return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes()
     def rubric(
@@ -276,7 +286,7 @@ class Scorio(
             )
         success = rubric.success or None if self._roles.success is None else self._roles.success
         roles = replace(self._roles, category=category, success=success)
-        return Scorio(self.frame, roles, self._chosen)
+        return Scorio(self.frame, roles, self._chosen, self._tool_totals)
 
 
 @overload

@@ -146,6 +146,19 @@ class MetricMethods(Accessor[FrameT]):
         return self._report_of(metrics.mg_pass_at_k, k, **options)
 
     @with_help_of_metric
+    def min_at_k(
+        self,
+        k: DrawSizes,
+        w: Weights | None = None,
+        *,
+        bounds: Bounds | Literal["range"] | None = "range",
+        name: str | None = None,
+        **options: Unpack[ReportOptions],
+    ) -> FrameT:
+        """Min@k: how bad is the worst of k trials?"""
+        return self._report_of(metrics.min_at_k, k, w, bounds=bounds, name=name, **options)
+
+    @with_help_of_metric
     def pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
         """Pass@k: how often does at least one of k trials succeed?"""
         return self._report_of(metrics.pass_at_k, k, **options)

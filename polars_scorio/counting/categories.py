@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polars_scorio.counting.category_values import is_label
+from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import Part, Trials, as_categories
 
@@ -21,15 +22,15 @@ class Classes:
         every category belongs to one of them.
     success : tuple of category or None
         The categories that count as 1; None where nothing tells them.
-    rewards : bool
-        Whether the categories themselves are needed too, as real-valued rewards.
+    rewards : RewardColumns or None
+        What is needed of the categories as real-valued rewards, if anything is.
     answers : bool
         Whether the answers of the trials are counted too, for votes.
     """
 
     known: tuple[Category, ...] | None
     success: tuple[Category, ...] | None
-    rewards: bool = False
+    rewards: RewardColumns | None = None
     answers: bool = False
 
     @property
@@ -50,7 +51,7 @@ def classes(
     weighted: Sequence[tuple[Category, ...]],
     *,
     binary: bool,
-    rewards: bool = False,
+    rewards: RewardColumns | None = None,
     answers: bool = False,
 ) -> Classes:
     """Which classes a report has to count.
@@ -63,8 +64,8 @@ def classes(
         The categories of each `w` of the report.
     binary : bool
         Whether the report has a metric that knows only success and failure.
-    rewards : bool
-        Whether it has one of real-valued rewards.
+    rewards : RewardColumns or None
+        What it needs of real-valued rewards.
     answers : bool
         Whether it has one of answers.
 
@@ -82,8 +83,8 @@ def classes(
     column, given = trials.category, trials.roles.successes
     success = None if given is None else as_categories(given, column, "success")
     known = _agreed_categories(weighted, column)
-    if rewards and not (weighted or binary):
-        return Classes(None, (), rewards)
+    if rewards is not None and not (weighted or binary):
+        return Classes(None, (1,), rewards)
     levels = trials.roles.levels
     if levels is not None:
         if known not in (None, levels):

@@ -17,6 +17,7 @@ from polars_scorio.counting.stopping import (
     stopping_states,
     with_stopping,
 )
+from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
 from polars_scorio.counting.trials import (
     CATEGORY,
     CLUSTER,
@@ -30,7 +31,13 @@ _ASKED, _MOST, _SEEN, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
 
 
-def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.LazyFrame:
+def coverage(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    *,
+    per: Per = "model",
+    totals: pl.DataFrame | None = None,
+) -> pl.LazyFrame:
     """The plan of a look at a log; see `Scorio.coverage`."""
     check_choice("per", per, Per)
     trials = bind(frame, replace(roles, missing="drop", levels=None))
@@ -43,11 +50,16 @@ def coverage(frame: pl.LazyFrame, roles: Roles, *, per: Per = "model") -> pl.Laz
         return _question_gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
-    refuse_repeats([*trials.keys, *shared, *numbers, *STOPPING_COLUMNS, "categories"])
-    return with_stopping(_of_models(questions, trials, clusters)).select(
+    summary = with_stopping(_of_models(questions, trials, clusters))
+    of_tool: tuple[str, ...] = ()
+    if totals is not None and has_totals(totals, trials):
+        summary, of_tool = with_totals(summary, totals, trials), TOTALS_COLUMNS
+    refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, *STOPPING_COLUMNS, "categories"])
+    return summary.select(
         *trials.keys,
         pl.col(shared).cast(pl.UInt32),
         pl.col(numbers).cast(pl.Int64),
+        *of_tool,
         *STOPPING_COLUMNS,
         "categories",
     )

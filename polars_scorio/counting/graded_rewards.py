@@ -13,6 +13,7 @@ from polars_scorio.arguments import as_number, flat_numbers, several, shown
 
 # How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
 NOISE = 1e-6
+_LARGEST = 1e300  # differences of such rewards still fit into a float
 
 
 def check_levels(levels: object) -> tuple[float, ...]:
@@ -48,6 +49,23 @@ def check_threshold(threshold: object) -> float:
             f"{shown(threshold)}"
         )
     return number
+
+
+def check_reward_range(bounds: object) -> tuple[float, float]:
+    """The range of rewards as two floats.
+
+    Raises
+    ------
+    ValueError
+        If they are not two different finite numbers of at most 1e300, the lower first.
+    """
+    ends = flat_numbers(several(bounds)).tolist()
+    if len(ends) != 2 or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:  # noqa: PLR2004 - both ends
+        raise ValueError(
+            "bounds must be two different finite numbers, the least and the largest reward that "
+            f"there may be, got {shown(bounds)}"
+        )
+    return ends[0], ends[1]
 
 
 def near_level(reward: pl.Expr, levels: Iterable[float]) -> pl.Expr:

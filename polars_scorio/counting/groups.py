@@ -37,7 +37,7 @@ from polars_scorio.counting.tally import (
     QUESTIONS,
     class_columns,
     counted,
-    list_columns,
+    value_columns,
 )
 from polars_scorio.counting.trials import STAND_IN, Trials
 
@@ -80,17 +80,17 @@ def groups(
     LazyFrame
         One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
         order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
-        prior counts, how many missing outcomes were `DROPPED`, and its `REWARDS` or `BALLOTS` (if
+        prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
         `classes` asks for them) or its `SEQUENCE` of classes.
     """
     broken = [*rules(trials, classes), *trial_id_rules(trials)]
     watched = watch(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
-    lists = list_columns(classes, sequences=sequences)
-    names = [trials.question.name] if per_question or lists else []
+    values = value_columns(classes, sequences=sequences)
+    names = [trials.question.name] if per_question or values else []
     names += cluster_keys(trials)
-    grouped = one.grouped(one.marked(sequences=sequences), [*names, *lists])
+    grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
     return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
 
 

@@ -19,8 +19,13 @@ from polars_scorio.counting.checks import (
     UNCLUSTERED,
     Rule,
 )
+from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
 from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
 
+UNCALIBRATED_REWARDS = (
+    "real-valued rewards have calibrated numbers alone: leave inference= and prior= out, or say "
+    "with threshold= from where on a reward is a success"
+)
 MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 
 
@@ -229,7 +234,13 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         f"{what} in {trials.category.name!r}",
         way_out,
     )
-    return [outside, empty]
+    many = Rule(
+        pl.col(ROWS) > MOST_TRIALS,
+        _joined_text(": ", _counted_words(ROWS, "trial")),
+        f"more than {MOST_TRIALS:,} trials with real-valued rewards",
+        "Their squares have no exact sum. Leave trials out.",
+    )
+    return [outside, *([] if classes.rewards is None else [many]), empty]
 
 
 def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
@@ -261,8 +272,8 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
         "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
         "threshold, as in threshold=0.5: from there on a reward is a success."
     )
-    if classes.known is None and classes.rewards:
-        return "an infinite reward", "Recode it, or make it null and see missing=."
+    if classes.known is None and classes.rewards is not None:
+        return _stray_reward_words(classes.rewards)
     if classes.known is None:
         return "a category that is not a whole number", graded
     what = f"a category outside {list(classes.known)}"
@@ -275,6 +286,19 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
         "count as success."
     )
     return what, f"{way_out} {graded}" if trials.category.dtype.is_float() else way_out
+
+
+def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
+    """The words for a reward outside its range, and for the way out."""
+    missing = "Recode it, or make it null and see missing=."
+    if asked.range is not None:
+        low, high = asked.range
+        return f"a reward outside bounds=({low!r}, {high!r})", f"Give other bounds=. {missing}"
+    if not asked.averages:
+        return "an infinite reward", missing
+    most = int(LARGEST_REWARD_SIZE)
+    way_out = "Say with bounds= which rewards there may be, which have any finite size then."
+    return f"a reward that is infinite, or beyond +-{most:,}", f"{way_out} {missing}"
 
 
 def unscored() -> pl.Expr:

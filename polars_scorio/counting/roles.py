@@ -21,6 +21,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.graded_rewards import (
     check_levels,
+    check_reward_range,
     check_threshold,
 )
 
@@ -48,6 +49,7 @@ class Roles:
     levels: Iterable[float] | None = None
     cluster: Column | None = None
     answer: Column | None = None
+    bounds: tuple[float, float] | None = None
     validate: bool = True
     unscored: Unscored = "error"
 
@@ -94,7 +96,15 @@ class Roles:
             )
 
     def _check_rewards(self) -> None:
-        """Check what says how rewards are read: threshold, levels, success."""
+        """Check what says how rewards are read: bounds, threshold, levels, success."""
+        if self.bounds is not None:
+            self._set("bounds", check_reward_range(self.bounds))
+            for keyword in ("threshold", "levels", "success"):
+                if getattr(self, keyword) is not None:
+                    raise ValueError(
+                        f"bounds={self.bounds!r} is the range of rewards that are taken as they "
+                        f"are, and {keyword}= makes categories of them: leave one of both out"
+                    )
         if self.levels is not None:
             self._set("levels", check_levels(self.levels))
         if self.threshold is None:

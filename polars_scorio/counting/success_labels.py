@@ -151,7 +151,9 @@ def watch(trials: Trials, classes: Classes, success: str) -> Watch:
     success : str
         The count column of the successes, where all categories are failure or success.
     """
-    declared = classes.known is not None or declares_categories(trials)
+    declared = (
+        classes.known is not None or classes.rewards is not None or declares_categories(trials)
+    )
     labels = () if declared else classes.success or ()
     single = len(labels) == 1
     return Watch(labels, (success,) if single else tuple(f":h{i}" for i in range(len(labels))))

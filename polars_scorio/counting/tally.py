@@ -32,6 +32,12 @@ from polars_scorio.counting.duplicates.second_look import (
 )
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import rules
+from polars_scorio.counting.reward_sums import (
+    RewardColumns,
+    reward_numbers,
+    stray_reward,
+    with_reward_moments,
+)
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.success_labels import UNWATCHED, Watch
@@ -136,9 +142,11 @@ def _count_name(trials: Trials) -> str:
     return trials.count.name if trials.count else "count"
 
 
-def list_columns(classes: Classes, *, sequences: bool) -> list[str]:
-    """The columns of lists that questions have."""
-    return [REWARDS] * classes.rewards + [SEQUENCE] * sequences + [BALLOTS] * classes.answers
+def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
+    """The columns that questions have beside their counts."""
+    rewards = classes.rewards
+    listed_rewards = [] if rewards is None else [*rewards.columns, *[REWARDS] * rewards.lists]
+    return [*listed_rewards, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
 
 
 def counted(
@@ -172,7 +180,7 @@ def counted(
         *([] if stray is None else [least(OUTSIDE, pl.col(OUTSIDE).min())]),
         *id_numbers(trials),
         *_fault_numbers(trials),
-        *([listed(REWARDS, _reward_list(trials))] if classes.rewards else []),
+        *_reward_columns(trials, classes.rewards),
         *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
@@ -182,12 +190,14 @@ def counted(
     else:
         questions = rows.group_by(*keys).agg(over_trials(numbers))
     questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
-    return (
+    questions = (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(
             pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
         ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
     )
+    rewards = classes.rewards
+    return questions if rewards is None else with_reward_moments(questions, rewards)
 
 
 def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:
@@ -205,8 +215,8 @@ def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> 
     if classes.known is not None:
         word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
         return pl.when(~_is_known(trials, classes.known, members)).then(word)
-    if classes.rewards:
-        return pl.when(category.is_infinite()).then(category)
+    if classes.rewards is not None:
+        return stray_reward(classes.rewards)
     if dtype.is_float():
         # A success that is a fraction says that the column holds fractions.
         if not all(float(value).is_integer() for value in classes.success or ()):
@@ -264,6 +274,14 @@ def _missing_count(trials: Trials) -> pl.Expr:
 def _weighed_by_count(trials: Trials, condition: pl.Expr) -> pl.Expr:
     """For how many trials that meet a condition a row stands."""
     return condition if trials.count is None else pl.when(condition).then(pl.col(COUNT))
+
+
+def _reward_columns(trials: Trials, rewards: RewardColumns | None) -> list[Number]:
+    """The numbers and lists of the rewards of a question."""
+    if rewards is None:
+        return []
+    listed_rewards = [listed(REWARDS, _reward_list(trials))] if rewards.lists else []
+    return [*reward_numbers(rewards, counted=trials.count is not None), *listed_rewards]
 
 
 def _reward_list(trials: Trials) -> pl.Expr:

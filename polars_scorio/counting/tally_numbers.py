@@ -42,6 +42,11 @@ def least(name: str, of_trials: pl.Expr) -> Number:
     return Number(name, of_trials.alias(name), pl.col(name).min())
 
 
+def largest(name: str, of_trials: pl.Expr) -> Number:
+    """A value of which the largest one of the parts is kept."""
+    return Number(name, of_trials.alias(name), pl.col(name).max())
+
+
 def listed(name: str, of_trials: pl.Expr) -> Number:
     """A list that is joined over the parts."""
     return Number(name, of_trials.alias(name), pl.col(name).explode(**AS_ROWS).drop_nulls())

@@ -52,7 +52,7 @@ def best(
         "could_be_best": pl.List(model),
     }
     refuse_repeats([*trials.strata, *schema])
-    grouped, models = models_of(trials, metric, options, "best")
+    grouped, models = models_of(trials, metric, options)
     rows = in_all_strata(grouped, trials, _Selection(models, candidates), schema | DOUBTS)
     return checked(rows, warn_of_prior).select(*trials.strata, *schema)
 

@@ -62,7 +62,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    grouped, models = models_of(trials, metric, options, "compare", overall)
+    grouped, models = models_of(trials, metric, options, overall)
     comparison = _Comparison(models, baseline, simultaneous)
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS

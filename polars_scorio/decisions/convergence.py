@@ -25,7 +25,7 @@ from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
-from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.request import Request, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -103,8 +103,8 @@ def _ordered_request(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "questions"}
-    request = Request.of(trials, [metric], per="model", **known)  # type: ignore[arg-type]  # options of a report
-    if request.classes.rewards and request.classes.known is None:
+    request = Request.of(trials, [metric], per="model", rewards="never", **known)  # type: ignore[arg-type]  # options of a report
+    if view_of(metric, trials) == "rewards" and not metric.averages_rewards:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"

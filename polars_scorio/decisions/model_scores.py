@@ -18,13 +18,14 @@ from polars_scorio.decisions.paired_population import (
     sample_options,
 )
 from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
-from polars_scorio.decisions.strata import aligned, refuse_rewards
+from polars_scorio.decisions.strata import aligned
 from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.cell_numbers import BOUNDS
 from polars_scorio.reporting.inference.choice import Inference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
 from polars_scorio.reporting.inference.priced_scores import PricedScores
@@ -119,7 +120,10 @@ class BenchmarkRows:
             z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
             stretch = z / scipy.special.ndtri((1 + self.models.confidence) / 2)
             ends = mu - stretch[:, None] * (mu - lo)
-        least = -np.inf if self.models.metric.bounds is None else self.models.metric.bounds[0]
+        bounds = self.models.metric.bounds
+        # The bounds of rewards are a range, in which all ends lie.
+        rewards = self.rows[BOUNDS].is_not_null().any() if BOUNDS in self.rows.columns else False
+        least = -np.inf if bounds is None or rewards else bounds[0]
         return np.minimum(np.maximum(ends, least), lo)
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
@@ -222,7 +226,6 @@ def models_of(
     trials: Trials,
     metric: Metric,
     options: DecisionOptions,
-    method: str,
     overall: Overall | None = None,
 ) -> tuple[pl.LazyFrame, Models]:
     """The results of the models of a log, and how they are compared.
@@ -241,8 +244,6 @@ def models_of(
     population = options.get("target") == "population"
     if population:
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
-    else:
-        refuse_rewards(metric, trials, method)
     if overall is not None and options.get("questions") == "adjusted":
         raise ValueError(
             f'overall={overall!r} needs all questions of each model: questions="adjusted" fits '
@@ -251,17 +252,26 @@ def models_of(
     asked = aligned(options, adjustable=True)
     refuse_unadjustable(metric, options, population=population)
     questions = asked.pop("questions")
-    request = Request.of(trials, [metric], per="question" if population else "model", **asked)  # type: ignore[misc]  # options of a report
+    request = Request.of(
+        trials,
+        [metric],
+        per="question" if population else "model",
+        rewards="always" if population else "allowed",
+        **asked,  # type: ignore[misc]  # options of a report
+    )
+    rewards = request.classes.rewards is not None
     if population:
         adjusted = options.get("questions") == "adjusted"
         confidence = request.choice.confidence
         models: Models = PopulationModels(trials, metric, confidence, adjusted, overall)
-        columns = report_columns(trials, "question").with_cluster(trials).with_weight()
+        columns = (
+            report_columns(trials, "question", rewards=rewards).with_cluster(trials).with_weight()
+        )
         grouped = grouped_rows(request, columns, questions=questions)
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
     models = replace(models, overall=overall)
-    columns = report_columns(trials)
+    columns = report_columns(trials, rewards=rewards)
     if isinstance(models.inference, CalibratedInference):
         columns = columns.with_price()
     return grouped_rows(request, columns, questions=questions, overall=overall), models

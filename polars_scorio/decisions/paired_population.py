@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -31,17 +32,17 @@ from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, conne
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
-from polars_scorio.reporting.inference.cell_numbers import WEIGHT
+from polars_scorio.reporting.inference.cell_numbers import BOUNDS, REWARD_RANGE, WEIGHT
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     simultaneous_verdicts,
     standardized,
 )
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import view_of
 
 # The place of a row among those of a model that have the name of its question.
 _OCCURRENCE = ":occurrence"
+ScoreEnds: TypeAlias = "tuple[Floats | float, Floats | float]"
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
@@ -103,14 +104,14 @@ class SampledScores:
     ----------
     models : Paired
         In units of `unit`.
-    unit : float
-        The range of the metric; 1 if it has none.
-    span : float or None
-        The range in units; None if it is not known.
-    ends : tuple of float
+    unit : float or ndarray of float, shape (S, 1)
+        The range of the metric, or of the rewards of each stratum; 1 if it has none.
+    span : float
+        The range in units: 1, or 0 if all values are equal.
+    ends : tuple of float or ndarray of float, shape (S, 1)
         The range of a score, clipped to the bounds of the metric.
-    low : float
-        The least value of the metric.
+    low : float or ndarray of float, shape (S, 1)
+        The least value of the metric, or of the rewards of each stratum.
     units : UnitSample or None
         The questions, or clusters, of each model, for its own interval. None if the metric has no
         range, or the means are adjusted for the questions that a model was asked: its interval is
@@ -118,10 +119,10 @@ class SampledScores:
     """
 
     models: Paired
-    unit: float
-    span: float | None
-    ends: Bounds
-    low: float = 0.0
+    unit: Floats | float
+    span: float
+    ends: ScoreEnds
+    low: Floats | float = 0.0
     units: UnitSample | None = None
 
     @property
@@ -211,15 +212,13 @@ class SampledScores:
         return mu, sigma, np.clip(lo, *self.ends), np.clip(hi, *self.ends)
 
     def _pair_sigma(self) -> Floats:
-        sigma = self.models.sigma()
-        # Without a range, rewards that are all the same tell nothing of their spread.
-        return sigma if self.span is not None else np.where(sigma > 0, sigma, np.nan)
+        return self.models.sigma()
 
     def _pair_score(self, a: Ints, b: Ints) -> Floats:
         """Differences of pairs in their standard errors, without sign."""
         mean = self.models.mean
         score = np.abs(standardized(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]))
-        return score if self.ends[0] < self.ends[1] else np.zeros_like(score)
+        return np.where(np.less(*self.ends), score, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,26 +264,55 @@ class PairedQuestions:
     def scores(self, block: Block, *, adjusted: bool) -> SampledScores:
         """The models of some strata."""
         refuse_large_covariance(block.rows.shape[1])
-        low, high = self.metric.support
-        known = view_of(self.metric, self.trials) != "rewards"
-        unit = high - low if known and low < high else 1.0
-        span = float(low < high) if known else None
-        ends = _score_ends(self.metric, known=known)
+        low, unit, ends = self._score_range(block)
+        span = float(np.any(np.less(*ends))) if self.of_rewards else self._known_span
         if adjusted:
             return SampledScores(self._adjusted_models(block, unit), unit, span, ends)
         values, sizes, cluster, weight = self._question_values(block)
-        models = paired(values / unit, np.cumsum(sizes) - sizes, span or 0.0, cluster, weight)
+        least, each = (
+            np.repeat(np.broadcast_to(x, (sizes.size, 1)), sizes, 0) for x in (low, unit)
+        )
+        models = paired(values / each, np.cumsum(sizes) - sizes, span, cluster, weight)
         if not span:
             return SampledScores(models, unit, span, ends)
         bias = self._largest_bias(block).reshape(values.shape)
-        units = units_of_models((values - low) / unit, bias, sizes, cluster, weight)
+        units = units_of_models((values - least) / each, bias, sizes, cluster, weight)
         return SampledScores(models, unit, span, ends, low, units)
+
+    @property
+    def of_rewards(self) -> bool:
+        """Whether the estimates are those of real-valued rewards, with a range of each stratum."""
+        return BOUNDS in self.rows.columns and self.rows[BOUNDS].null_count() < len(self.rows)
+
+    @property
+    def _known_span(self) -> float:
+        """The range of the metric in units of it: 0 if all its values are equal."""
+        low, high = self.metric.support
+        return float(low < high)
+
+    def _score_range(self, block: Block) -> tuple[Floats | float, Floats | float, ScoreEnds]:
+        """The least value and the unit of the scores of some strata, and the range of a score."""
+        if not self.of_rewards:
+            low, high = self.metric.support
+            return low, high - low if low < high else 1.0, _score_ends(self.metric)
+        bounds = pl.col(REWARD_RANGE).struct
+        least, width = bounds.field("low"), bounds.field("width")
+        of_block = self.rows.filter(pl.col(STRATUM).is_in(pl.Series(block.strata).implode()))
+        # Over all strata, the range is that of all their rewards.
+        ranges = of_block.group_by(STRATUM, maintain_order=True).agg(
+            least.min(), high=(least + width).max()
+        )
+        lowest, highest = (ranges[name].to_numpy()[:, None] for name in ("low", "high"))
+        # Rewards that are all equal tell nothing of their range.
+        unit = np.where(highest > lowest, highest - lowest, np.nan)
+        return lowest, unit, (lowest, highest)
 
     def _largest_bias(self, block: Block) -> Floats:
         """Largest bias of the estimate of each question of some strata, on the unit scale."""
         of_block = self.rows.filter(pl.col(STRATUM).is_in(pl.Series(block.strata).implode()))
         k = None if of_block.is_empty() else of_block["k"][0]
-        return largest_bias(self.metric.draw(k), of_block["trials"].to_numpy().astype(np.int64))
+        draw = None if self.of_rewards else self.metric.draw(k)
+        return largest_bias(draw, of_block["trials"].to_numpy().astype(np.int64))
 
     def _question_values(self, block: Block) -> tuple[Floats, Ints, Ints | None, Floats | None]:
         """Estimates of each question and model, questions of each stratum, clusters, weights."""
@@ -301,12 +329,13 @@ class PairedQuestions:
         weight = share.to_numpy()[::models] if share.null_count() == 0 else None
         return values, sizes, cluster, weight
 
-    def _adjusted_models(self, block: Block, unit: float) -> Paired:
+    def _adjusted_models(self, block: Block, unit: Floats | float) -> Paired:
         """Models on questions of which each was asked a part."""
         parts = self.rows.filter(
             pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
         ).partition_by(STRATUM)
-        each = [self._adjusted_stratum(part, unit) for part in parts]
+        units = np.broadcast_to(unit, (len(parts), 1)).ravel().tolist()
+        each = [self._adjusted_stratum(*part) for part in zip(parts, units, strict=True)]
         moments = ("mean", "covariance", "freedom", "variance", "alike")
         return Paired.of_moments(
             *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
@@ -341,9 +370,7 @@ def _value_places(column: pl.Series) -> Ints:
     return (column.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
-def _score_ends(metric: Metric, *, known: bool) -> Bounds:
+def _score_ends(metric: Metric) -> Bounds:
     """The range of a score, clipped to the bounds of the metric."""
-    if not known:  # the bounds of rewards without weights are those of success
-        return (-np.inf, np.inf) if metric.bounds in {None, metric.support} else metric.bounds
     ends = metric.support if metric.bounds is None else np.clip(metric.support, *metric.bounds)
     return float(ends[0]), float(ends[1])

@@ -85,6 +85,7 @@ def trials_needed(
         prior=prior,
         confidence=confidence,
         inference=_planning_inference(inference, prior),
+        rewards="never",
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -131,7 +132,11 @@ def next_trials(
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = prior if metric.uses_prior else None
     request = Request.of(
-        trials, [metric], prior=prior, inference=_planning_inference(inference, prior)
+        trials,
+        [metric],
+        prior=prior,
+        inference=_planning_inference(inference, prior),
+        rewards="never",
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.

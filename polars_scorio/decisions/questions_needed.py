@@ -56,9 +56,7 @@ def questions_needed(
     model = named_model(trials, "questions_needed")
     schema = {"model_a": model, "model_b": model, **_NEEDED}
     refuse_repeats([*trials.strata, *schema])
-    grouped, models = models_of(
-        trials, metric, {**options, "target": "population"}, "questions_needed"
-    )
+    grouped, models = models_of(trials, metric, {**options, "target": "population"})
     need = _Need(models, half_width, assurance, max_questions)
     return in_all_strata(grouped, trials, need, schema)
 
@@ -92,14 +90,15 @@ class _Need:
             of_pairs(scores.models.covariance)[row, a, b],
             scores.models.variance[row, a, b],
             np.broadcast_to(scores.models.freedom[:, None] + 1, a.shape),
-            scores.span or 0.0,
+            scores.span,
         )
+        unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
         confidence, most = self.models.confidence, self.most
         if self.half_width is None:
             extra = pairs.questions_with_assurance(share, confidence, self.assurance, most)
         else:
-            width = self.half_width / scores.unit
+            width = self.half_width / unit
             extra = pairs.questions_for_half_width(width, confidence, most)
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
@@ -110,7 +109,7 @@ class _Need:
                 "questions": np.round(pairs.number).astype(np.int64),
                 "extra": extra,
                 "total": np.round(pairs.number + extra).astype(np.int64),
-                "sigma": scores.unit * pairs.sigma(extra),
+                "sigma": unit * pairs.sigma(extra),
             },
             schema_overrides=_NEEDED,
         )
@@ -173,7 +172,9 @@ class PairedDesign:
         missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
         return np.asarray(np.sqrt(self.variance / total + missed))
 
-    def questions_for_half_width(self, half_width: float, confidence: float, most: int) -> Ints:
+    def questions_for_half_width(
+        self, half_width: Floats | float, confidence: float, most: int
+    ) -> Ints:
         """The fewest further questions after which the interval of a difference is narrow."""
 
         def narrow(m: Ints) -> Mask:

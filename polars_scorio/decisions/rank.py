@@ -84,7 +84,7 @@ def rank(
     refuse_repeats([*trials.keys, *found])
     order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next"]
     schema = {name: (found | trials.models)[name] for name in order}
-    grouped, models = models_of(trials, metric, options, "rank", overall)
+    grouped, models = models_of(trials, metric, options, overall)
     ranking = Ranking(models, method, ties, simultaneous)
     rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
     return checked(rows, warn_of_prior).select(*trials.strata, *order)

@@ -22,7 +22,7 @@ from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
-from polars_scorio.reporting.request import check_metrics, view_of
+from polars_scorio.reporting.request import check_metrics
 
 
 def per_stratum(
@@ -87,21 +87,6 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
         if isinstance(dtype, pl.Enum) and name not in dtype.categories:
             raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
     return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
-
-
-def refuse_rewards(metric: Metric, trials: Trials, method: str) -> None:
-    """Refuse rewards of any value, which have no posterior.
-
-    Raises
-    ------
-    ValueError
-        If the metric takes rewards as they are.
-    """
-    if view_of(metric, trials) == "rewards":
-        raise ValueError(
-            f"{method} needs a posterior, and {metric.name} of rewards of any value has none: say "
-            "which rewards there are with levels=, or pass w= with a weight for each category"
-        )
 
 
 class AlignedOptions(InferenceOptions, total=False):

@@ -60,7 +60,7 @@ def leaderboard(
     trials = bind(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("micro" if trials.by else None)
-    columns, names = report_columns(trials), number_columns(metrics)
+    names = number_columns(metrics)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
     calibrated = options.get("inference") in {None, "calibrated"}
@@ -68,6 +68,7 @@ def leaderboard(
     asked = aligned(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
+    columns = report_columns(trials, rewards=request.classes.rewards is not None)
     plan = grouped_rows(
         request,
         columns.with_price() if priced else columns,

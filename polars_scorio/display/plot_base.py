@@ -63,8 +63,12 @@ class Subject:
 
     @property
     def percent(self) -> bool:
-        """Whether numbers are percentages."""
-        return self.metric.support == (0, 1)
+        """Whether numbers are percentages; of rewards if their range or means are in [0, 1]."""
+        if view_of(self.metric, self.trials) != "rewards":
+            return self.metric.support == (0, 1)
+        bounds = self.metric.reward_range or self.trials.roles.bounds
+        means = self.scores["estimate"]
+        return bool(means.is_between(0, 1).all()) if bounds is None else bounds == (0, 1)
 
     @property
     def colours(self) -> dict[str, str]:
@@ -116,9 +120,6 @@ class PlotBase:
         metric = metric or avg()
         check_metrics([metric])
         metric = on_levels(metric, trials)
-        if view_of(metric, trials) == "rewards":
-            missing = "rewards of any value have no posterior to draw"
-            raise ValueError(f"{metric.name}: {missing}; pass w= with a weight for each category")
         return Subject(trials, source, metric, look, {**self._chosen, **own})
 
     def _collected(
@@ -133,7 +134,9 @@ class PlotBase:
         """
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
-        rows = self._tidy(subject.source, score, {"inference": "published"})
+        # Rewards of any value have calibrated numbers alone; a published average needs no fit.
+        options = {} if view_of(score, trials) == "rewards" else {"inference": "published"}
+        rows = self._tidy(subject.source, score, options)
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate")
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
@@ -164,7 +167,8 @@ class PlotBase:
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
         request = Request.of(trials, [metric], per=per, **options)
-        grouped = grouped_rows(request, report_columns(trials, per), overall=overall)
+        columns = report_columns(trials, per, rewards=request.classes.rewards is not None)
+        grouped = grouped_rows(request, columns, overall=overall)
         return tidy_rows(grouped.select(*trials.keys, RESULTS))
 
 

@@ -38,7 +38,7 @@ from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.request import Request, view_of
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ convergence>
         Raises
         ------
         ValueError
-            For several draw sizes, for rewards without weights; and as `Scorio.report`.
+            For several draw sizes; and as `Scorio.report`.
 
         Examples
         --------
@@ -153,7 +153,7 @@ convergence>
         Raises
         ------
         ValueError
-            If the metric has no draw sizes, for rewards without weights; and as `Scorio.report`.
+            If the metric has no draw sizes; and as `Scorio.report`.
 
         Examples
         --------
@@ -354,7 +354,7 @@ convergence>
         Raises
         ------
         ValueError
-            For several draw sizes, for rewards without weights; and as `Scorio.report`.
+            For several draw sizes; and as `Scorio.report`.
 
         Examples
         --------
@@ -370,10 +370,12 @@ convergence>
         subject = self._subject(metric, options)
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
-        # Of a single question there are posteriors alone, as in a report per question.
-        instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
-        chosen = own.get("inference")
-        own["inference"] = instead.get(chosen, chosen)
+        if view_of(subject.metric, trials) == "rewards":
+            own.pop("inference", None)
+        else:  # of a single question there are posteriors alone, as in a report per question
+            instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
+            chosen = own.get("inference")
+            own["inference"] = instead.get(chosen, chosen)
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
@@ -387,4 +389,7 @@ convergence>
         heading = replace(
             subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
         )
-        return grids.heat_map(cells, heading, subject.name, subject.metric.support, each=each)
+        ends = subject.metric.support
+        if "bounds" in rows.columns and rows["bounds"].null_count() < len(rows):
+            ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
+        return grids.heat_map(cells, heading, subject.name, ends, each=each)

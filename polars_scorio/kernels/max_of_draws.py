@@ -121,51 +121,6 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     return mean, variance
 
 
-def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Expected best reward of k trials of each question, from real-valued rewards [1]_.
-
-    Parameters
-    ----------
-    rewards : ndarray of float, shape (R,)
-        Rewards of all trials, finite, question after question, in any order within one.
-    offsets : ndarray of int, shape (G + 1,)
-        Question ``i`` owns ``rewards[offsets[i]:offsets[i + 1]]``.
-    k : int
-        Size of the draw, positive.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, ``g_(1) <= ... <= g_(N)`` the sorted
-        rewards of a question; NaN where ``k > N``. Only rewards of different sign can cancel.
-
-    References
-    ----------
-    .. [1] F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1.
-
-    Examples
-    --------
-    Of the three pairs of (2, 0, 0.5) two have the best 2 and one 0.5; no pair in (7,).
-
-    >>> best_of_rewards(np.array([2.0, 0.0, 0.5, 7.0]), np.array([0, 3, 4]), 2)
-    array([1.5, nan])
-    """
-    sizes = np.diff(offsets)
-    best = np.full(sizes.size, np.nan)
-    enough = np.flatnonzero(sizes >= k)
-    by_size = enough[np.argsort(sizes[enough], kind="stable")]
-    distinct, first = np.unique(sizes[by_size], return_index=True)
-    # Questions of one size are a matrix; R rewards have at most sqrt(2 R) distinct sizes.
-    for size, same in zip(distinct.tolist(), np.split(by_size, first[1:]), strict=False):
-        weights = _rank_weights(size, k)
-        for rows in batches(same, size):
-            ranked = np.sort(rewards[offsets[rows][:, None] + np.arange(size)], axis=1)
-            # Counted from the reward nearest to zero, no two terms of one sign ever cancel.
-            origin = np.clip(0.0, ranked[:, 0], ranked[:, -1])
-            best[rows] = origin + ((ranked - origin[:, None]) * weights).sum(axis=1)
-    return best
-
-
 def _cumulated_mass(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
     """Mass at or below, and mass above, each distinct reward but the highest: (S, levels - 1)."""
     order = np.argsort(rewards, kind="stable")
@@ -194,11 +149,3 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
     loss = negative[-1] - (np.diff(negative) * miss).sum(axis=1)
     mean: Floats = gain - loss
     return mean
-
-
-def _rank_weights(n: int, k: int) -> Floats:
-    """Chance that the best of k has rank i, ``C(i-1, k-1) / C(n, k)``, for i = 1..n."""
-    rank = np.arange(n, 1, -1)
-    falls = np.maximum(rank - k, 0) / (rank - 1)
-    weights: Floats = k / n * np.cumprod(np.append(1.0, falls))[::-1]
-    return weights

@@ -146,35 +146,6 @@ class States:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rewards:
-    """The real-valued rewards of some groups of questions.
-
-    Attributes
-    ----------
-    values : ndarray of float, shape (R,)
-        Rewards of all trials, question after question.
-    offsets : ndarray of int, shape (Q + 1,)
-        Question ``i`` owns ``values[offsets[i]:offsets[i + 1]]``.
-    group : ndarray of int, shape (Q,)
-        Group of each question, ascending.
-    groups : int
-        Number of groups, G.
-    """
-
-    values: Floats
-    offsets: Ints
-    group: Ints
-    groups: int
-
-    def mean(self, values: Floats) -> Floats:
-        """Mean over the questions of each group, of a value for each question, shape (G,)."""
-        # Ascending values, so that the sum does not depend on the order of the questions.
-        order = np.lexsort((values, self.group))
-        sums = np.bincount(self.group[order], weights=values[order], minlength=self.groups)
-        return sums / np.bincount(self.group, minlength=self.groups)
-
-
 def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     """First place of each distinct row, in ascending order, and the distinct row of each row.
 

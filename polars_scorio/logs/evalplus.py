@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals, mean_of_means
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
@@ -56,7 +58,11 @@ def evalplus(
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
     on_error = roles.get("on_error", "raise")
     parts = rows_by_file(
-        paths, ("*eval_results.json",), _EXPECTED, _program_rows, on_error=on_error
+        paths,
+        ("*eval_results.json",),
+        _EXPECTED,
+        lambda file, content: _program_rows(file, content, tests),
+        on_error=on_error,
     )
     models = model_names(
         {file: _model_place(plain_path(file)) for file in parts}, model, alone=True
@@ -76,7 +82,7 @@ def _model_place(file: Path) -> Path:
     return file.parent if stem in ("", "samples") else file.with_name(stem)
 
 
-def _program_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(content, dict) or "eval" not in content:
         return None
     rows: list[Row] = [
@@ -84,10 +90,23 @@ def _program_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 
         for task, programs in content["eval"].items()
         for trial, (base, plus) in enumerate(_program_statuses(programs))
     ]
-    settings = run_settings(content, SETTINGS)
-    return FileRows(
-        rows, Run(name=str(content.get("date", plain_path(file).stem)), settings=settings)
+    run = Run(
+        name=str(content.get("date", plain_path(file).stem)),
+        settings=run_settings(content, SETTINGS),
+        totals=(_reported_totals(content, rows, tests),),
     )
+    return FileRows(rows, run)
+
+
+def _reported_totals(content: Mapping[str, Any], rows: list[Row], tests: str) -> Totals:
+    """The pass@1 that newer files report, beside that of the programs."""
+    reported = (content.get("pass_at_k") or {}).get(tests) or {}
+    passed = (
+        (task, float(base == "pass" and (tests == "base" or plus == "pass")))
+        for task, _, base, plus in rows
+    )
+    score = mean_of_means(passed)
+    return Totals(reported=reported.get("pass@1"), read=len(rows), score=score)
 
 
 def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON

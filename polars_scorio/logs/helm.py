@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -22,6 +22,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.run_totals import Totals, mean_or_none
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ SETTINGS = (
     "max_tokens",
     "model_deployment",
 )
+_STATS = "stats.json of HELM: a list of objects with name and mean"
 _METRIC = "exact_match"
 _SPLITS = "test", "valid"  # the first that a run has is read
 _MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
@@ -49,6 +51,7 @@ _COLUMNS = {
     "trial": pl.Int64,
     "score": pl.Float64,
 }
+_PERTURBATION, _SCORE = ([*_COLUMNS].index(name) for name in ("perturbation", "score"))
 
 
 @log_reader
@@ -195,8 +198,26 @@ def _instance_rows(
         name=file.parent.name,
         keys={"benchmark": benchmark},
         settings=run_settings(spec, SETTINGS) if spec else {},
+        totals=(_split_totals(file, stat, part, rows),),
     )
     return FileRows(rows, run)
+
+
+def _split_totals(file: Path, metric: str, split: str | None, rows: list[Row]) -> Totals:
+    """Totals of a split in the stats.json of a run, beside its unperturbed instances."""
+    side = side_file(file, "stats.json")
+    with errors_name_file(side, _STATS):
+        stats = read_json(side, _STATS) if side.exists() else []
+        plain = [stat for stat in stats if "perturbation" not in stat["name"]]
+    instances, reported = (_stat_mean(plain, name, split) for name in ("num_instances", metric))
+    scores = cast("list[float | None]", [row[_SCORE] for row in rows if not row[_PERTURBATION]])
+    return Totals(
+        keys={"perturbation": ""},
+        planned=None if instances is None else round(instances),
+        reported=reported,
+        read=len(scores),
+        score=mean_or_none(scores),
+    )
 
 
 def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None) -> str | None:

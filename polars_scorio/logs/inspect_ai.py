@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.archives import GIGABYTE, Archive
+from polars_scorio.logs.archives import GIGABYTE
+from polars_scorio.logs.inspect_files import INSPECT_LOG, read_inspect_log
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
-    describe_content,
     errors_name_file,
-    parse_json,
-    read_json,
     run_table,
     unexpected_content,
 )
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals, mean_of_means
 from polars_scorio.logs.runs import Run, run_settings
 from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_EXPECTED = "a log of inspect_ai, with the parts 'eval' and 'samples'"
 # The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 # Settings that tell runs of one model apart, in the header.
@@ -54,8 +52,9 @@ _COLUMNS = {
     "trial": pl.Int64,
     "category": pl.String,  # or Float64, as scorers have it
     "error": pl.String,
+    "invalidation": pl.String,
 }
-_SCORE = list(_COLUMNS).index("category")
+_QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "category"))
 
 
 @log_reader
@@ -63,7 +62,7 @@ def inspect_ai(
     paths: Paths,
     *,
     model: str | None = None,
-    scorer: str | None = None,
+    scorer: str | Mapping[str, str] | None = None,
     threshold: float | None = None,
     unpack_limit: int = GIGABYTE,
     **roles: Unpack[LogOptions],
@@ -71,17 +70,19 @@ def inspect_ai(
     """inspect_ai: its .eval and .json logs; in folders those that begin with a date.
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
-    (incorrect) or "N" (no answer), else a number. It is null where a sample failed or was not
-    scored. A task that was retried has two logs with the same samples: `retries` says which count.
-    Columns: model, benchmark (the task, which is `by`), question, trial (the epoch), category,
-    error, run (its id), source (the file).
+    (incorrect) or "N" (no answer), else a number; other words need `success`. It is null where a
+    sample failed or was not scored. A task that was retried has two logs with the same samples:
+    `retries` says which count. Columns: model, benchmark (the task, which is `by`), question, trial
+    (the epoch), category, error, invalidation (why a sample was declared invalid), run (its id),
+    source (the file).
 
     Parameters
     ----------
     model
         Default: as the log says.
-    scorer : str, optional
-        Whose score to read, where there are several; ``scorer.key`` where a score is a dict.
+    scorer : str or dict of str, optional
+        Whose score to read, where there are several, for all tasks or by task; ``scorer.key`` where
+        a score is a dict.
     threshold
         "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
     unpack_limit : int
@@ -95,7 +96,7 @@ def inspect_ai(
         If an archive is compressed with zstd, and the extra ``zstd`` is not installed.
     ValueError
         If it has a header alone, or several scores of which none is named, or if letters and
-        numbers are mixed.
+        numbers are mixed, or `scorer` names a task that no log is about.
 
     Examples
     --------
@@ -110,31 +111,44 @@ def inspect_ai(
         ),
         roles.get("on_error", "raise"),
     )
+    tasks = {str(part.run.keys["benchmark"]) for part in parts.values()}
+    unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
+    if unknown:
+        raise ValueError(
+            f"scorer= names the tasks {sorted(unknown)}, which no log is about: there are "
+            f"{sorted(tasks)}"
+        )
     scores = [row[_SCORE] for part in parts.values() for row in part.rows]
     dtype = _score_dtype(scores, numbers=numbers)
-    frame = run_table(parts, {**_COLUMNS, "category": dtype}, _EXPECTED)
+    frame = run_table(parts, {**_COLUMNS, "category": dtype}, INSPECT_LOG)
     if threshold is not None:
         frame = frame.with_columns(pl.col("category") >= threshold)
-    success = "C" if dtype == pl.String else None
+    graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
     runs = {file: part.run for file, part in parts.items()}
-    return log_accessor(frame, runs, roles, by="benchmark", success=success)
+    return log_accessor(frame, runs, roles, by="benchmark", success="C" if graded else None)
 
 
 def _sample_rows(
-    file: Path, model: str | None, scorer: str | None, limit: int, *, numbers: bool
+    file: Path,
+    model: str | None,
+    scorer: str | Mapping[str, str] | None,
+    limit: int,
+    *,
+    numbers: bool,
 ) -> FileRows:
     """The samples of a log, as rows with the columns of the table, and its run."""
-    log = _archive_log(file, limit) if zipfile.is_zipfile(file) else _json_log(file)
-    with errors_name_file(file, _EXPECTED):
+    log = read_inspect_log(file, limit)
+    with errors_name_file(file, INSPECT_LOG):
         run, samples = log["eval"], log.get("samples") or []
+        scorer = scorer.get(run["task"]) if isinstance(scorer, Mapping) else scorer
         if not samples:
             status = f"status {log.get('status')!r}"
             raise unexpected_content(
-                file, _EXPECTED, f"a header alone ({status}): no sample was logged"
+                file, INSPECT_LOG, f"a header alone ({status}): no sample was logged"
             )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
         name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
-        described = _header_run(file, log, model or run["model"])
+        described = _header_run(file, log, model or run["model"], name)
         rows: list[Row] = [
             (
                 described.keys["model"],
@@ -143,13 +157,16 @@ def _sample_rows(
                 sample["epoch"],
                 _score_number(score.get(name), letters=numbers),
                 _error_message(sample.get("error")),
+                _invalidation_reason(sample.get("invalidation")),
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
-        return FileRows(rows, described)
+        (totals,) = described.totals
+        counted = replace(totals, read=len(rows), score=_mean_score(rows))
+        return FileRows(rows, replace(described, totals=(counted,)))
 
 
-def _header_run(file: Path, log: Mapping[str, Any], model: str) -> Run:
+def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> Run:
     """The run of a log, from its header."""
     run = log["eval"]
     # Older logs have no id of their own: a run has several tasks, and a task several runs.
@@ -163,7 +180,45 @@ def _header_run(file: Path, log: Mapping[str, Any], model: str) -> Run:
         attempt=run.get("task_id"),
         started=_utc_time(run.get("created")),
         settings=run_settings({**run, "plan": log.get("plan")}, SETTINGS),
+        totals=(_header_totals(log, scorer),),
     )
+
+
+def _header_totals(log: Mapping[str, Any], scorer: str) -> Totals:
+    """Totals in the header of a run.
+
+    A run that ended well planned as many samples as its results say, whose number a limit may have
+    cut. Of any other the plan is the whole dataset.
+    """
+    config, results = log["eval"].get("config") or {}, log.get("results") or {}
+    dataset = (log["eval"].get("dataset") or {}).get("samples")
+    planned = None if dataset is None else dataset * (config.get("epochs") or 1)
+    status = log.get("status")
+    ended = status in (None, "success")
+    return Totals(
+        planned=results.get("total_samples", planned) if ended else planned,
+        reported=_reported_accuracy(results, scorer),
+        status=None if ended else status,
+    )
+
+
+def _reported_accuracy(results: Mapping[str, Any], scorer: str) -> float | None:
+    """The accuracy of a scorer, if it is the mean over the epochs of each sample."""
+    scores = [
+        score for score in results.get("scores") or ()
+        if score["name"] == scorer and score.get("reducer") in (None, "mean")
+    ]  # fmt: skip
+    accuracy = scores[0]["metrics"].get("accuracy") if len(scores) == 1 else None
+    return accuracy and accuracy["value"]
+
+
+def _mean_score(rows: list[Row]) -> float | None:
+    """The mean over questions of the numbers that inspect gives for scores; None of other words."""
+    values = [_score_number(row[_SCORE], letters=True) for row in rows]
+    if not all(value is None or isinstance(value, float) for value in values):
+        return None
+    numbers = cast("list[float | None]", values)
+    return mean_of_means(zip((row[_QUESTION] for row in rows), numbers, strict=True))
 
 
 def _utc_time(text: str | None) -> str | None:
@@ -172,27 +227,6 @@ def _utc_time(text: str | None) -> str | None:
         return None
     # Python 3.10 does not read the letter Z.
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc).isoformat()
-
-
-def _json_log(file: Path) -> dict[str, Any]:
-    if file.suffix == ".eval":
-        Archive(file, _EXPECTED, 0)  # raises an error that says what is wrong with the file
-    log = read_json(file, _EXPECTED)
-    if not isinstance(log, dict) or "eval" not in log:
-        raise unexpected_content(file, _EXPECTED, describe_content(log))
-    return log
-
-
-def _archive_log(file: Path, limit: int) -> dict[str, Any]:
-    """Header and samples of an archive; if the run was cut short, those of its journal."""
-    archive = Archive(file, _EXPECTED, limit)
-    header = archive.members("header.json") or archive.members("_journal/start.json")
-    if not header:
-        raise unexpected_content(file, _EXPECTED, "an archive without header.json")
-    members = archive.members("summaries.json") or archive.members("_journal/summaries/")
-    head, *parts = archive.read(*header, *members)
-    samples = [sample for part in parts for sample in parse_json(file, part, _EXPECTED)]
-    return {**parse_json(file, head, _EXPECTED), "samples": samples}
 
 
 def _score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -220,6 +254,13 @@ def _error_message(error: object) -> str | None:
     # In .json logs an error is an object with message and traceback.
     message = error.get("message") if isinstance(error, dict) else error
     return str(message) if message else None
+
+
+def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
+    """Why a sample is invalid; without a reason, who said so."""
+    if invalidation is None:
+        return None
+    return str(invalidation.get("reason") or f"by {invalidation['author']}")
 
 
 def _score_dtype(scores: list[object], *, numbers: bool) -> pl.DataType:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 import polars.selectors as cs
@@ -23,7 +23,9 @@ from polars_scorio.logs.json_files import (
     parse_line,
     unexpected_content,
 )
+from polars_scorio.logs.run_totals import RowTally
 
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
 Source: TypeAlias = "Path | io.BytesIO"
 Scan = Callable[[Source], pl.LazyFrame]
@@ -83,7 +85,11 @@ def _last_line(file: Path) -> bytes:
 
 
 def scan_lines(
-    file: Path, expected: str, schema: Schema, selected: Mapping[str, pl.Expr]
+    file: Path,
+    expected: str,
+    schema: Schema,
+    selected: Mapping[str, pl.Expr],
+    tally: RowTally | None = None,
 ) -> pl.LazyFrame:
     """The rows of a file, read lazily, with errors that name the file and the line.
 
@@ -102,6 +108,8 @@ def scan_lines(
         The fields to read; a field of dtype String holds the text of whatever stands there.
     selected : dict of Expr
         The columns to make of them.
+    tally : RowTally, optional
+        Counts the rows of a whole file, and warns at its end.
 
     Returns
     -------
@@ -116,21 +124,42 @@ def scan_lines(
         columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
     ) -> Iterator[pl.DataFrame]:
         rows = scan(file)
-        rows = rows if limit is None else rows.head(limit)
-        rows = rows if predicate is None else rows.filter(predicate)
-        rows = rows if columns is None else rows.select(columns)
+        counted = tally if limit is None else None
+        if counted is not None:  # the tally sees all rows: the filter follows it
+            rows = (
+                rows if columns is None else rows.select(_with_needed(columns, predicate, counted))
+            )
+        else:
+            rows = rows if limit is None else rows.head(limit)
+            rows = _asked_part(rows, columns, predicate)
         # In the query, which runs in all threads: checks batch by batch cost a third of the time.
         has_nul = pl.any_horizontal(cs.string().str.contains("\0", literal=True))
         try:
             for batch in rows.with_columns(has_nul.alias(_NUL)).collect_batches():
                 if batch.drop_in_place(_NUL).any():
                     refuse_half_character(file, expected, schema)
-                yield batch
+                if counted is not None:
+                    counted.add(batch)
+                yield batch if counted is None else _asked_part(batch, columns, predicate)
+            if counted is not None:
+                counted.warn()
         except PolarsError:
             refuse_broken_line(file, expected, scan)
             raise  # no line is to blame, but the query
 
     return register_io_source(batches, schema=scan(file).collect_schema(), is_pure=True)
+
+
+def _with_needed(columns: list[str], predicate: pl.Expr | None, tally: RowTally) -> list[str]:
+    """The columns of a query, with those that its filter and the tally read."""
+    filtered = [] if predicate is None else predicate.meta.root_names()
+    return [*dict.fromkeys([*columns, *filtered, *tally.columns])]
+
+
+def _asked_part(rows: FrameT, columns: list[str] | None, predicate: pl.Expr | None) -> FrameT:
+    """The rows and columns of a query."""
+    rows = rows if predicate is None else rows.filter(predicate)
+    return rows if columns is None else rows.select(columns)
 
 
 def refuse_half_character(file: Path, expected: str, fields: Collection[str]) -> None:

@@ -17,6 +17,7 @@ from polars_scorio.logs.json_lines import first_line, scan_lines, text_number
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
+from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import Run, run_literals, run_settings
 from polars_scorio.logs.unreadable_files import read_each
 
@@ -84,11 +85,11 @@ def lm_eval(
         roles.get("on_error", "raise"),
     )
     models = model_names({file: file.parent for file in heads}, model)
+    chosen = _chosen_metrics(heads, metric)
     runs = {
-        file: _task_run(file, head, None if model is None else models[file], models[file])
+        file: _task_run(file, head, chosen[file], models[file], named=model is not None)
         for file, head in heads.items()
     }
-    chosen = _chosen_metrics(heads, metric)
     fields = _document_fields(roles.get("cluster"))
     samples = [
         _scan_samples(file, run, chosen[file], fields, texts=_are_texts(heads[file]))
@@ -105,7 +106,7 @@ def _task_and_date(file: Path) -> tuple[str, str]:
     return found["task"], found["run"]
 
 
-def _task_run(file: Path, head: Mapping[str, Any], model: str | None, folder: str) -> Run:
+def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, named: bool) -> Run:
     """The run of a file, from its first line and the results beside it.
 
     Parameters
@@ -114,20 +115,23 @@ def _task_run(file: Path, head: Mapping[str, Any], model: str | None, folder: st
         The samples of a task.
     head : mapping of str to object
         The first of them.
-    model : str or None
-        The model as the user says it.
-    folder : str
-        The model if nobody says it.
+    metric : str
+        The metric that is read.
+    model : str
+        The model by the keyword of the user, or by the folder.
+    named : bool
+        Whether the user named it.
     """
     task, date = _task_and_date(file)
     results = _run_results(file)
     with errors_name_file(side_file(file, f"results_{date}.json"), _SIDE):
-        named = model or results.get("model_name") or folder
+        known = model if named else results.get("model_name") or model
         settings = _task_settings(results, task) if results else {}
+        totals = _task_totals(results, task, metric) if results else ()
     if head.get("prompt_hash") is not None:
         settings[f"prompt_hash of document {head['doc_id']}"] = head["prompt_hash"]
-    keys = {"model": str(named), "benchmark": task}
-    return Run(name=date, keys=keys, identity=date, started=date, settings=settings)
+    keys = {"model": str(known), "benchmark": task}
+    return Run(name=date, keys=keys, identity=date, started=date, settings=settings, totals=totals)
 
 
 def _run_results(file: Path) -> dict[str, Any]:
@@ -144,6 +148,27 @@ def _task_settings(results: Mapping[str, Any], task: str) -> dict[str, object]:
     of_task = {"n-shot": results.get("n-shot", {}).get(task)}
     config = {**results.get("configs", {}).get(task, {}), **results.get("config", {})}
     return run_settings({**results, **config, **of_task}, SETTINGS)
+
+
+def _task_totals(results: Mapping[str, Any], task: str, metric: str) -> tuple[Totals, ...]:
+    """Totals of a task by filter: its documents and its score."""
+    config = results.get("configs", {}).get(task, {})
+    means = {
+        each["metric"]
+        for each in config.get("metric_list") or ()
+        if each.get("aggregation", "mean") == "mean"
+    }
+    return tuple(
+        Totals(
+            keys={"filter": name.partition(",")[2]},
+            planned=results.get("n-samples", {}).get(task, {}).get("effective"),
+            reported=score if metric in means else None,
+            # A filter scores some or all of the repeats: which, only the samples say.
+            trials_each=1 if config.get("repeats", 1) == 1 else None,
+        )
+        for name, score in results.get("results", {}).get(task, {}).items()
+        if name.partition(",")[0] == metric and "," in name
+    )
 
 
 def _chosen_metrics(
@@ -207,5 +232,7 @@ def _scan_samples(
         },
         **run_literals(file, run),
     }
-    samples = scan_lines(file, _EXPECTED, {**schema, **document, metric: pl.String}, columns)
+    fields_read = {**schema, **document, metric: pl.String}
+    tally = RowTally(file, run.totals, "mean", by="filter")
+    samples = scan_lines(file, _EXPECTED, fields_read, columns, tally)
     return trials_of_means(samples, metric)

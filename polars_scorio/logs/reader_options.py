@@ -11,11 +11,13 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
 from polars_scorio.counting.roles import Column, Unscored
+from polars_scorio.logs.run_totals import totals_frame, warn_of_totals
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
     Retries,
     Runs,
     kept_attempts,
+    last_attempts,
     refuse_merged_runs,
     with_settings,
 )
@@ -138,6 +140,11 @@ def log_accessor(
     ------
     ValueError
         If runs would be merged in silence; see `refuse_merged_runs`.
+
+    Warns
+    -----
+    LogWarning
+        If a tool planned or reported something else than the rows hold.
     """
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
     both: RoleOptions = cast("RoleOptions", {**roles, **of_user})
@@ -149,7 +156,16 @@ def log_accessor(
     frame = with_settings(frame, runs, [*strata, *_column_names(both.get("cluster"))])
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)
-    return Scorio(frame)(**both)
+    return Scorio(frame, tool_totals=_checked_totals(runs, retries))(**both)
+
+
+def _checked_totals(runs: Runs, retries: Retries) -> pl.DataFrame | None:
+    """Totals of the runs that count, after a warning of those that differ from the rows."""
+    files = runs if retries == "error" else last_attempts(runs)
+    counted = [(file, runs[file].keys, totals) for file in files for totals in runs[file].totals]
+    # Files that are read lazily warn by themselves, at their ends.
+    warn_of_totals((file, totals) for file, _, totals in counted if totals.read is not None)
+    return totals_frame((keys, totals) for _, keys, totals in counted)
 
 
 def _column_names(columns: Column | Iterable[Column] | None) -> list[str]:

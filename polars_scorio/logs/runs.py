@@ -15,6 +15,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
+from polars_scorio.logs.run_totals import Totals
+
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Retries: TypeAlias = Literal["error", "latest", "first"]
 RUN_COLUMNS = {"run": pl.String, "source": pl.String}
@@ -43,6 +45,8 @@ class Run:
         When it began, in a form whose order is that of time.
     settings : mapping of str to object
         What tells runs of one model apart, beside luck; it lacks what the log does not say.
+    totals : tuple of Totals
+        What the tool planned and reported, of the run or of each part of it.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Run:
     attempt: str | None = None
     started: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    totals: tuple[Totals, ...] = ()
 
 
 Runs: TypeAlias = "Mapping[Path, Run]"
@@ -282,9 +287,9 @@ def with_settings(frame: FrameT, runs: Runs, names: Iterable[str]) -> FrameT:
 
 
 def _plain_values(values: Iterable[object]) -> pl.Series:
-    """Values as a column: of their own dtype if they share one, otherwise as JSON."""
+    """Values as a column: of their own dtype if they share one, otherwise as text of JSON."""
     given = [*values]
-    kinds = {type(value) for value in given if value is not None}
+    kinds = {type(value) for value in given}
     if len(kinds) == 1 and kinds <= {str, bool, int, float}:
         return pl.Series(given)
     return pl.Series([json.dumps(value) for value in given])

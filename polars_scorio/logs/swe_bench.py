@@ -13,6 +13,7 @@ from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals, mean_or_none
 from polars_scorio.logs.runs import RUN_COLUMNS, Run
 
 if TYPE_CHECKING:
@@ -138,12 +139,24 @@ def _file_verdicts(
             f"{file} has {len(strangers):,} instances that instances= lacks, such as "
             f"{strangers[0]!r}: name those of the whole split"
         )
-    return _verdict_rows(dict.fromkeys(instances or (), rest) | outcomes, run)
+    complete = dict.fromkeys(instances or (), rest) | outcomes
+    return _verdict_rows(complete, run, _report_totals(report, outcomes))
 
 
-def _verdict_rows(outcomes: Mapping[str, str], run: str) -> FileRows:
+def _verdict_rows(outcomes: Mapping[str, str], run: str, *totals: Totals) -> FileRows:
     rows: list[Row] = [(instance, run, outcome) for instance, outcome in outcomes.items()]
-    return FileRows(rows, Run(name=run))
+    return FileRows(rows, Run(name=run, totals=totals))
+
+
+def _report_totals(report: Mapping[str, Any], outcomes: Mapping[str, str]) -> Totals:
+    """Totals of a report, in which resolved instances are a share of all instances."""
+    total, resolved = report.get("total_instances"), report.get("resolved_instances")
+    return Totals(
+        planned=total,
+        reported=resolved / total if total and resolved is not None else None,
+        read=len(outcomes),
+        score=mean_or_none(float(outcome == "resolved") for outcome in outcomes.values()),
+    )
 
 
 def _run_outcomes(report: Mapping[str, Any]) -> dict[str, str]:

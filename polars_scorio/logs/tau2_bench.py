@@ -20,6 +20,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
@@ -103,8 +104,15 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
         keys={"benchmark": keys[-1]},
         started=run.get("timestamp"),
         settings=run_settings(run["info"], SETTINGS),
+        totals=(Totals(planned=_planned_simulations(run), read=len(rows)),),
     )
     return FileRows(rows, described)
+
+
+def _planned_simulations(run: dict[str, Any]) -> int | None:
+    """How many simulations a run planned: each task so many times."""
+    trials = run["info"].get("num_trials")
+    return None if trials is None else len(run["tasks"]) * int(trials)
 
 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:

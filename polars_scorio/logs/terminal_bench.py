@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.run_totals import Totals, mean_or_none
 from polars_scorio.logs.runs import Run, run_settings
 
 if TYPE_CHECKING:
@@ -91,6 +93,18 @@ def _run_metadata(file: Path) -> dict[str, Any]:
         return dict(read_json(side, _SIDE))
 
 
+def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[Row]) -> Totals:
+    """Totals of a run, which counts a trial without verdict as unresolved."""
+    tasks = len(metadata.get("task_ids") or ()) or metadata.get("dataset_size")
+    attempts = metadata.get("n_attempts")
+    return Totals(
+        planned=tasks * attempts if tasks and attempts else None,
+        reported=run.get("accuracy"),
+        read=len(rows),
+        score=mean_or_none(float(bool(row[2])) for row in rows),
+    )
+
+
 def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None
@@ -104,5 +118,6 @@ def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSO
         identity=metadata.get("uuid"),
         started=metadata.get("start_time"),
         settings=run_settings(metadata, SETTINGS) if metadata else {},
+        totals=(_run_totals(run, metadata, rows),),
     )
     return FileRows(rows, described)

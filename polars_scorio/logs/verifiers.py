@@ -25,6 +25,7 @@ from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import Run, run_literals, run_settings
 from polars_scorio.logs.unreadable_files import read_each
 
@@ -37,6 +38,7 @@ _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
 # Settings that tell runs of one model apart, in the metadata.
 SETTINGS = ("env_args", "sampling_args", "num_examples", "max_tokens", "temperature")
 _SCHEMA = {"reward": pl.Float64, "error": pl.String}
+_LOGGED = ":reward"  # of all rollouts, failed ones too: the mean of verifiers
 _COLUMNS = {
     "benchmark": pl.String,
     "question": pl.String,
@@ -140,7 +142,16 @@ def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
             name=file.parent.name,
             keys={"model": named, "benchmark": environment},
             settings=run_settings(known, SETTINGS),
+            totals=(_planned_totals(known),),
         )
+
+
+def _planned_totals(known: Mapping[str, Any]) -> Totals:
+    """Totals in the metadata of a run; a number of examples below 1 means all of them."""
+    planned = known.get("num_examples", 0) * known.get("rollouts_per_example", 0)
+    # Without metrics the mean was not computed, and stands there as 0.
+    reported = known.get("avg_reward") if known.get("avg_metrics") else None
+    return Totals(planned=planned if planned > 0 else None, reported=reported)
 
 
 def _scan_results(file: Path, question: str, run: Run) -> pl.LazyFrame:
@@ -150,10 +161,13 @@ def _scan_results(file: Path, question: str, run: Run) -> pl.LazyFrame:
         "question": pl.col(question),
         # A rollout that failed has the reward 0, which is none.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
+        _LOGGED: pl.col("reward"),
         "error": pl.col("error"),
         **run_literals(file, run),
     }
-    return scan_lines(file, _EXPECTED, {question: pl.String, **_SCHEMA}, columns)
+    tally = RowTally(file, run.totals, _LOGGED)
+    lines = scan_lines(file, _EXPECTED, {question: pl.String, **_SCHEMA}, columns, tally)
+    return lines.drop(_LOGGED)
 
 
 def _episode_rows(file: Path, model: str | None, agent: str) -> FileRows:

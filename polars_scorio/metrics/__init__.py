@@ -8,7 +8,7 @@ from polars_scorio.metrics.blends import (
     geom_ds_at_k,
 )
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.rewards import max_at_k
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
 from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import (
@@ -36,6 +36,7 @@ __all__ = [
     "maj_at_k",
     "max_at_k",
     "mg_pass_at_k",
+    "min_at_k",
     "pass_at_k",
     "pass_hat_k",
     "tail_pass",

@@ -15,6 +15,8 @@ from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.rewards.group_rewards import GroupRewards
+from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.metrics.metric_arguments import (
     Arguments,
     Bounds,
@@ -174,6 +176,26 @@ class Metric(ABC):
         return False
 
     @property
+    def reward_range(self) -> Bounds | None:
+        """The range of real-valued rewards that a user gave to the metric."""
+        return None
+
+    @property
+    def averages_rewards(self) -> bool:
+        """Whether mean rewards are all that the metric needs of real-valued rewards."""
+        return False
+
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
+        """The estimate of each question from real-valued rewards, and its noise.
+
+        Raises
+        ------
+        NotImplementedError
+            If the metric is none of `rewards`.
+        """
+        raise NotImplementedError(f"{self.name} is no metric of real-valued rewards")
+
+    @property
     def answers(self) -> bool:
         """Whether the metric needs the answers of the trials; it has one interval then."""
         return False
@@ -207,7 +229,7 @@ class Metric(ABC):
         """Estimate and posterior of each group.
 
         `posterior` is one of `kernels.posteriors` over the categories of `w`, or over failure and
-        success; for a metric of `rewards`, it is the `Rewards`.
+        success.
         """
 
     def with_unbiased_estimate(self) -> Metric:

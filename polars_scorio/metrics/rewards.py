@@ -1,4 +1,4 @@
-"""The best of k trials: Max@k."""
+"""The best and the worst of k trials: Max@k and Min@k."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.draws.credit import any_success
-from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
+from polars_scorio.kernels.draws.credit import all_success, any_success
+from polars_scorio.kernels.max_of_draws import best_moments, expected_best
 from polars_scorio.kernels.posteriors import QuestionPosteriors
-from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.kernels.rewards.group_rewards import GroupRewards
+from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
+from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import (
     Bounds,
@@ -36,11 +38,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class BestMetric(Metric):
-    """The expected best reward of k trials."""
+class ExtremeMetric(Metric):
+    """The expected best reward of k trials, or the worst.
+
+    Attributes
+    ----------
+    worst : bool
+        Whether it is the worst.
+    range_given : bool
+        Whether a user gave the bounds, which are the range of real-valued rewards then.
+    """
+
+    worst: bool
+    range_given: bool
 
     rewards = True
     calibrated = True
+
+    @property
+    def reward_range(self) -> Bounds | None:
+        """The range of real-valued rewards that a user gave to the metric."""
+        return self.bounds if self.range_given else None
+
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
+        """The expected best, or worst, reward of k trials of each question, and its noise."""
+        assert k is not None  # noqa: S101 - metrics of draws have one
+        return rewards.worst(k) if self.worst else rewards.best(k)
 
     def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it has none; bounds that were its range follow it."""
@@ -50,20 +73,21 @@ class BestMetric(Metric):
         return other if self.bounds != self.support else replace(other, bounds=other.support)
 
     def draw(self, k: int | None) -> GainsOf | None:
-        """One success is the best there is, where there is but one reward above the least."""
-        return None if k is None else fixed(any_success(k))
+        """One success is the best there is, one failure the worst, of two different rewards."""
+        if k is None:
+            return None
+        return fixed(all_success(k) if self.worst else any_success(k))
 
     def prices(self, questions: States) -> list[Price]:
-        """The price of the best of three or more rewards, or of one, for each k."""
-        return best_prices(questions, self.weights, [k for k in self.k if k is not None])
+        """The price of the best or the worst of three or more rewards, or of one, for each k."""
+        sizes = [k for k in self.k if k is not None]
+        found = best_prices(questions, self._ordered_weights, sizes)
+        return [self._mirrored_price(price) for price in found] if self.worst else found
 
-    def summary(self, posterior: QuestionPosteriors | Rewards, k: int | None) -> Summary:
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        if isinstance(posterior, Rewards):
-            estimate = posterior.mean(best_of_rewards(posterior.values, posterior.offsets, k))
-            return Summary(estimate, *np.full((2, posterior.groups), np.nan))
-        w, unit = self.weights, self.unit
+        w, unit = self._ordered_weights, self.unit
         # In units of their range: the square of the rewards may be larger than a float.
         origin = float(np.clip(0.0, w.min(), w.max()))
 
@@ -72,7 +96,29 @@ class BestMetric(Metric):
 
         mu, sigma = posterior.integrate(moments)
         estimate = posterior.states.mean(expected_best(posterior.states.counts, w, k))
-        return Summary(estimate, origin + unit * mu, unit * sigma)
+        mean, deviation = origin + unit * mu, unit * sigma
+        # The worst reward is the best of the negative ones, and 0 - 0 has no sign.
+        return (
+            Summary(0.0 - estimate, 0.0 - mean, deviation)
+            if self.worst
+            else Summary(estimate, mean, deviation)
+        )
+
+    @property
+    def _ordered_weights(self) -> Floats:
+        """The weights, of which the metric is about the largest; negative for the worst."""
+        return -self.weights if self.worst else self.weights
+
+    def _mirrored_price(self, price: Price) -> Price:
+        """The price of a reward from that of its negative."""
+        return replace(
+            price,
+            estimate=price.rest,
+            rest=price.estimate,
+            mean=price.mean_rest,
+            mean_rest=price.mean,
+            low=-price.low - price.width,
+        )
 
 
 @with_parameter_help
@@ -82,17 +128,19 @@ def max_at_k(
     *,
     bounds: Bounds | Literal["range"] | None = "range",
     name: str | None = None,
-) -> BestMetric:
+) -> ExtremeMetric:
     """Max@k: how good is the best of k trials [1]_?
 
     Parameters
     ----------
     w : sequence or dict of float, optional
         Reward of each category: a sequence for the codes 0, 1, ..., a dict for labels. Default:
-        success 1, failure 0, which is Pass@k. Where the category column holds floats and no
+        success 1, failure 0, which is Pass@k. If the category column holds floats and no
         `success` is given, they are the rewards themselves.
     bounds : tuple of float, None or "range"
-        Range into which the interval is clipped; default the smallest and the largest weight.
+        Range into which the interval is clipped; default the smallest and the largest weight. For
+        real-valued rewards the range in which each reward has to be; default that of the accessor,
+        else of the rewards of all models (of the stratum).
 
     Raises
     ------
@@ -105,9 +153,10 @@ def max_at_k(
     With the rewards r_1 < ... < r_L and F_l trials of at most r_l, the estimate of a question is
     r_L - sum (r_{l+1} - r_l) C(F_l, k) / C(n, k): the mean of the best over all draws of k of its n
     trials. Posterior: the same with the k-th power of the mass up to r_l under the Dirichlet
-    posterior of `bayes`, exact in mean and variance. For real-valued rewards, no finite set of
-    categories is known to which a Dirichlet prior could give mass, so that mu, sigma, lo and hi are
-    null there.
+    posterior of `bayes`, exact in mean and variance. Real-valued rewards have no posterior, as no
+    finite set of categories is known to which a Dirichlet prior could give mass: their numbers are
+    calibrated, with the noise of a question from its jackknife, or from the gap of its two best if
+    k is all its trials. For k beyond the trials of a question there is no number at all.
 
     References
     ----------
@@ -126,16 +175,75 @@ def max_at_k(
     >>> rewards.report(ps.max_at_k([1, 2]))["estimate"].round(6).to_list()
     [0.633333, 1.566667]
     """
+    return _extreme_metric("max_at_k", k, w, bounds, name, worst=False)
+
+
+@with_parameter_help
+def min_at_k(
+    k: DrawSizes,
+    w: Weights | None = None,
+    *,
+    bounds: Bounds | Literal["range"] | None = "range",
+    name: str | None = None,
+) -> ExtremeMetric:
+    """Min@k: how bad is the worst of k trials [1]_?
+
+    Parameters
+    ----------
+    w : sequence or dict of float, optional
+        As for `max_at_k`. Default: success 1, failure 0, which is Pass^k.
+    bounds : tuple of float, None or "range"
+        As for `max_at_k`.
+
+    Raises
+    ------
+    ValueError
+        As for `max_at_k`.
+
+    Notes
+    -----
+    `max_at_k` of the negative rewards, with the sign changed: with the rewards r_1 > ... > r_L and
+    F_l trials of at least r_l, the estimate of a question is
+    r_L + sum (r_l - r_{l+1}) C(F_l, k) / C(n, k). All else follows from `max_at_k`.
+
+    References
+    ----------
+    .. [1] F. Bagirov et al. (2025), The Best of N Worlds, arXiv:2510.23393, appendix C.1, for
+       `max_at_k`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"question": 1, "category": [0.1, -0.5, 2.3]})
+    >>> log = trials.scorio(model=None, trial=None)
+    >>> log.report(ps.min_at_k([1, 2]))["estimate"].round(6).to_list()
+    [0.633333, -0.3]
+    """
+    return _extreme_metric("min_at_k", k, w, bounds, name, worst=True)
+
+
+def _extreme_metric(
+    function: str,
+    k: DrawSizes,
+    w: Weights | None,
+    bounds: Bounds | Literal["range"] | None,
+    name: str | None,
+    *,
+    worst: bool,
+) -> ExtremeMetric:
     sizes, pairs = draw_sizes(k), weight_pairs(w)
     span = float(weight_array(pairs).min()), float(weight_array(pairs).max())
     limits = span if isinstance(bounds, str) and bounds == "range" else interval_bounds(bounds)
-    return BestMetric(
-        function="max_at_k",
-        title="Max@{k}",
-        formula="E[the largest reward of k trials]",
+    return ExtremeMetric(
+        function=function,
+        title="Min@{k}" if worst else "Max@{k}",
+        formula=f"E[the {'smallest' if worst else 'largest'} reward of k trials]",
         given=unusual_arguments(w=(pairs, None), bounds=(limits, span)),
         label=checked_label(name),
         k=sizes,
         w=pairs,
         bounds=limits,
+        worst=worst,
+        range_given=not isinstance(bounds, str) and bounds is not None,
     )

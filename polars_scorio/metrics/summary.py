@@ -54,6 +54,10 @@ class Summarized(Protocol):
         """Whether, without a `w`, a column of floats holds the rewards themselves."""
 
     @property
+    def averages_rewards(self) -> bool:
+        """Whether mean rewards are all that it needs of them."""
+
+    @property
     def answers(self) -> bool:
         """Whether it looks at what the trials answered."""
 

@@ -13,6 +13,8 @@ from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
 from polars_scorio.kernels.posteriors import QuestionPosteriors, SeparatePosteriors
+from polars_scorio.kernels.rewards.group_rewards import GroupRewards
+from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Description, Headline, Metric
 from polars_scorio.metrics.metric_arguments import (
@@ -62,6 +64,25 @@ class WeightedMetric(Metric):
     def calibrated(self) -> bool:
         """Whether calibrated intervals are known: of the average they are."""
         return self.observed
+
+    @property
+    def rewards(self) -> bool:
+        """Whether, without a `w`, a column of floats holds the rewards themselves."""
+        return self.observed
+
+    @property
+    def reward_range(self) -> Bounds | None:
+        """The range of real-valued rewards that a user gave to the metric: its bounds."""
+        return self.bounds
+
+    @property
+    def averages_rewards(self) -> bool:
+        """Whether mean rewards are all that the metric needs of real-valued rewards."""
+        return self.observed
+
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:  # noqa: ARG002 - no k
+        """The mean reward of each question, and its noise."""
+        return rewards.averages()
 
     def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it has none yet."""

@@ -12,6 +12,7 @@ import polars as pl
 from polars_scorio.arguments import View
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.kernels.array_types import Ints
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
@@ -25,6 +26,21 @@ from polars_scorio.reporting.request import Request
 RESULTS = ":results"
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+
+def stratum_numbers(groups: pl.DataFrame, strata: list[str]) -> Ints:
+    """The stratum of each group as a number, from 0 on; rows over all strata are one of their own.
+
+    >>> stratum_numbers(pl.DataFrame({"by": ["x", "y", "x", None]}), ["by"]).tolist()
+    [0, 1, 0, 2]
+    """
+    if not strata:
+        return np.zeros(len(groups), np.int64)
+    rows = groups.select(*strata).with_row_index(GROUP)
+    same = rows.group_by(*strata, maintain_order=True).agg(GROUP)[GROUP]
+    number = np.empty(len(groups), np.int64)
+    number[same.explode(**AS_ROWS).to_numpy()] = np.repeat(np.arange(len(same)), same.list.len())
+    return number
 
 
 def tidy_rows(grouped: FrameT) -> FrameT:
@@ -42,7 +58,11 @@ class Evaluation:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all groups at once, which share states."""
-        cells = self.request.cells(groups[QUESTIONS], per_question=bool(self.columns.question))
+        cells = self.request.cells(
+            groups[QUESTIONS],
+            per_question=bool(self.columns.question),
+            strata=stratum_numbers(groups, [*self.request.trials.strata]),
+        )
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
         rows = self._cell_rows(facts, self._row_columns(cells))
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
@@ -52,7 +72,7 @@ class Evaluation:
     def _row_numbers(self, cells: QuestionCells) -> RowNumbers:
         """The numbers of each row that a cell has in the report, in the order of the report."""
         asked = defaultdict[Inference, list[tuple[Metric, View]]](list)
-        for metric, view in self.request.metrics:
+        for metric, view in cells.without_rewards(self.request.metrics):
             asked[self.request.choice.inference_of(metric, view)].append((metric, view))
         known = dict[Row, CellNumbers]()
         for inference, metrics in asked.items():
@@ -67,7 +87,7 @@ class Evaluation:
             choice, question = self.request.choice, self.request.trials.question.name
             paired = [
                 (metric, view)
-                for metric, view in self.request.metrics
+                for metric, view in cells.without_rewards(self.request.metrics)
                 if metric.per_question
                 and isinstance(choice.inference_of(metric, view), CalibratedInference)
             ]

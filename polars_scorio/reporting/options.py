@@ -244,5 +244,6 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored

@@ -17,6 +17,7 @@ from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import (
+    BOUNDS,
     INFERENCE,
     RANGE,
     VALUES,
@@ -112,7 +113,7 @@ def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.Data
     each = questions.explode(QUESTIONS, **AS_ROWS).with_columns(named)
     cells = request.cells(_per_model(each, trials).agg(QUESTIONS)[QUESTIONS])
     found = dict[Row, pl.DataFrame]()
-    for metric, view in request.metrics:
+    for metric, view in cells.without_rewards(request.metrics):
         inference = request.choice.inference_of(metric, view)
         if isinstance(inference, CalibratedInference):
             asked = inference.macro_numbers([(metric, view)], cells)
@@ -161,6 +162,7 @@ def _stratum_means(
             mean_of_strata("estimate"),
             mean_of_strata("mu"),
             error_of_mean("sigma"),
+            *([pl.col(BOUNDS).first()] if BOUNDS in columns.numbers else []),
             _inference_of_strata(),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +13,25 @@ from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import BALLOTS
 from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.reward_sums import (
+    FRACTIONS,
+    LARGEST_REWARD,
+    LEAST_REWARD,
+    MEAN_REWARD,
+    REWARD_ERROR,
+)
 from polars_scorio.counting.tally import DROPPED, REWARDS, class_columns
 from polars_scorio.counting.trials import CLUSTER
-from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.kernels.rewards.group_rewards import GroupRewards
+from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
+from polars_scorio.kernels.states import States
 from polars_scorio.kernels.votes import Ballots
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import Bounds
 
 # The group of a cell, in a frame of facts.
 GROUP = ":group"
@@ -49,6 +61,8 @@ class QuestionCells:
         The questions of the groups in their clusters, if the log has them.
     strata : Strata or None
         The questions of the groups in strata that weigh the same, if they are pools of such.
+    observed : Observed or None
+        The range of the rewards of each group, if nobody gave it.
     """
 
     classes: Classes
@@ -60,12 +74,22 @@ class QuestionCells:
     lost: Ints
     clusters: Clustered | None
     strata: Strata | None = None
+    observed: Observed | None = None
 
     @classmethod
     def read(
-        cls, groups: pl.Series, classes: Classes, *, with_prior: bool, per_question: bool = False
+        cls,
+        groups: pl.Series,
+        classes: Classes,
+        *,
+        with_prior: bool,
+        per_question: bool = False,
+        strata: Ints | None = None,
     ) -> QuestionCells:
-        """Read the list of questions of each group."""
+        """Read the list of questions of each group.
+
+        `strata` says to which stratum each group belongs; default: all to one.
+        """
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = count_matrix(flat, class_columns(classes))
@@ -86,12 +110,16 @@ class QuestionCells:
             clusters = Clustered.tally(
                 counts, prior, group, _cluster_ranks(flat), every, len(groups)
             )
-        strata = None
+        pooled = None
         if STRATUM in flat.columns:
             stratum = flat[STRATUM].to_numpy().astype(np.int64)
-            strata = Strata.tally(counts, group, stratum)
+            pooled = Strata.tally(counts, group, stratum)
+        observed = None
+        if LEAST_REWARD in flat.columns:
+            each = np.zeros(len(groups), np.int64) if strata is None else strata
+            observed = Observed.read(flat, group, each)
         lost = lost.astype(np.int64)
-        return cls(classes, flat, group, states, fitted, unscored, lost, clusters, strata)
+        return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, observed)
 
     @classmethod
     def of_states(cls, states: States, classes: Classes) -> QuestionCells:
@@ -129,12 +157,62 @@ class QuestionCells:
             return states.binary(self.classes.successful)
         return states
 
-    def rewards(self) -> Rewards:
-        """The rewards of each question, which is a row of `flat`."""
-        rewards = self.flat[REWARDS]
-        offsets = np.concatenate([[0], np.cumsum(rewards.list.len().to_numpy())]).astype(np.int64)
-        values = rewards.explode(**AS_ROWS).cast(pl.Float64).to_numpy()
-        return Rewards(values, offsets, self.cell_of_row, self.states.groups)
+    def reward_estimates(self, metric: Metric, k: int | None) -> QuestionRewards:
+        """The estimate of each question from real-valued rewards; the range is `reward_range`."""
+        low, width = self.reward_range(metric)
+        listed = metric.averages_rewards
+        rewards = GroupRewards(
+            trials=self._scored_trials(),
+            group=self.cell_of_row,
+            groups=self.states.groups,
+            low=low,
+            width=width,
+            mean=_float_column(self.flat, MEAN_REWARD) if listed else None,
+            error=_float_column(self.flat, REWARD_ERROR) if listed else None,
+            rewards=None if listed else self._reward_values(),
+            cluster=_cluster_ranks(self.flat) if CLUSTER in self.flat.columns else None,
+        )
+        return metric.reward_estimates(rewards, k)
+
+    def reward_range(self, metric: Metric) -> tuple[Floats, Floats]:
+        """The least reward of each cell, and how far the largest lies above it.
+
+        As the metric says, or the accessor; else of the rewards of all models of a stratum.
+        """
+        owner = self.group_of_cell
+        given = self.given_range(metric)
+        if given is not None:
+            return np.full(owner.size, given[0]), np.full(owner.size, given[1] - given[0])
+        assert self.observed is not None  # noqa: S101 - counted where no range is given
+        low, high = self.observed.low[owner], self.observed.high[owner]
+        return low, high - low
+
+    def given_range(self, metric: Metric) -> Bounds | None:
+        """The range that a user gave for the rewards of a metric."""
+        rewards = self.classes.rewards
+        return metric.reward_range or (None if rewards is None else rewards.usual)
+
+    def without_rewards(self, asked: Sequence[tuple[Metric, View]]) -> list[tuple[Metric, View]]:
+        """The metrics with their views: of rewards that are all 0 or 1, of success and failure."""
+        rewards = self.classes.rewards
+        if rewards is None or self.classes.known or self.flat[FRACTIONS].sum():
+            return [*asked]
+        binary = {None, (0.0, 1.0)}
+        return [
+            (metric, "success")
+            if view == "rewards" and self.given_range(metric) in binary
+            else (metric, view)
+            for metric, view in asked
+        ]
+
+    def _scored_trials(self) -> Ints:
+        """The trials of each question that have an outcome."""
+        return np.asarray(count_matrix(self.flat, class_columns(self.classes)).sum(axis=1))
+
+    def _reward_values(self) -> Floats:
+        """The rewards of all trials, question after question."""
+        rewards = self.flat[REWARDS].explode(**AS_ROWS).cast(pl.Float64)
+        return np.asarray(rewards.to_numpy())
 
     def votes(self, *, clustered: bool) -> tuple[Votes, Clustered | None]:
         """The answers of each question; and, if `clustered`, of the same questions in clusters."""
@@ -160,6 +238,28 @@ class QuestionCells:
                 UNSCORED: self.unscored[owner],
             }
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """The least and the largest reward that was seen in the stratum of each group, shape (G,)."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def read(cls, flat: pl.DataFrame, group: Ints, stratum: Ints) -> Observed:
+        """Read the ranges of questions, of groups that belong to strata 0, 1, ...; NaN: none."""
+        size = int(stratum.max(initial=-1)) + 1
+        low, high = np.full(size, np.inf), np.full(size, -np.inf)
+        np.minimum.at(low, stratum[group], flat[LEAST_REWARD].to_numpy())
+        np.maximum.at(high, stratum[group], flat[LARGEST_REWARD].to_numpy())
+        return cls(low[stratum], high[stratum])
+
+
+def _float_column(flat: pl.DataFrame, name: str) -> Floats:
+    """A column of numbers, NaN for null."""
+    return np.asarray(flat[name].to_numpy(), dtype=np.float64)
 
 
 def count_matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

@@ -45,7 +45,7 @@ def report(
     wide = check_flag("wide", wide)
     trials, inference = bind(frame, roles), options.get("inference")
     request = Request.of(trials, metrics, per=per, **options)
-    columns = report_columns(trials, per)
+    columns = report_columns(trials, per, rewards=request.classes.rewards is not None)
     keys = [*columns.keys, *columns.question]
     wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
@@ -107,7 +107,9 @@ def grouped_rows(
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
     evaluation = Evaluation(request, columns, keeps_questions=again)
-    grouped = once_whole(groups, evaluation, whole, filters=True)
+    # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
+    filters = request.classes.rewards is None
+    grouped = once_whole(groups, evaluation, whole, filters=filters)
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind in {None, "calibrated"}
         grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))

@@ -11,11 +11,12 @@ from polars_scorio.counting.cluster_membership import cluster_dtype
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.metrics.summary import NUMBERS
 from polars_scorio.reporting.inference.cell_numbers import (
+    BOUNDS,
     COMPARISON_DTYPES,
     INFERENCE,
     INTERVAL_DTYPES,
+    SAMPLE_DTYPES,
     VALUES,
-    WEIGHT,
 )
 from polars_scorio.reporting.question_cells import CLUSTERS, UNSCORED
 
@@ -82,8 +83,8 @@ class ReportColumns:
         return replace(self, hidden=self.hidden | COMPARISON_DTYPES)
 
     def with_weight(self) -> ReportColumns:
-        """The columns with the share of a question in a mean over strata."""
-        return replace(self, hidden=self.hidden | {WEIGHT: pl.Float64()})
+        """The columns with the share of a question in a mean over strata, and its range."""
+        return replace(self, hidden=self.hidden | SAMPLE_DTYPES)
 
     @property
     def names_questions(self) -> bool:
@@ -97,8 +98,8 @@ class ReportColumns:
         return replace(self, hidden=self.hidden | {CLUSTER: cluster_dtype(trials.cluster)})
 
 
-def report_columns(trials: Trials, per: Per = "model") -> ReportColumns:
-    """The columns of a report of a log."""
+def report_columns(trials: Trials, per: Per = "model", *, rewards: bool = False) -> ReportColumns:
+    """The columns of a report of a log, with the bounds of `rewards` if it is about such."""
     whole = per == "model"
     facts: dict[str, pl.DataType] = {"questions": pl.UInt32()}
     if whole and trials.cluster is not None:
@@ -106,10 +107,14 @@ def report_columns(trials: Trials, per: Per = "model") -> ReportColumns:
     facts |= {"trials": pl.UInt64(), "dropped": pl.UInt64()}
     if whole and trials.roles.unscored == "drop":
         facts[UNSCORED] = pl.UInt64()
+    numbers: dict[str, pl.DataType] = dict.fromkeys(NUMBERS, pl.Float64())
+    if rewards:
+        numbers[BOUNDS] = pl.String()
+    numbers[INFERENCE] = pl.String()
     return ReportColumns(
         keys=trials.strata | trials.models,
         question={} if whole else {trials.question.name: trials.question.dtype},
         labels={"metric": pl.String(), "k": pl.Int64()},
         facts=facts,
-        numbers=dict.fromkeys(NUMBERS, pl.Float64()) | {INFERENCE: pl.String()},
+        numbers=numbers,
     )

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind, Per, View, check_choice, check_confidence
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.groups import groups
+from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
+from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.trials import Trials, as_categories, bind
+from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
-from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import check_weight_sizes
+from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.choice import InferenceChoice
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.question_cells import QuestionCells
 
 MetricT = TypeVar("MetricT", bound=Metric)
+RewardUse: TypeAlias = 'Literal["allowed", "always", "never"]'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +64,7 @@ class Request:
         target: Target = "benchmark",
         confidence: float = 0.95,
         per: Per = "model",
+        rewards: RewardUse = "allowed",
     ) -> Request:
         """Check what is requested, as far as arguments and schema tell.
 
@@ -69,6 +74,9 @@ class Request:
             The log.
         metrics, prior, inference, target, confidence, per
             As in `Scorio.report`.
+        rewards : "allowed", "always" or "never"
+            Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
+            whatever is asked for, or never.
 
         Returns
         -------
@@ -86,13 +94,16 @@ class Request:
         check_choice("target", target, Target)
         check_choice("per", per, Per)
         metrics = [on_levels(metric, trials) for metric in metrics]
-        views: list[View] = [view_of(metric, trials) for metric in metrics]
+        views = report_views(metrics, trials)
+        posterior = prior is not None or inference in ("published", "pooled")
+        if rewards == "never" or (rewards == "allowed" and posterior):
+            views = _without_rewards(views, metrics, trials)
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
         counted = classes(
             trials,
             weighted,
             binary=not {"success", "answers"}.isdisjoint(views),
-            rewards="rewards" in views,
+            rewards=reward_columns(metrics, views, trials.roles.bounds),
             answers="answers" in views,
         )
         posteriors = prior is not None or per == "question"
@@ -118,11 +129,16 @@ class Request:
             sequences=sequences,
         )
 
-    def cells(self, groups: pl.Series, *, per_question: bool = False) -> QuestionCells:
-        """The cells of a report, from the lists of questions of some groups."""
+    def cells(
+        self, groups: pl.Series, *, per_question: bool = False, strata: Ints | None = None
+    ) -> QuestionCells:
+        """The cells of a report, from the lists of questions of some groups.
+
+        `strata` are numbers of the strata of the groups, of which each has a range of rewards.
+        """
         with_prior = self.prior is not None
         return QuestionCells.read(
-            groups, self.classes, with_prior=with_prior, per_question=per_question
+            groups, self.classes, with_prior=with_prior, per_question=per_question, strata=strata
         )
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
@@ -130,9 +146,7 @@ class Request:
         metric, view = self.metrics[0]
         inference = self.choice.inference_of(metric, view)
         assert not isinstance(inference, CalibratedInference)  # noqa: S101 - the caller has seen to that
-        posterior = inference.posterior(view, cells)
-        assert not isinstance(posterior, Rewards)  # noqa: S101 - likewise
-        return posterior
+        return inference.posterior(view, cells)
 
 
 def on_levels(metric: MetricT, trials: Trials) -> MetricT:
@@ -161,8 +175,63 @@ def view_of(metric: Metric, trials: Trials) -> View:
         return "answers"
     if metric.w is not None:
         return "categories"
-    real = trials.category.dtype.is_float() and trials.roles.success is None
-    return "rewards" if metric.rewards and real else "success"
+    return "rewards" if metric.rewards and holds_rewards(trials) else "success"
+
+
+def holds_rewards(trials: Trials) -> bool:
+    """Whether the category column may hold rewards of any value."""
+    dtype, roles = trials.category.dtype, trials.roles
+    ranged = roles.bounds is not None and (dtype.is_integer() or dtype.is_float())
+    return ranged or (dtype.is_float() and roles.success is None)
+
+
+def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
+    """The view of each metric of a report.
+
+    Beside a metric of success and failure, or of answers, rewards have to be 0 and 1, so that all
+    metrics are of success and failure.
+    """
+    views = [view_of(metric, trials) for metric in metrics]
+    binary = not {"success", "answers"}.isdisjoint(views) and trials.roles.bounds is None
+    return ["success" if binary and view == "rewards" else view for view in views]
+
+
+def reward_columns(
+    metrics: Sequence[Metric], views: Sequence[View], usual: Bounds | None
+) -> RewardColumns | None:
+    """The columns of rewards that the metrics of a report need; None if there are none.
+
+    Raises
+    ------
+    ValueError
+        If metrics have ranges that exclude each other.
+    """
+    asked = [metric for metric, view in zip(metrics, views, strict=True) if view == "rewards"]
+    if not asked:
+        return None
+    ranges = [metric.reward_range or usual for metric in asked]
+    given = [check_reward_range(bounds) for bounds in [*ranges, usual] if bounds is not None]
+    both = (max(low for low, _ in given), min(high for _, high in given)) if given else None
+    if both is not None and not both[0] < both[1]:
+        raise ValueError(f"bounds: all metrics are about the same rewards, got {ranges}")
+    averages = [metric.averages_rewards for metric in asked]
+    return RewardColumns(both, usual, None in ranges, any(averages), not all(averages))
+
+
+def _without_rewards(
+    views: Sequence[View], metrics: Sequence[Metric], trials: Trials
+) -> list[View]:
+    """The views with rewards as successes, for numbers that rewards of any value do not have.
+
+    Raises
+    ------
+    ValueError
+        If the log says that its rewards have other values than 0 and 1.
+    """
+    for metric, view in zip(metrics, views, strict=True):
+        if view == "rewards" and trials.roles.bounds is not None:
+            raise ValueError(f"{metric.name}: {UNCALIBRATED_REWARDS}")
+    return ["success" if view == "rewards" else view for view in views]
 
 
 def _check_together(

@@ -200,11 +200,9 @@ def test_a_model_without_a_score_has_no_rank():
     assert rows["z_next"].null_count() == 3
 
 
-def test_rewards_of_any_value_cannot_be_ranked(log):
-    rewards = log.lazy().with_columns(pl.col("category") * 0.3).scorio(by="domain")
-    message = r"^rank needs a posterior, and max_at_k of rewards .* levels=, or pass w= "
-    with pytest.raises(ValueError, match=message):
-        rewards.rank(ps.max_at_k(2))
+def test_rewards_of_any_value_are_ranked(log):
+    rewards = log.with_columns(pl.col("category") * 0.3).scorio(by="domain")
+    assert rewards.rank(ps.avg())["rank"].null_count() == 0
     levels = log.with_columns(pl.col("category") * 0.5).scorio(
         by="domain", levels=[0, 0.5, 1], inference="published"
     )

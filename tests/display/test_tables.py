@@ -99,9 +99,9 @@ def test_what_is_missing_is_a_dash_and_zero_has_no_sign():
     assert r"1 & m0 & -- [0.0, 20.0] & -- \\" in ps.to_latex(frame)
 
 
-def test_rewards_without_weights_have_no_interval():
+def test_rewards_without_weights_have_their_interval():
     board = long([[3.0, 5.0], [9.0, 4.0]]).scorio.leaderboard(ps.max_at_k(1))
-    assert cells_of(board) == ["Max@1", "5.250"]
+    assert cells_of(board) == ["Max@1", "5.2 [3.2, 8.3]"]
 
 
 # --- Markdown

@@ -12,7 +12,8 @@ from scorio import eval as scorio
 
 from polars_scorio.kernels import batches
 from polars_scorio.kernels.dirichlet import weighted_average, weighted_moments
-from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
+from polars_scorio.kernels.max_of_draws import best_moments, expected_best
+from polars_scorio.kernels.rewards.best_of_rewards import best_of_rewards
 
 # Sums and products of at most 12 trials and rewards of at most 5: a few units in the last
 # place of 5, also where rewards of different sign cancel.

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels import batches
-from polars_scorio.kernels.max_of_draws import best_moments, best_of_rewards, expected_best
+from polars_scorio.kernels.max_of_draws import best_moments, expected_best
+from polars_scorio.kernels.rewards.best_of_rewards import best_of_rewards
 
 # The target is 1e-9; k = 1,024 steps of one rounding each stay near 1e-13.
 ACCURATE = 1e-12

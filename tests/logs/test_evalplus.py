@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import polars_scorio as ps
@@ -69,3 +71,23 @@ def test_default_names_are_told_apart_by_their_folders(write, table):
     write("bob/eval_results.json", content)
     with pytest.raises(ValueError, match=r"eval_results\.json and .*model 'bob': .*model="):
         table(path.parents[1])
+
+
+def test_the_score_of_the_file_is_compared(reader, results):
+    content = json.loads(results.read_text(encoding="utf-8"))
+    right = {"base": {"pass@1": 0.625}, "plus": {"pass@1": 0.375}}
+    results.write_text(json.dumps(content | {"pass_at_k": right}), encoding="utf-8")
+    for tests, score in (("plus", 0.375), ("base", 0.625)):
+        assert reader(results, tests=tests).coverage()["reported"].to_list() == [score]
+    wrong = {"plus": {"pass@1": 0.5}}
+    results.write_text(json.dumps(content | {"pass_at_k": wrong}), encoding="utf-8")
+    with pytest.warns(ps.LogWarning, match="the tool reports 0.5, these rows 0.375$"):
+        reader(results)
+
+
+def test_runs_on_other_tasks_do_not_merge(reader, results):
+    content = json.loads(results.read_text(encoding="utf-8"))
+    other = results.with_name("b_eval_results.json")
+    other.write_text(json.dumps(content | {"hash": "0"}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"different settings: hash is 'fe585.*' and '0'"):
+        reader(results.parent, model="ada")

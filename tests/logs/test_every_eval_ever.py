@@ -64,3 +64,21 @@ def test_a_line_for_each_metric_is_a_stratum_and_no_trial(summary, write):
 
 def test_the_report_says_what_became_of_the_error(samples, summary):
     assert summary(ps.avg(), samples.parents[4], missing="drop") == [(3, 1, 0.25)]
+
+
+def test_a_copied_file_adds_no_trials(reader, samples):
+    copy = samples.with_name("copy_samples.jsonl")
+    copy.write_bytes(samples.read_bytes())
+    with pytest.raises(ValueError, match="are the same run, 'e': they have the same bytes"):
+        reader(samples.parent)
+
+
+def test_runs_with_other_settings_do_not_merge(reader, write):
+    for name, temperature in (("a", 0.0), ("b", 1.0)):
+        settings = {"generation_args": {"temperature": temperature}}
+        write(f"{name}.json", {"evaluation_results": [{"generation_config": settings}]})
+        path = write(f"{name}_samples.jsonl", sample(name, correct=True))
+    with pytest.raises(ValueError, match=r"generation_args\.temperature is 0\.0 and 1\.0"):
+        reader(path.parent)
+    models = reader(path.parent, model="([ab])_samples").frame.collect()["model"].to_list()
+    assert models == ["a", "b"]

@@ -118,3 +118,18 @@ def test_an_agent_without_a_model_goes_by_its_job(table, write):
 def test_a_reward_that_no_trial_has_is_named(table, jobs):
     with pytest.raises(ValueError, match=r"lacks .*quality among the rewards \['reward'\]"):
         table(jobs, reward="quality")
+
+
+@pytest.mark.parametrize(("field", "other"), [("version", "2.1"), ("provider", "azure")])
+def test_versions_and_providers_do_not_merge(reader, table, write, field, other):
+    for name in ("one", "two"):
+        trial = result("chess", name, 1.0)
+        if name == "two":
+            agent = trial["agent_info"]
+            (agent if field == "version" else agent["model_info"])[field] = other
+        path = write(f"job/{name}/result.json", trial)
+    folder = path.parents[1]
+    with pytest.raises(ValueError, match=f"with different settings: {field} is '.*' and '{other}'"):
+        reader(folder)
+    assert other in reader(folder, by=field).avg()[field].to_list()
+    assert table(folder, by=field)[field].n_unique() == 2

@@ -57,8 +57,10 @@ def graded(log):
 
 def test_failed_and_unscored_samples_have_no_outcome(table, graded):
     log = table(graded)
-    assert log.row(0) == ("openai/gpt-5", "sums", "a", 1, "C", None)
-    assert log.columns == ["model", "benchmark", "question", "trial", "category", "error"]
+    assert log.row(0) == ("openai/gpt-5", "sums", "a", 1, "C", None, None)
+    assert log.columns == [
+        "model", "benchmark", "question", "trial", "category", "error", "invalidation"
+    ]  # fmt: skip
     assert log["question"].to_list() == ["a"] * 4 + ["2"] * 4 + ["c"] * 2
     assert log["category"].to_list() == [*"CCPICINP", None, None]
     assert log["error"].to_list() == [None] * 8 + ["boom", None]
@@ -171,7 +173,7 @@ def test_inspects_own_reader_gives_the_same_frame(table, evaluated):
         category="score_grade",
         error=pl.col("error").replace("", None),
     )
-    log = table(evaluated.location)
+    log = table(evaluated.location).drop("invalidation")
     assert log.sort("question", "trial").equals(own.sort("question", "trial"))
     assert log["category"].value_counts().sort("category").rows() == [
         (None, 2),
@@ -248,6 +250,48 @@ def test_a_json_log_has_the_same_table(table, graded, write):
     assert table([path.parent / "2026*", path]).height == table(graded).height
 
 
+def test_each_task_may_have_its_scorer(table, write):
+    both = {"match": "C", "judge": "I"}
+    for task, scores in {"sums": both, "proofs": both, "roots": {"judge": "P"}}.items():
+        run = {"task": task, "model": "m"}
+        write(f"2026-01-01_{task}.json", {"eval": run, "samples": [sample("a", 1, scores)]})
+    folder = write("notes.txt", {}).parent
+    log = table(folder, scorer={"sums": "match", "proofs": "judge"})
+    found = {"sums": "C", "proofs": "I", "roots": "P"}
+    assert dict(log.select("benchmark", "category").rows()) == found
+    with pytest.raises(ValueError, match=r"proofs\.json has several scores"):
+        table(folder, scorer={"sums": "match"})
+    with pytest.raises(ValueError, match=r"scorer= names the tasks \['sum'\].* 'sums'\]"):
+        table(folder, scorer={"sums": "match", "proofs": "judge", "sum": "match"})
+
+
+def test_words_that_are_no_grades_need_a_success(reader, log):
+    path = log("a.eval", sample("a", 1, {"judge": "yes"}), sample("b", 1, {"judge": "no"}))
+    with pytest.raises(ValueError, match=r"holds labels .*: say which of them are successes"):
+        reader(path).avg()
+    assert reader(path, success="yes").avg()["estimate"].item() == 0.5
+
+
+INVALID = {"author": "ada", "reason": "the question leaked"}
+
+
+def test_invalid_samples_say_why(table, tmp_path, write):
+    samples = [sample("a", 1, {"grade": "C"}), sample("b", 1, {"grade": "I"})]
+    whole = [{**samples[0], "invalidation": INVALID}, samples[1]]
+    run = {"eval": {"task": "sums", "model": "m"}, "invalidated": True}
+    with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(run))
+        archive.writestr("summaries.json", json.dumps(samples))
+        for each in whole:
+            archive.writestr(f"samples/{each['id']}_epoch_1.json", json.dumps(each))
+    path = write("2026-01-01_a.json", {**run, "samples": whole})
+    for file in (tmp_path / "a.eval", path):
+        assert table(file)["invalidation"].to_list() == ["the question leaked", None]
+    nameless = {**samples[0], "invalidation": {"author": "ada"}}
+    path = write("2026-01-01_a.json", {**run, "samples": [nameless]})
+    assert table(path)["invalidation"].to_list() == ["by ada"]
+
+
 def test_a_header_alone_is_refused(table, log, write):
     with pytest.raises(ValueError, match=r"h\.eval: .*found a header alone \(status 'success'\)"):
         table(log("h.eval"))
@@ -284,3 +328,47 @@ def test_an_archive_that_is_broken_off_is_refused(table, graded, tmp_path):
         archive.writestr("else.json", "{}")
     with pytest.raises(ValueError, match=r"o\.eval: expected .*an archive without header.json"):
         table(tmp_path / "o.eval")
+
+
+def attempt(write, name, grades, status="success", **fields):
+    """A log of the task `sums` with a grade for each question, in JSON."""
+    run = {"task": "sums", "model": "m", "task_id": "t1", "created": name, **fields}
+    samples = [sample(question, 1, {"judge": grade}) for question, grade in grades.items()]
+    return write(f"{name[:10]}_{status}.json", {"status": status, "eval": run, "samples": samples})
+
+
+def test_a_retried_task_counts_once(reader, write):
+    dataset = {"dataset": {"samples": 2}}
+    times = "2026-01-02T00:30:00+02:00", "2026-01-01T23:00:00Z"  # the second is later
+    first = attempt(write, times[0], {"a": "I"}, "error", eval_id="e1", **dataset)
+    with pytest.warns(ps.LogWarning, match="1 of 2 planned trials; the status of the run is 'err"):
+        reader(first)
+    folder = attempt(write, times[1], {"a": "C", "b": "I"}, eval_id="e2", **dataset).parent
+    with pytest.raises(ValueError, match=r"two attempts at one run, 't1': pass retries=\"latest\""):
+        reader(folder)
+    latest = reader(folder, retries="latest")
+    assert latest.frame.sort("question").select("category", "run").rows() == [
+        ("C", "e2"),
+        ("I", "e2"),
+    ]
+    assert latest.coverage()["planned"].to_list() == [2]
+    assert reader(folder, retries="first").frame.sort("question")["run"].to_list() == ["e1", "e2"]
+
+
+def test_runs_with_other_settings_do_not_merge(reader, write):
+    for day, shots in (("2026-01-01", 0), ("2026-01-02", 5)):
+        run = {"eval_id": day, "task_id": day, "task_args": {"fewshot": shots}}
+        path = attempt(write, f"{day}T00:00:00Z", {"a": "C"}, **run)
+    with pytest.raises(ValueError, match=r"different settings: task_args\.fewshot is 0 and 5"):
+        reader(path.parent)
+
+
+def test_an_accuracy_that_the_samples_do_not_have_is_named(reader, write):
+    accuracy = {"accuracy": {"name": "accuracy", "value": 0.9}}
+    results = {"total_samples": 2, "scores": [{"name": "judge", "metrics": accuracy}]}
+    samples = [sample(question, 1, {"judge": grade}) for question, grade in ("aC", "bP")]
+    log = {"status": "success", "eval": {"task": "sums", "model": "m"}, "samples": samples}
+    with pytest.warns(ps.LogWarning, match="the tool reports 0.9, these rows 0.75$"):
+        reader(write("2026-01-01_a.json", log | {"results": results}))
+    pass_at_2 = {"name": "judge", "reducer": "pass_at_2", "metrics": accuracy}
+    reader(write("2026-01-01_a.json", log | {"results": {"scores": [pass_at_2]}}))

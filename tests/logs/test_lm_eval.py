@@ -157,3 +157,68 @@ def test_a_field_of_the_documents_is_the_cluster(reader, write, named):
 def test_a_field_that_documents_lack_is_no_cluster(reader, gsm8k):
     with pytest.raises(ValueError, match=r"have a null cluster in 'doc\.passage'"):
         reader(gsm8k, cluster="doc.passage").avg().collect()
+
+
+def shots(write, date, number, metric=1.0, **fields):
+    """A run of one document with so many examples in its prompt."""
+    config = {"num_fewshot": number, "generation_kwargs": {"do_sample": False}}
+    write(
+        f"out/org__ada/results_{date}.json",
+        {"model_name": "org/ada", "n-shot": {"gsm8k": number}, "configs": {"gsm8k": config}},
+    )
+    sample = line(0, metric, prompt_hash=f"p{number}", **fields)
+    return write(f"out/org__ada/samples_gsm8k_{date}.jsonl", sample)
+
+
+def test_runs_with_other_shots_do_not_merge(reader, write):
+    shots(write, "2026-01-01T12-00-00.5", 0)
+    folder = shots(write, "2026-01-02T12-00-00.5", 5, 0.0).parent
+    with pytest.raises(ValueError, match="different settings: n-shot is 0 and 5, num_fewshot is 0"):
+        reader(folder)
+    report = reader(folder, by=["benchmark", "n-shot"]).avg().collect()
+    assert report.select("n-shot", "estimate").rows() == [(0, 1.0), (5, 0.0)]
+
+
+def test_prompts_tell_runs_apart_where_their_results_are_missing(reader, write):
+    for date, number in (("2026-01-01T12-00-00.5", 0), ("2026-01-02T12-00-00.5", 5)):
+        folder = shots(write, date, number).parent
+        (folder / f"results_{date}.json").unlink()
+    with pytest.raises(ValueError, match="prompt_hash of document 0 is 'p0' and 'p5'"):
+        reader(folder)
+
+
+def test_a_run_that_was_moved_is_the_same_run(reader, write):
+    shots(write, RUN, 5)
+    folder = write(f"out/copy/samples_gsm8k_{RUN}.jsonl", line(0, 1.0), line(1, 1.0)).parent
+    write(f"out/copy/results_{RUN}.json", {"model_name": "org/ada"})
+    with pytest.raises(ValueError, match=f"are the same run, '{RUN}': they have the same id"):
+        reader(folder.parent)
+
+
+def test_the_results_say_how_many_documents_there_are(reader, write):
+    mean = {"metric": "exact_match", "aggregation": "mean"}
+    results = {
+        "n-samples": {"gsm8k": {"original": 9, "effective": 2}},
+        "results": {"gsm8k": {"exact_match,none": 0.5, "exact_match_stderr,none": 0.1}},
+        "configs": {"gsm8k": {"metric_list": [mean]}},
+    }
+    path = write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0))
+    write(f"m/results_{RUN}.json", results)
+    with pytest.warns(ps.LogWarning, match="1 of 2 planned trials; the tool reports 0.5, these ro"):
+        assert reader(path).avg().collect().height == 1
+    # A query that asks for a part of the rows, or a filter of it, says nothing less.
+    with pytest.warns(ps.LogWarning, match="1 of 2 planned trials"):
+        assert reader(path).frame.filter(question=7).collect().height == 0
+    write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0), line(1, 0.0))
+    assert reader(path).coverage().collect().select("planned", "reported").row(0) == (2, 0.5)
+
+
+def test_a_score_that_is_no_mean_is_not_compared(reader, write):
+    perplexity = {"metric": "exact_match", "aggregation": "perplexity"}
+    results = {
+        "results": {"gsm8k": {"exact_match,none": 12.5}},
+        "configs": {"gsm8k": {"metric_list": [perplexity]}},
+    }
+    path = write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0))
+    write(f"m/results_{RUN}.json", results)
+    assert "reported" not in reader(path).coverage().collect().columns

@@ -53,6 +53,7 @@ def test_every_file_has_its_test():
     }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")  # one of them was cancelled
 @pytest.mark.parametrize(("name", "scorer"), LETTERED.items())
 def test_inspect_ai_letters(name, scorer):
     file = INSPECT / name
@@ -87,13 +88,16 @@ def test_inspect_ai_without_scores():
         log.avg()
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")  # one of 2,340 samples
 def test_inspect_ai_graded_floats():
     pytest.importorskip("zipfile_zstd", reason="the extra `zstd` is not installed")
     file = INSPECT / GRADED
     with zipfile.ZipFile(file) as archive:
         (sample,) = json.loads(archive.read("summaries.json"))
     value = sample["scores"]["vul_exploit_scorer"]["value"]
-    assert ps.logs.inspect_ai(file).frame["category"].to_list() == [value]
+    wanted = "1 of 2,340 planned trials; the tool reports 0.3811, these rows 0.65$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        assert ps.logs.inspect_ai(file).frame["category"].to_list() == [value]
     levels = ps.logs.inspect_ai(file, levels=[0, value, 1])
     assert estimate(levels.avg()) == pytest.approx(value)
     assert estimate(ps.logs.inspect_ai(file, threshold=0.5).avg()) == 1
@@ -241,3 +245,57 @@ def test_livecodebench_by_difficulty():
     expected = {difficulty: mean(found) for difficulty, found in passed.items()}
     assert dict(report.select("difficulty", "estimate").rows()) == pytest.approx(expected)
     assert report["questions"].sum() == len(problems) == 880
+
+
+def test_a_cancelled_run_of_inspect_ai_is_no_whole_run():
+    file = LOGS / "inspect_mixed" / "2025-05-12T20-28-13-04-00_popularity.json"
+    wanted = "popularity.json: 3 of 100 planned trials; the status of the run is 'cancelled'$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        log = ps.logs.inspect_ai(file)
+    found = log.coverage().select("trials", "planned", "reported").row(0)
+    assert found == (3, 100, pytest.approx(2 / 3))
+    # The same log in another folder, and the same log twice.
+    with pytest.raises(ValueError, match="are the same run, 'VnKtvCqGnnegLQ7qSBFDzx': they have t"):
+        ps.logs.inspect_ai([file, INSPECT / file.name])
+
+
+def test_a_part_of_a_run_of_lm_eval_is_no_whole_run():
+    log = ps.logs.lm_eval(LOGS / "lm_eval_partial")
+    wanted = (
+        r"filter 'strict-match': 3 of 100 planned trials; the tool reports 0\.75, these rows "
+        r"0\.3333\n- .*filter 'flexible-extract': 0 of 100 planned trials$"
+    )
+    with pytest.warns(ps.LogWarning, match=wanted):
+        assert log.avg().collect()["estimate"].to_list() == [pytest.approx(1 / 3)]
+    with pytest.warns(ps.LogWarning, match=wanted):
+        found = log.coverage().collect()
+    assert found.select("filter", "trials", "planned", "reported").rows() == [
+        ("strict-match", 3, 100, 0.75)
+    ]
+
+
+def test_whole_runs_agree_with_what_their_tools_say():
+    metric = {"toy_mc": "acc_norm"}
+    found = ps.logs.lm_eval(LOGS / "lm_eval", metric=metric).coverage().collect()
+    assert found.select("filter", "planned", "reported").rows() == [
+        ("first", None, 1.0),  # of four repeats, of which the filter scores one
+        ("maj", None, 1.0),
+        ("none", 6, 0.5),
+    ]
+    verifiers = ps.logs.verifiers(LOGS / "verifiers", threshold=0.5).coverage().collect()
+    assert verifiers.select("trials", "planned", "reported").rows() == [
+        (24, 24, pytest.approx(0.6833333))
+    ]
+    helm = ps.logs.helm(LOGS / "helm").coverage().filter(perturbation="")
+    # By the stats.json of HELM.
+    assert helm.select("trials", "planned", "reported").rows() == [
+        (10, 10, pytest.approx(0.3)),
+        (9, 9, pytest.approx(1 / 9)),
+        (4, 4, 0.0),
+    ]
+
+
+def test_runs_of_verifiers_with_other_settings_are_refused():
+    folder = LOGS / "verifiers_graded" / "wordle--gpt-4.1-mini"
+    with pytest.raises(ValueError, match=r"runs of one model, 'gpt-4\.1-mini', with different s"):
+        ps.logs.verifiers(folder)

@@ -154,8 +154,8 @@ def test_settings_become_columns_where_they_are_named(tmp_path):
     log = pl.DataFrame({"source": [shown_path(file) for file in runs], "shots ": 1})
     found = with_settings(log, runs, ["shots", "args", "args.n", "other"])
     assert found.drop("source").rows(named=True) == [
-        {"shots ": 1, "shots": 5, "args": '{"n": 1}', "args.n": 1},
-        {"shots ": 1, "shots": 0, "args": "{}", "args.n": None},
+        {"shots ": 1, "shots": 5, "args": '{"n": 1}', "args.n": "1"},
+        {"shots ": 1, "shots": 0, "args": "{}", "args.n": "null"},
     ]
 
 

@@ -146,3 +146,19 @@ def test_older_submissions_list_all_instances(table, write, tmp_path):
 def test_instances_that_a_run_does_not_list_are_incomplete(table, reports):
     log = table(reports / "gpt-4.1.run1.json", instances="abcdef")
     assert log.filter(question="f").select("category", "outcome").row(0) == (None, "incomplete")
+
+
+def test_the_report_says_how_many_instances_there_are(reader, write):
+    known = {"total_instances": 500, "resolved_instances": 2}
+    path = write("ada.run1.json", report("ab", "c") | known)
+    wanted = "3 of 500 planned trials; the tool reports 0.004, these rows 0.6667$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        log = reader(path)
+    assert log.coverage().select("trials", "planned", "reported").row(0) == (3, 500, 0.004)
+
+
+def test_a_copied_report_is_no_second_run(reader, reports):
+    copy = reports / "gpt-4.1.run3.json"
+    copy.write_bytes((reports / "gpt-4.1.run1.json").read_bytes())
+    with pytest.raises(ValueError, match="are the same run, 'run1': they have the same bytes"):
+        reader(reports)

@@ -66,14 +66,22 @@ def test_a_reward_that_an_infrastructure_error_left_is_not_counted(table, write)
     del crash["reward_info"]["db_check"]
     absent = simulation("0", 1, None, "infrastructure_error")
     del absent["reward_info"]
-    path = write("results.json", results(simulations=[crash, absent]))
+    path = write("results.json", results(simulations=[crash, absent], tasks=[{"id": "0"}]))
     assert table(path)["category"].to_list() == [None, None]
 
 
 def test_a_reward_of_nan_is_no_outcome(table, write):
-    path = write("results.json", results(simulations=[simulation("0", 0, float("nan"))]))
+    simulations = [simulation("0", trial, float("nan")) for trial in (0, 1)]
+    path = write("results.json", results(simulations=simulations, tasks=[{"id": "0"}]))
     assert "NaN" in path.read_text(encoding="utf-8")
-    assert table(path)["category"].to_list() == [None]
+    assert table(path)["category"].to_list() == [None, None]
+
+
+def test_a_run_that_was_stopped_is_no_whole_run(reader, write):
+    path = write("results.json", results(simulations=[simulation("0", 0, 1.0)]))
+    with pytest.warns(ps.LogWarning, match="1 of 6 planned trials"):
+        log = reader(path)
+    assert log.coverage()["planned"].to_list() == [6]
 
 
 def test_simulations_in_files_of_their_own_are_read(table, run, write):

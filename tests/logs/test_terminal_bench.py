@@ -77,3 +77,30 @@ def test_folders_of_one_name_are_told_apart_by_their_parents(table, write):
     for submission in ("ada", "bob"):
         path = write(f"{submission}/run/results.json", {"results": [trial("a", 1, True)]})
     assert table(path.parents[2])["model"].to_list() == ["ada/run", "bob/run"]
+
+
+def test_a_run_that_was_stopped_or_changed_is_no_whole_run(reader, run, write):
+    planned = {"n_attempts": 2, "task_ids": ["chess", "regex", "kernel", "maze"]}
+    names = {"agent_name": "terminus", "model_name": "openai/gpt-5"}
+    write("runs/r/run_metadata.json", {**names, **planned})
+    with pytest.warns(ps.LogWarning, match="6 of 8 planned trials$"):
+        log = reader(run)
+    found = log.coverage().select("planned", "reported").row(0)
+    assert found == (8, pytest.approx(1 / 3))
+    write("runs/s/results.json", {"results": [trial("a", 1, True)], "accuracy": 0.5})
+    with pytest.warns(ps.LogWarning, match="the tool reports 0.5, these rows 1$"):
+        reader(run.parents[1] / "s")
+
+
+def test_a_run_that_was_copied_into_its_sibling_is_refused(reader, run):
+    copy = run.parents[1] / "copy" / "results.json"
+    copy.parent.mkdir()
+    copy.write_bytes(run.read_bytes())
+    copy.with_name("run_metadata.json").write_bytes(run.with_name("run_metadata.json").read_bytes())
+    with pytest.raises(ValueError, match="are the same run, 'r': they have the same bytes"):
+        reader(run.parents[1], missing=0)
+
+
+def test_files_below_a_run_are_not_opened(table, write, run):
+    write("runs/r/chess/chess.1-of-2/results.json").write_text("{ no JSON")
+    assert table(run.parents[1]).equals(table(run))

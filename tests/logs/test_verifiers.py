@@ -62,8 +62,9 @@ def test_levels_say_that_rewards_are_no_outcomes(table, results):
 
 
 def test_rewards_of_0_and_1_are_outcomes_without_a_warning(results, summary, write):
-    write("outputs/evals/gsm8k--ada/3f0e/results.jsonl", rollout(0, 1.0), rollout(1, 0.0))
-    assert summary(ps.avg(), results) == [(2, 0, 0.5)]
+    lines = [rollout(question, float(question == 0)) for question in (0, 0, 1, 1, 2, 2)]
+    write("outputs/evals/gsm8k--ada/3f0e/results.jsonl", *lines)
+    assert summary(ps.avg(), results) == [(6, 0, 0.333)]
 
 
 def test_files_before_0_1_8_have_other_names(table, results, write):
@@ -96,3 +97,60 @@ def test_two_versions_are_read_apart(results, table, write):
     write("outputs/e--m/1/traces.jsonl", {})
     with pytest.raises(ValueError, match=r"traces\.jsonl and .*results\.jsonl are of two versions"):
         table(results.parents[4])
+
+
+@pytest.fixture
+def run(write):
+    """Write a run of two examples, with some settings."""
+
+    def written(folder, rewards=(1.0, 0.0), **settings):
+        known = {"env_id": "gsm8k", "model": "org/ada", "num_examples": 2, **settings}
+        write(f"evals/{folder}/metadata.json", known)
+        lines = [rollout(question, reward) for question, reward in enumerate(rewards)]
+        return write(f"evals/{folder}/results.jsonl", *lines).parents[1]
+
+    return written
+
+
+def test_a_copied_run_adds_no_trials(reader, run):
+    run("3f0e")
+    with pytest.raises(ValueError, match="are the same run, '3f0e': they have the same bytes"):
+        reader(run("copy"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference"),
+    [
+        ({"env_args": {"rlm": True}}, {"env_args": {}}, "env_args.rlm is True and None"),
+        ({"num_examples": 2}, {"num_examples": 50}, "num_examples is 2 and 50"),
+        (
+            {"sampling_args": {"temperature": 0.2}},
+            {"sampling_args": {"temperature": 1.0}},
+            "sampling_args.temperature is 0.2 and 1.0",
+        ),
+    ],
+)
+def test_runs_with_other_settings_do_not_merge(reader, run, first, second, difference):
+    run("one", **first)
+    folder = run("two", (1.0, 1.0), **second)
+    with pytest.raises(ValueError, match=f"'org/ada', with different settings: {difference}. Read"):
+        reader(folder)
+    assert reader(folder, model="evals/(.*)/results").avg().collect().height == 2
+    setting = difference.partition(" ")[0]
+    assert reader(folder, by=setting).avg().collect()["estimate"].sort().to_list() == [0.5, 1.0]
+
+
+def test_seeds_and_addresses_are_no_settings(reader, run):
+    run("one", sampling_args={"seed": 1}, base_url="http://localhost:8000")
+    folder = run("two", (1.0, 1.0), sampling_args={"seed": 2}, base_url="http://localhost:8001")
+    report = reader(folder).avg().collect()
+    assert report.select("trials", "estimate").row(0) == (4, 0.75)
+
+
+def test_a_mean_that_was_not_computed_is_no_report(reader, run):
+    unknown = {"avg_reward": 0.0, "avg_metrics": {}}
+    assert "reported" not in reader(run("one", **unknown)).coverage().collect().columns
+    folder = run("one", avg_reward=0.9, avg_metrics={"correct": 0.9}, rollouts_per_example=2)
+    with pytest.warns(ps.LogWarning, match="2 of 4 planned trials; the tool reports 0.9, these"):
+        found = reader(folder).coverage().collect()
+    assert found.select("planned", "reported").row(0) == (4, 0.9)

@@ -157,7 +157,7 @@ def test_votes_and_rewards_are_counted_at_once(log):
     rewards = log.with_columns(reward=pl.col("trial") / 4, category=pl.col("category").cast(float))
     both = accessor(rewards).report(ps.max_at_k(2), ps.vote_at_k(2))
     assert_frame_equal(
-        both.filter(metric="max_at_k"), rewards.scorio.report(ps.max_at_k(2)), check_exact=True
+        both.filter(metric="max_at_k"), log.scorio.report(ps.max_at_k(2)), check_exact=True
     )
     assert_frame_equal(
         both.filter(metric="vote_at_k"), accessor(log).report(ps.vote_at_k(2)), check_exact=True

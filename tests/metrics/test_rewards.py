@@ -158,19 +158,20 @@ def test_the_estimate_of_rewards_is_the_mean_over_every_possible_draw(outcomes):
         )
 
 
-def test_rewards_have_no_posterior(rewards):
-    rows = rewards.scorio(by="domain").max_at_k([1, 5])
-    assert rows.select(POSTERIOR).null_count().row(0) == (rows.height,) * 4
-    assert rows.select(POSTERIOR).dtypes == [pl.Float64] * 4
-    assert rows.select("questions", "trials", "dropped").rows() == [(3, 8, 0)] * 6
+def test_rewards_have_calibrated_numbers_up_to_their_trials(rewards):
+    rows = rewards.filter(pl.col("question") != 1).scorio(by="domain").max_at_k([1, 4])
+    assert rows.select(NUMBERS).null_count().row(0) == (3,) * 5
+    assert rows.select("questions", "trials", "dropped").rows() == [(2, 7, 0)] * 6
     assert rows["estimate"].is_null().to_list() == [False, True] * 3
+    assert rows["bounds"].to_list() == ["observed"] * 6
 
 
 def test_rewards_of_models_and_strata_do_not_touch_each_other(rewards):
-    rows = rewards.scorio(by="domain").max_at_k([1, 2])
+    roles = {"by": "domain", "bounds": (-9, 9)}
+    rows = rewards.scorio(**roles).max_at_k([1, 2])
     keys = ["domain", "model"]
     alone = [
-        part.scorio(by="domain").max_at_k([1, 2])
+        part.scorio(**roles).max_at_k([1, 2])
         for _, part in rewards.group_by(keys, maintain_order=True)
     ]
     assert_frame_equal(rows, pl.concat(alone), check_exact=True)
@@ -258,10 +259,9 @@ def test_rewards_of_any_size_are_fine(size):
     assert rows["estimate"].item() == pytest.approx(size * (0.5 / 3 + 1) / 2, rel=ROOM)
 
 
-def test_prior_trials_do_not_matter_to_rewards(rewards):
-    log = rewards.filter(domain="x")
-    rows = log.scorio.max_at_k([1, 2], prior=rewards.filter(domain="y"))
-    assert_frame_equal(rows, log.scorio.max_at_k([1, 2]), check_exact=True)
+def test_prior_trials_of_rewards_are_refused(rewards):
+    with pytest.raises(ValueError, match=r"neither 0 nor 1 .*threshold="):
+        rewards.scorio(by="domain").max_at_k([1, 2], prior=rewards)
 
 
 # --- when a float is no reward
@@ -289,9 +289,8 @@ def test_rewards_of_zero_and_one_share_a_report_with_binary_metrics(r1, prior):
     rows = floats.scorio.report(*others, ps.max_at_k([1, 2, 6]), prior=earlier)
     integers = None if prior is None else earlier.cast({"category": pl.Int64})
     assert_frame_equal(rows[:-3], r1.scorio.report(*others, prior=integers), check_exact=True)
-    expected = r1.scorio.pass_at_k([1, 2, 6])["estimate"]
-    assert rows[-3:]["estimate"].to_list() == pytest.approx(expected.to_list(), abs=ROOM)
-    assert rows[-3:].select(POSTERIOR).null_count().row(0) == (3,) * 4
+    expected = r1.scorio.report(ps.max_at_k([1, 2, 6]), prior=integers)
+    assert_frame_equal(rows[-3:], expected, check_exact=True)
 
 
 def test_other_rewards_have_no_place_in_a_binary_report(rewards):

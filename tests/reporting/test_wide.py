@@ -111,13 +111,13 @@ def test_dropped_trials_are_shown_once(log):
     assert wide.select(*KEYS, *FACTS).rows() == facts.sort(KEYS).rows()
 
 
-def test_real_rewards_have_columns_of_nulls():
+def test_real_rewards_have_columns_of_numbers_up_to_their_trials():
     log = pl.DataFrame({"question": [1, 1, 2], "reward": [0.5, 1.5, -1.0]})
     accessor = log.scorio(model=None, trial=None, category="reward")
     wide = accessor.max_at_k([1, 2], wide=True)
     # Means 1 and -1; the second question has but one trial.
     assert wide.select("questions", "trials", "max_at_k_1", "max_at_k_2").row(0) == (2, 3, 0, None)
-    assert wide.select("max_at_k_1_mu", "max_at_k_2_hi").row(0) == (None, None)
+    assert wide.select("max_at_k_1_mu", "max_at_k_2_hi").row(0) == (0, None)
 
 
 def test_methods_of_metrics_pass_the_option_on(log):

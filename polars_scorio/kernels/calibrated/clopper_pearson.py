@@ -70,15 +70,15 @@ def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tupl
     known, finite = ~np.isnan(questions), np.isfinite(questions)
     some = np.where(finite, questions, 1.0)
     x, y = price.estimate * some, price.rest * some
-    lo = np.where(price.estimate > _END, _beta_quantile(x, y + 1, tail, upper=False), 0.0)
-    hi = np.where(price.rest > _END, _beta_quantile(x + 1, y, tail, upper=True), 1.0)
+    lo = np.where(price.estimate > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(price.rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
     exact = known & ~finite
     lo, hi = (np.where(exact, price.estimate, end) for end in (lo, hi))
     lo, hi = np.minimum(lo, price.estimate), np.maximum(hi, price.estimate)
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
-def _beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
+def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
     """Beta(a, b) leaves `tail` below, or above, this."""
     tiny = np.finfo(float).tiny
     a, b = np.maximum(a, tiny), np.maximum(b, tiny)

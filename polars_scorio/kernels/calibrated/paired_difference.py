@@ -9,7 +9,7 @@ interval clearly shorter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import scipy
@@ -22,6 +22,9 @@ from polars_scorio.kernels.calibrated.clopper_pearson import (
 )
 from polars_scorio.kernels.calibrated.further_draws import Range
 from polars_scorio.kernels.calibrated.variance_price import Price
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # The critical value at which a pair gets its price, whatever the confidence: intervals grow with
 # the confidence.
@@ -107,6 +110,43 @@ class ComparedPrice:
         lo, hi = unit_interval(price, questions, scipy.special.ndtr(-np.asarray(c)))
         left = 1 - distance
         return Reach(distance * noise, left * (price.estimate - lo), left * (hi - price.estimate))
+
+
+class ComparedSide(Protocol):
+    """One side of each pair: a `ComparedPrice`, or one of other kinds of estimates."""
+
+    @property
+    def price(self) -> SidePrice:
+        """The estimates with their noise."""
+
+    def at(self, groups: Ints) -> Self:
+        """Prices of some groups, in the given order."""
+
+    def lower_ends(self, tail: Floats) -> Floats:
+        """Lower end of the interval of each estimate, by its tail."""
+
+    def reach(self, c: Floats | float) -> Reach:
+        """How far each estimate reaches at a critical value."""
+
+
+class SidePrice(Protocol):
+    """Estimates with their noise, as far as differences need them."""
+
+    @property
+    def mu(self) -> Floats:
+        """The estimates on the scale of the metric."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Their standard deviations."""
+
+    @property
+    def width(self) -> Floats | float:
+        """The range of the metric."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the metric has that range."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +268,7 @@ def difference(
 
 
 def takes_pairs(
-    first: ComparedPrice, second: ComparedPrice, one: Reach, other: Reach, paired: PairedPrice
+    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedPrice
 ) -> Mask:
     """Pairs that use the paired price, given how far both sides reach at `CHOICE`."""
     down, up = _trial_reach(first, second, one, other, CHOICE)
@@ -237,8 +277,8 @@ def takes_pairs(
 
 
 def interval_ends(
-    first: ComparedPrice,
-    second: ComparedPrice,
+    first: ComparedSide,
+    second: ComparedSide,
     reaches: tuple[Reach, Reach],
     paired: PairedPrice,
     by_pairs: Mask,
@@ -254,10 +294,12 @@ def interval_ends(
 
 
 def _trial_reach(
-    first: ComparedPrice, second: ComparedPrice, one: Reach, other: Reach, c: Floats | float
+    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, c: Floats | float
 ) -> tuple[Floats, Floats]:
     """How far differences reach down and up by the price of the trials, on the unit scale."""
-    root = np.sqrt(_noise_share(first.price, second.price, c))
+    root: Floats | float = 1.0
+    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
+        root = np.sqrt(_noise_share(first.price, second.price, c))
     first_noise, second_noise = one.noise / root, other.noise / root
     down = np.hypot(first_noise + one.down, second_noise + other.up)
     return down, np.hypot(first_noise + one.up, second_noise + other.down)

@@ -26,21 +26,26 @@ from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
+from polars_scorio.kernels.rewards.compared_rewards import ComparedRewards
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import quiet_infinities
 from polars_scorio.reporting.inference.cell_numbers import (
+    BOUNDS,
     PRICE,
+    REWARD_PRICE,
     CellNumbers,
     Row,
     RowNumbers,
     clipped_numbers,
     read_price,
+    read_reward_price,
 )
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.macro_numbers import macro_numbers
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.question_values import read_question_values
+from polars_scorio.reporting.inference.reward_numbers import reward_numbers
 from polars_scorio.reporting.inference.sampled_numbers import sampled_numbers
 from polars_scorio.reporting.inference.stratum_means import root_of_squares, unless_lacking
 from polars_scorio.reporting.inference.stretched_scores import StretchedScores
@@ -52,9 +57,9 @@ from polars_scorio.reporting.question_cells import QuestionCells
 class CalibratedInference:
     """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
 
-    Three kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those
-    that price themselves (blends of the benchmark, Max@k and averages of several weights), and
-    votes.
+    Four kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those
+    that price themselves (blends of the benchmark, Max@k and averages of several weights), those of
+    real-valued rewards, and votes.
     """
 
     confidence: float
@@ -64,12 +69,15 @@ class CalibratedInference:
         """The numbers of metrics, each with its view, for each draw size and cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
-        votes, counted = list[Metric](), list[tuple[Metric, View]]()
+        votes, rewards = list[Metric](), list[Metric]()
+        counted = list[tuple[Metric, View]]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
             if view == "answers":
                 votes.append(metric)
+            elif view == "rewards":
+                rewards.append(metric)
             elif successes is None:
                 counted.append((metric, view))
             else:
@@ -79,7 +87,7 @@ class CalibratedInference:
         def fit(successes: tuple[int, ...]) -> Calibrated:
             return Calibrated.fit(cells.states.binary([*successes]))
 
-        rows = dict[Row, CellNumbers]()
+        rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, self.confidence, self.target))
         if votes:
             rows |= vote_numbers(votes, cells, self.confidence, self.target)
         for metric, view in counted:
@@ -104,7 +112,7 @@ class CalibratedInference:
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
-            if successes is not None and view != "answers":
+            if successes is not None and view in {"success", "categories"}:
                 credited[successes].append(metric)
         return macro_numbers(credited, cells, self.confidence, self.target)
 
@@ -122,7 +130,12 @@ class CalibratedInference:
         have no price because they are means over strata, they reach as far as their intervals.
         """
         numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
-        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+        of_rewards = BOUNDS in rows.columns and rows[BOUNDS].null_count() < len(rows)
+        if of_rewards and rows[REWARD_PRICE].gather(places[:, 0]).null_count() == 0:
+            return _reward_scores(numbers, rows, places)
+        # Differences of rewards end where their range does, which is no field of the metric.
+        bounds = None if of_rewards else metric.bounds
+        limit = np.inf if bounds is None else bounds[1] - bounds[0]
         if PRICE in rows.columns and rows[PRICE].gather(places[:, 0]).null_count() == 0:
             price = read_price(rows, metric).at(places.ravel())
             questions = read_question_values(rows, places, price.low, price.width)
@@ -207,9 +220,18 @@ class CalibratedInference:
         }
 
 
+def _reward_scores(numbers: Sequence[Floats], rows: pl.DataFrame, places: Ints) -> PricedScores:
+    """The models of strata by real-valued rewards, each stratum with one range for all models."""
+    price = read_reward_price(rows)
+    questions = read_question_values(rows, places, price.low, price.width)
+    mu, sigma, lo, hi = numbers
+    compared = ComparedRewards(price.at(places.ravel()))
+    return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions)
+
+
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
     """The classes that count as success of a metric that credits successes; None: it does not."""
-    if metric.draw(metric.k[0]) is None:
+    if view == "rewards" or metric.draw(metric.k[0]) is None:
         return None
     if view == "success":
         return tuple(classes.successful)

@@ -12,6 +12,7 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.paired_difference import (
     CHOICE,
     ComparedPrice,
+    ComparedSide,
     PairedPrice,
     Reach,
     interval_ends,
@@ -29,13 +30,13 @@ class PricedScores(EstimateScores):
 
     Attributes
     ----------
-    price : ComparedPrice
+    price : ComparedSide
         Price of the models in the order of ``mu.ravel()``.
     questions : sequence of QuestionValues
         The questions of each stratum.
     """
 
-    price: ComparedPrice
+    price: ComparedSide
     questions: Sequence[QuestionValues]
 
     @classmethod
@@ -91,7 +92,7 @@ class PricedPairs:
 
     Attributes
     ----------
-    price : ComparedPrice
+    price : ComparedSide
         Price of all models.
     a, b : ndarray of int, shape (S, P)
         Places of both models of each pair.
@@ -101,14 +102,14 @@ class PricedPairs:
         Whether a pair uses that price.
     """
 
-    price: ComparedPrice
+    price: ComparedSide
     a: Ints
     b: Ints
     paired: PairedPrice
     by_pairs: Mask
 
     @classmethod
-    def of(cls, price: ComparedPrice, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
+    def of(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
         """Pairs of models, after the choice of the price of each."""
         reaches = pair_reaches(price, a, b, np.full((len(a), 1), CHOICE))
         return cls(price, a, b, paired, takes_pairs(price.at(a), price.at(b), *reaches, paired))
@@ -116,8 +117,8 @@ class PricedPairs:
     @property
     def sigma(self) -> Floats:
         """Standard deviations of the differences."""
-        price = self.price.price
-        by_trials = np.hypot(price.sigma[self.a], price.sigma[self.b])
+        price, other = self.price.at(self.a).price, self.price.at(self.b).price
+        by_trials = np.hypot(price.sigma, other.sigma)
         by_pairs = price.width * np.sqrt(self.paired.variance)
         return np.where(self.by_pairs, by_pairs, by_trials)
 
@@ -140,7 +141,7 @@ class PricedPairs:
         )
 
 
-def pair_reaches(price: ComparedPrice, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
+def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
     """Reaches of both sides of each pair, computed once for each model and critical value.
 
     `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).

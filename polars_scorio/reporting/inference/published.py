@@ -13,7 +13,6 @@ from polars_scorio.arguments import View
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.posterior_intervals import normal_interval
 from polars_scorio.kernels.posteriors import SeparatePosteriors
-from polars_scorio.kernels.states import Rewards
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import quiet_infinities
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, RowNumbers
@@ -25,8 +24,6 @@ from polars_scorio.reporting.question_cells import QuestionCells
 @dataclass(frozen=True, slots=True)
 class PublishedInference:
     """Mu is the posterior mean, the interval ``mu -+ z sigma``, clipped to the bounds [1]_.
-
-    Rewards of any value have no posterior: they have an estimate, and no other number.
 
     References
     ----------
@@ -44,9 +41,9 @@ class PublishedInference:
             for k in metric.k
         }
 
-    def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors | Rewards:
-        """The posterior of the questions in each cell; of rewards, the rewards."""
-        return cells.rewards() if view == "rewards" else SeparatePosteriors(cells.seen_as(view))
+    def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors:
+        """The posterior of the questions in each cell."""
+        return SeparatePosteriors(cells.seen_as(view))
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
@@ -65,7 +62,7 @@ class PublishedInference:
         return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
 
     def _cell_numbers(
-        self, metric: Metric, k: int | None, posterior: SeparatePosteriors | Rewards
+        self, metric: Metric, k: int | None, posterior: SeparatePosteriors
     ) -> CellNumbers:
         with quiet_infinities(metric):
             estimate, mu, sigma, _ = metric.summary(posterior, k)

@@ -112,6 +112,9 @@ def value_columns(
 
 def question_estimates(metric: Metric, view: View, k: int | None, single: QuestionCells) -> Floats:
     """The estimate of each question, from cells of one question each."""
+    if view == "rewards":
+        low, width = single.reward_range(metric)
+        return np.asarray(low + width * single.reward_estimates(metric, k).values)
     if view == "answers":
         votes, _ = single.votes(clustered=False)
         return metric.summary(votes, k).estimate
@@ -120,7 +123,7 @@ def question_estimates(metric: Metric, view: View, k: int | None, single: Questi
 
 
 def read_question_values(
-    rows: pl.DataFrame, places: Ints, low: float, width: float
+    rows: pl.DataFrame, places: Ints, low: Floats | float, width: Floats | float
 ) -> list[QuestionValues]:
     """The questions of each stratum, from rows of a report.
 
@@ -131,19 +134,21 @@ def read_question_values(
         null if all questions count the same.
     places : ndarray of int, shape (S, L)
         The row of each model of each stratum, all of which have the same questions.
-    low, width : float
-        The least value of the metric, and how far the largest lies above it.
+    low, width : float or ndarray of float, shape (R,)
+        The least value of the metric, and how far the largest lies above it; of each row, if the
+        models of a stratum have a range of their own.
     """
+    low, width = (np.broadcast_to(each, len(rows)) for each in (low, width))
     sizes = rows[VALUES].list.len().fill_null(0).to_numpy().astype(np.int64)
     starts = np.cumsum(sizes) - sizes
     flat = rows[VALUES].explode(**AS_ROWS).drop_nulls().to_numpy()
-    flat = (flat - low) / (width or 1.0)
     shares = rows[WEIGHT]
 
     def of_stratum(models: Ints) -> QuestionValues:
         first = int(models[0])
         size = int(sizes[first])
         values = flat[starts[models] + np.arange(size)[:, None]]
+        values = (values - low[first]) / (width[first] or 1.0)
         share = np.ones(size) if shares[first] is None else shares[first].to_numpy()
         return QuestionValues(values, share / share.sum())
 

@@ -136,7 +136,7 @@ def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, messag
             for metric, benchmark in ((ps.geom_ds_at_k, "calibrated"), (ps.geom_at_k, "pooled"))
         ),
         (ps.vote_at_k(2), "answers", ("calibrated",) * 4),
-        (ps.max_at_k(2), "rewards", ("published",) * 4),
+        (ps.max_at_k(2), "rewards", ("calibrated",) * 4),
     ],
     ids=str,
 )

@@ -9,7 +9,7 @@ from scipy import stats
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
-from polars_scorio.kernels.states import Rewards, States
+from polars_scorio.kernels.states import States
 from polars_scorio.reporting.inference.published import PublishedInference
 from polars_scorio.reporting.question_cells import QuestionCells
 
@@ -43,15 +43,6 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
     assert [*rows] == [("pass_at_k", 1), ("pass_at_k", 2), ("avg", None)]
     mu = inference.ranking_numbers(metric, "success", 2, cells)
     np.testing.assert_array_equal(mu, rows["pass_at_k", 2].mu)
-
-
-def test_rewards_have_an_estimate_and_no_posterior(cells, monkeypatch):
-    rewards = Rewards(np.array([0.1, 0.7, 0.3]), np.array([0, 2, 3]), np.array([0, 1]), 2)
-    monkeypatch.setattr(QuestionCells, "rewards", lambda _: rewards)
-    rows = PublishedInference(0.95).numbers([(ps.max_at_k(1), "rewards")], cells)
-    numbers = rows["max_at_k", 1]
-    np.testing.assert_allclose(numbers.estimate, [0.4, 0.3], rtol=1e-14)
-    assert np.isnan([numbers.mu, numbers.sigma, numbers.lo, numbers.hi]).all()
 
 
 def test_the_interval_of_a_mean_over_strata_is_normal():

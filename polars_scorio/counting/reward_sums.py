@@ -1,0 +1,159 @@
+"""Sums of real-valued rewards that are the same for each order of the rows.
+
+Sums of floats depend on their order in the last digits. So each reward becomes an integer, whose
+sums, and sums of squares, are exact in 128 bits. Rewards inside a known range are multiples of
+2^-52 of it, and one integer each. Without a range, rewards up to 2^30 are split in two integers: a
+multiple of 2^-22, and the rest as a multiple of 2^-74.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from polars_scorio.counting.checks import MISSING, ROWS
+from polars_scorio.counting.tally_numbers import Number, largest, least, summed
+from polars_scorio.counting.trials import CATEGORY, COUNT
+
+RewardRange: TypeAlias = "tuple[float, float]"
+
+# The mean reward of a question, and its standard error; its least and its largest reward; how many
+# of its rewards are neither 0 nor 1.
+MEAN_REWARD, REWARD_ERROR = ":mean_reward", ":reward_error"
+LEAST_REWARD, LARGEST_REWARD, FRACTIONS = ":least_reward", ":largest_reward", ":fractions"
+# So many trials of a question have sums of squares of 128 bits.
+MOST_TRIALS = 2**20
+# Rewards without a known range are at most as large.
+LARGEST_REWARD_SIZE = 2.0**30
+_COARSE, _FINE = 2.0**22, 2.0**52
+
+
+@dataclass(frozen=True, slots=True)
+class RewardColumns:
+    """The columns of rewards that a report needs.
+
+    Attributes
+    ----------
+    range : tuple of float or None
+        The range in which all rewards have to be; None if nobody gave one.
+    usual : tuple of float or None
+        The range of metrics that say nothing of it: that of the accessor.
+    observed : bool
+        Whether the range of the rewards themselves is needed.
+    averages : bool
+        Whether mean rewards are needed.
+    lists : bool
+        Whether the rewards themselves are needed, for the best and the worst of k.
+    """
+
+    range: RewardRange | None
+    usual: RewardRange | None
+    observed: bool
+    averages: bool
+    lists: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a question beside its counts."""
+        moments = [MEAN_REWARD, REWARD_ERROR] * self.averages
+        observed = [LEAST_REWARD, LARGEST_REWARD] * self.observed
+        return [FRACTIONS, *moments, *observed]
+
+
+def stray_reward(asked: RewardColumns) -> pl.Expr:
+    """A reward outside the range, infinite, or too large for exact sums; null if all are fine."""
+    if asked.range is None and not asked.averages:
+        return pl.when(_float_reward().is_infinite()).then(_float_reward())
+    low, high = asked.range or (-LARGEST_REWARD_SIZE, LARGEST_REWARD_SIZE)
+    return pl.when(~_float_reward().is_between(low, high)).then(_float_reward())
+
+
+def reward_numbers(asked: RewardColumns, *, counted: bool) -> list[Number]:
+    """The aggregations of rewards; `counted` rows stand for several trials each."""
+    # A row may stand for no trial.
+    seen = pl.when(pl.col(COUNT) > 0).then(_float_reward()) if counted else _float_reward()
+    fractional = (_float_reward() != 0) & (_float_reward() != 1)
+    weighed = pl.when(fractional).then(pl.col(COUNT)) if counted else fractional
+    numbers = [summed(FRACTIONS, weighed.sum())]
+    if asked.observed:
+        numbers += [least(LEAST_REWARD, seen.min()), largest(LARGEST_REWARD, seen.max())]
+    if asked.averages:
+        parts = {name: part for name, (part, _) in _integer_parts(asked).items()}
+        products = {f"{a}{b}": parts[a] * parts[b] for a, b in _part_pairs(parts)}
+        numbers += [
+            summed(f":sum_{name}", (part * pl.col(COUNT) if counted else part).sum())
+            for name, part in (parts | products).items()
+        ]
+    return numbers
+
+
+def with_reward_moments(questions: pl.LazyFrame, asked: RewardColumns) -> pl.LazyFrame:
+    """Add `MEAN_REWARD` and `REWARD_ERROR` to the sums of questions.
+
+    The error is null for a single trial. Products of sums may wrap around 128 bits, but sums of
+    squared distances from the whole part of the mean fit, so that these come out right.
+    """
+    if not asked.averages:
+        return questions
+    n = (pl.col(ROWS) - pl.col(MISSING)).cast(pl.Int128)
+    trials = n.cast(pl.Float64)
+    units = {name: unit for name, (_, unit) in _integer_parts(asked).items()}
+    first = next(iter(units.values()))  # squares in units of its own may be no floats
+    total = {name: pl.col(f":sum_{name}") for name in units}
+    whole = {name: total[name] // n for name in units}
+    mean = pl.sum_horizontal(total[name].cast(pl.Float64) * units[name] for name in units) / trials
+    shift = pl.sum_horizontal(
+        (total[name] - n * whole[name]).cast(pl.Float64) * (units[name] / first) for name in units
+    )
+    squares = pl.sum_horizontal(
+        (1 if a == b else 2)
+        * (units[a] / first * (units[b] / first))
+        * _centred_products(pl.col(f":sum_{a}{b}"), (whole[a], whole[b]), (total[a], total[b]), n)
+        for a, b in _part_pairs(units)
+    )
+    square = (squares - shift**2 / trials).clip(0.0) / (trials * (trials - 1))
+    return questions.with_columns(
+        mean.alias(MEAN_REWARD), pl.when(n > 1).then(square.sqrt() * first).alias(REWARD_ERROR)
+    )
+
+
+def _centred_products(
+    products: pl.Expr, whole: tuple[pl.Expr, pl.Expr], total: tuple[pl.Expr, pl.Expr], n: pl.Expr
+) -> pl.Expr:
+    """Sum of the products of distances from two numbers, exact, as a float."""
+    (a, b), (sum_a, sum_b) = whole, total
+    return (products - a * sum_b - b * sum_a + n * a * b).cast(pl.Float64)
+
+
+def _float_reward() -> pl.Expr:
+    return pl.col(CATEGORY).cast(pl.Float64)
+
+
+def _integer_parts(asked: RewardColumns) -> dict[str, tuple[pl.Expr, float]]:
+    """The integers of a reward, each with its unit."""
+    if asked.range is not None:
+        _, exponent = math.frexp(max(map(abs, asked.range)))
+        unit = math.ldexp(1.0, exponent - 53)
+        return {"q": (_nearest_integer(_float_reward() / unit), unit)}
+    scaled = _float_reward() * _COARSE
+    coarse = scaled.round()
+    fine = (scaled - coarse) * _FINE
+    return {
+        "h": (_nearest_integer(coarse), 1 / _COARSE),
+        "l": (_nearest_integer(fine), 1 / (_COARSE * _FINE)),
+    }
+
+
+def _nearest_integer(number: pl.Expr) -> pl.Expr:
+    """The nearest integer in 128 bits; null for what is refused elsewhere."""
+    return number.round().cast(pl.Int128, strict=False)
+
+
+def _part_pairs(parts: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of parts of which products are summed."""
+    names = [*parts]
+    return [(a, b) for i, a in enumerate(names) for b in names[i:]]

@@ -1,0 +1,66 @@
+"""The files of inspect_ai: header and samples, without what no table needs."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from polars_scorio.logs.archives import Archive
+from polars_scorio.logs.json_files import describe_content, parse_json, unexpected_content
+from polars_scorio.logs.json_stream import read_slim_json
+
+INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"
+# Fields of samples that are nearly all of a file.
+_LEFT_OUT = frozenset({"messages", "events", "store", "attachments", "timelines"})
+
+
+def read_inspect_log(file: Path, limit: int) -> dict[str, Any]:
+    """Header and samples of a log, be it an archive or a JSON file.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    limit : int
+        The bytes that the samples of an archive may unpack to.
+    """
+    if zipfile.is_zipfile(file):
+        return _archive_log(file, limit)
+    if file.suffix == ".eval":
+        Archive(file, INSPECT_LOG, 0)  # raises an error that says what is wrong with the file
+    log = read_slim_json(file, INSPECT_LOG, "samples", _LEFT_OUT)
+    if not isinstance(log, dict) or "eval" not in log:
+        raise unexpected_content(file, INSPECT_LOG, describe_content(log))
+    return log
+
+
+def _archive_log(file: Path, limit: int) -> dict[str, Any]:
+    """Header and samples of an archive; if the run was cut short, those of its journal."""
+    archive = Archive(file, INSPECT_LOG, limit)
+    header = archive.members("header.json") or archive.members("_journal/start.json")
+    if not header:
+        raise unexpected_content(file, INSPECT_LOG, "an archive without header.json")
+    members = archive.members("summaries.json") or archive.members("_journal/summaries/")
+    head, *parts = archive.read(*header, *members)
+    log: dict[str, Any] = parse_json(file, head, INSPECT_LOG)
+    samples = [sample for part in parts for sample in parse_json(file, part, INSPECT_LOG)]
+    if log.get("invalidated"):
+        # Summaries do not say which samples are invalid; the samples themselves do.
+        invalid = _invalid_samples(file, archive)
+        samples = [
+            {**sample, "invalidation": invalid.get((sample["id"], sample["epoch"]))}
+            for sample in samples
+        ]
+    return {**log, "samples": samples}
+
+
+def _invalid_samples(file: Path, archive: Archive) -> dict[tuple[object, object], object]:
+    """Why samples are invalid, by id and epoch."""
+    members = archive.members("samples/")
+    reasons: dict[tuple[object, object], object] = {}
+    for member in members:
+        (text,) = archive.read(member)
+        sample = parse_json(file, text, INSPECT_LOG)
+        reasons[sample["id"], sample["epoch"]] = sample.get("invalidation")
+    return reasons

@@ -1,0 +1,130 @@
+"""Sums of rewards: exact, and the same for each order of the rows."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_scorio as ps
+
+FINITE = st.floats(-1000, 1000, allow_subnormal=False)
+
+
+def averages(rewards, **roles):
+    """Estimate and standard error of one question, from a report."""
+    log = pl.DataFrame({"question": 1, "category": pl.Series(rewards, dtype=pl.Float64)})
+    row = log.scorio(model=None, trial=None, **roles).avg(inference="calibrated").row(0, named=True)
+    return row["estimate"], row["sigma"]
+
+
+def exact_moments(rewards):
+    exact = [Fraction(reward) for reward in rewards]
+    mean = sum(exact) / len(exact)
+    square = sum((reward - mean) ** 2 for reward in exact) / (len(exact) * (len(exact) - 1))
+    return float(mean), float(square) ** 0.5
+
+
+@pytest.mark.parametrize("bounds", [None, (-1000.0, 1000.0)])
+@given(rewards=st.lists(FINITE, min_size=2, max_size=6))
+def test_sums_equal_those_of_fractions(rewards, bounds):
+    rewards = [*rewards, 0.5]  # no binary log
+    mean, error = averages(rewards, bounds=bounds)
+    exact_mean, exact_error = exact_moments(rewards)
+    # Integers of 2^-43 (2^-74 without a range), on a scale of 1,000.
+    assert mean == pytest.approx(exact_mean, rel=1e-12, abs=1e-12)
+    assert error == pytest.approx(exact_error, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 1.0), (-5.0, 0.3)])
+@pytest.mark.parametrize("reward", [0.1, 0.3, 1 / 3, 1e-9, -2.7])
+def test_equal_rewards_have_no_error_at_all(reward, bounds):
+    if bounds is None or bounds[0] <= reward <= bounds[1]:
+        mean, error = averages([reward] * 7, bounds=bounds)
+        assert (mean, error) == (pytest.approx(reward, rel=1e-7, abs=1e-15), 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-30, 1e9, 1e250])
+def test_rewards_of_any_size_are_summed_if_their_range_is_given(scale):
+    rewards = [0.2 * scale, 0.7 * scale, 0.3 * scale]
+    mean, error = averages(rewards, bounds=(0.0, scale))
+    assert (mean, error) == pytest.approx((0.4 * scale, exact_moments([0.2, 0.7, 0.3])[1] * scale))
+
+
+@pytest.fixture(scope="module")
+def log():
+    rng = np.random.default_rng(31)
+    rows = 40_000
+    return pl.DataFrame(
+        {
+            "model": rng.choice(["a", "b", "c"], rows),
+            "question": rng.integers(0, 50, rows),
+            "category": rng.lognormal(size=rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("bounds", [None, (0.0, 1000.0)])
+def test_the_order_of_rows_changes_no_bit(log, engine, bounds):
+    metrics = ps.avg(), ps.max_at_k([2, 5]), ps.min_at_k(3)
+
+    def report(frame):
+        accessor = frame.lazy().scorio(trial=None, bounds=bounds, inference="calibrated")
+        return accessor.report(*metrics).collect(engine=engine)
+
+    first = report(log)
+    for seed in range(5):
+        shuffled = report(log.sample(fraction=1.0, shuffle=True, seed=seed))
+        for name in ("estimate", "mu", "sigma", "lo", "hi"):
+            assert shuffled[name].to_numpy().tobytes() == first[name].to_numpy().tobytes()
+
+
+def test_counted_rows_stand_for_several_trials():
+    columns = {"question": [1, 1, 2], "category": [0.5, 0.1, 0.9]}
+    counted = pl.DataFrame({**columns, "count": [2, 1, 3]})
+    every = pl.DataFrame({"question": [1] * 3 + [2] * 3, "category": [0.5, 0.5, 0.1] + [0.9] * 3})
+    metrics, roles = (ps.avg(), ps.max_at_k(2)), {"model": None, "inference": "calibrated"}
+    numbers = ["estimate", "sigma", "lo", "hi"]
+    of_counts = counted.scorio(count="count", **roles).report(*metrics).select(numbers)
+    assert (
+        of_counts.rows()
+        == every.scorio(trial=None, **roles).report(*metrics).select(numbers).rows()
+    )
+
+
+def test_missing_rewards_are_no_trials():
+    rewards = [0.2, None, 0.6, float("nan")]
+    log = pl.DataFrame({"question": 1, "category": rewards})
+    row = log.scorio(model=None, trial=None, missing="drop").avg(inference="calibrated")
+    assert row.select("estimate", "trials", "dropped").row(0) == (pytest.approx(0.4), 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "roles", "message"),
+    [
+        ([0.2, 1.5], {"bounds": (0, 1)}, r"outside bounds=\(0.0, 1.0\) in 'category'.*: 1.5"),
+        ([0.2, float("inf")], {}, r"infinite, or beyond \+-1,073,741,824 in 'category'.*: inf"),
+        ([0.2, -2e9], {}, r"beyond \+-1,073,741,824 .*: -2000000000.0\. Say with bounds="),
+        ([0.2, None], {}, r"missing category \(null or NaN"),
+    ],
+)
+def test_bad_rewards_are_refused_with_their_place(rewards, roles, message):
+    log = pl.DataFrame({"model": "m", "question": 7, "category": rewards})
+    with pytest.raises(ValueError, match=message) as raised:
+        log.scorio(trial=None, **roles).avg(inference="calibrated")
+    assert "at model='m', question=7" in str(raised.value)
+
+
+@pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, float("inf")), (0,), "01", (0, 1e301)])
+def test_a_range_is_two_finite_numbers(bounds):
+    with pytest.raises((ValueError, TypeError), match=r"bounds"):
+        pl.DataFrame({"category": [0.5]}).scorio(bounds=bounds)
+
+
+@pytest.mark.parametrize("role", [{"threshold": 0.5}, {"levels": [0, 0.5, 1]}, {"success": 1}])
+def test_a_range_contradicts_categories(role):
+    with pytest.raises(ValueError, match=r"bounds=\(0.0, 1.0\) is the range of rewards"):
+        pl.DataFrame({"category": [0.5]}).scorio(bounds=(0, 1), **role)
