@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, TypedDict, TypeVar, cast
 
@@ -11,6 +12,9 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
 from polars_scorio.counting.roles import Column, Unscored
+from polars_scorio.logs.json_files import UnexpectedContentError
+from polars_scorio.logs.paths import Paths
+from polars_scorio.logs.read import tool_hint
 from polars_scorio.logs.run_totals import totals_frame, warn_of_totals
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
@@ -109,7 +113,24 @@ success, target, unscored, validate
     raises = "\n".join([_MISSING, *raised.values(), wrong])
     entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
     doc = described(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
-    return answering(function, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+    hinting = _with_other_tools(function)
+    return answering(hinting, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+
+
+def _with_other_tools(function: FunctionT) -> FunctionT:
+    """The reader, whose errors on unknown files name the tools that they look like."""
+
+    @wraps(function)
+    def hinting(paths: Paths, *arguments: object, **given: object) -> object:
+        try:
+            return function(paths, *arguments, **given)
+        except (UnexpectedContentError, FileNotFoundError) as error:
+            hint = tool_hint(paths, function.__name__)
+            if not hint:
+                raise
+            raise type(error)(f"{error}. {hint}") from error
+
+    return cast("FunctionT", hinting)
 
 
 def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:
