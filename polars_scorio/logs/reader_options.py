@@ -90,6 +90,7 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored
 
@@ -103,8 +104,8 @@ def log_reader(function: FunctionT) -> FunctionT:
     >>> tool("logs", misssing=0)
     Traceback (most recent call last):
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, on_error, retries, answer, by, cluster, confidence, inference, levels, missing, n, \
-success, target, unscored, validate
+takes paths, on_error, retries, answer, bounds, by, cluster, confidence, inference, levels, \
+missing, n, success, target, unscored, validate
     """
     shared = keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
