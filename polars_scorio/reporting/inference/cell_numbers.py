@@ -83,6 +83,8 @@ class CellNumbers(NamedTuple):
             parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
             columns[PRICE] = pl.DataFrame(parts).to_struct()
         found = pl.DataFrame(columns, nan_to_null=True)
+        if self.bounds is None:
+            return found
         return found.with_columns(pl.lit(self.bounds, pl.String).alias(BOUNDS))
 
 
