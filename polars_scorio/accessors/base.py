@@ -114,6 +114,7 @@ class Accessor(Generic[FrameT]):
                               trials of some question
             mu, sigma         posterior mean and standard deviation, in the units of the metric
             lo, hi            credible interval, clipped to the bounds of the metric
+            information       with `anytime` alone: information so far over the planned one
             ================  ==================================================================
 
         Raises

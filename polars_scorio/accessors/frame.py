@@ -44,7 +44,7 @@ class Scorio(
     roles : Roles, optional
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
-        The `inference`, `target` and `confidence` of all methods, made likewise.
+        The `inference`, `target`, `confidence` and `anytime` of all methods, made likewise.
     tool_totals : DataFrame, optional
         What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
 
@@ -81,6 +81,7 @@ class Scorio(
         inference: InferenceKind | None = None,
         target: Target = "benchmark",
         confidence: float = 0.95,
+        anytime: int | None = None,
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
 
@@ -157,6 +158,10 @@ class Scorio(
             What numbers are about, as `report` describes it, in all that this accessor does.
         confidence : float
             Of all intervals and verdicts.
+        anytime : int, optional
+            Planned trials of each question (about a population: planned questions), written down
+            before the first look: all intervals and verdicts then hold at every look, as `report`
+            describes it.
 
         Returns
         -------
@@ -202,7 +207,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        chosen = chosen_options(inference, target, confidence)
+        chosen = chosen_options(inference, target, confidence, anytime)
         return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes()

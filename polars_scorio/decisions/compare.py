@@ -20,6 +20,7 @@ from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all
 from polars_scorio.kernels.array_types import Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     Scores,
@@ -59,6 +60,7 @@ def compare(
         **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
         "holds": pl.String(),
+        **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
@@ -150,6 +152,7 @@ class _Comparison:
                     name: pl.Series(values.ravel()).fill_nan(None)
                     for name, values in found._asdict().items()
                 },
+                INFORMATION: pl.Series(scores.pair_information(a, b).ravel()).fill_nan(None),
                 "differs": differs.ravel(),
                 PRIOR_DECIDES: doubts.ravel(),
                 PAIRS: np.ones(doubts.size, np.uint32),
@@ -172,7 +175,7 @@ class _Comparison:
 
 def _no_pairs(names: pl.Series) -> pl.DataFrame:
     """The result without any pair of models."""
-    numbers = dict.fromkeys(Differences._fields, pl.Float64())
+    numbers = dict.fromkeys((*Differences._fields, INFORMATION), pl.Float64())
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
         schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **DOUBTS}

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import Overall, check_anytime
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
@@ -20,6 +20,7 @@ from polars_scorio.decisions.paired_population import (
 from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
 from polars_scorio.decisions.strata import aligned
 from polars_scorio.decisions.strata_arrays import Block
+from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
@@ -113,18 +114,28 @@ class BenchmarkRows:
         of the report.
         """
         mu, _, lo, _ = self.model_numbers(block, scores)
+        wanted, of_report = (
+            self._look_critical(scores, np.full_like(mu, 1) * np.reshape(level, (-1, 1)))
+            for level in (confidence, self.models.confidence)
+        )
         if isinstance(scores, PricedScores):
-            tail = np.repeat((1 - confidence) / 2, mu.shape[1])
-            ends = scores.price.lower_ends(tail).reshape(mu.shape)
+            tail = scipy.special.ndtr(-wanted)
+            ends = scores.price.lower_ends(tail.ravel()).reshape(mu.shape)
         else:
-            z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
-            stretch = z / scipy.special.ndtri((1 + self.models.confidence) / 2)
-            ends = mu - stretch[:, None] * (mu - lo)
+            ends = mu - wanted / of_report * (mu - lo)
         bounds = self.models.metric.bounds
         # The bounds of rewards are a range, in which all ends lie.
         rewards = self.rows[BOUNDS].is_not_null().any() if BOUNDS in self.rows.columns else False
         least = -np.inf if bounds is None or rewards else bounds[0]
         return np.minimum(np.maximum(ends, least), lo)
+
+    def _look_critical(self, scores: Scores, confidence: Floats) -> Floats:
+        """Critical values of the interval of each model by itself, shape (S, L)."""
+        z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
+        every = np.arange(confidence.shape[1])
+        if not scores.repeated:
+            return z
+        return anytime_critical(z, scores.pair_information(every, every))
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """Pairs of columns in which the prior decides although nobody chose the inference."""
@@ -166,6 +177,8 @@ class PopulationModels:
         Of the intervals.
     adjusted : bool
         Whether each model was asked only a part of the questions.
+    anytime : int or None
+        Planned questions, if intervals are to hold at every look.
     """
 
     trials: Trials
@@ -173,6 +186,7 @@ class PopulationModels:
     confidence: float
     adjusted: bool
     overall: Overall | None = None
+    anytime: int | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
         """The rows of a report of one draw size: one of each question of each model."""
@@ -193,7 +207,8 @@ class PopulationRows:
 
     def scores(self, block: Block) -> SampledScores:
         """The models of some strata."""
-        return self.questions.scores(block, adjusted=self.models.adjusted)
+        models = self.models
+        return self.questions.scores(block, adjusted=models.adjusted, anytime=models.anytime)
 
     def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - as above
         """The numbers of each model by itself."""
@@ -243,6 +258,7 @@ def models_of(
     """
     population = options.get("target") == "population"
     if population:
+        anytime = None if options.get("anytime") is None else check_anytime(options["anytime"])
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     if overall is not None and options.get("questions") == "adjusted":
         raise ValueError(
@@ -263,15 +279,15 @@ def models_of(
     if population:
         adjusted = options.get("questions") == "adjusted"
         confidence = request.choice.confidence
-        models: Models = PopulationModels(trials, metric, confidence, adjusted, overall)
+        models: Models = PopulationModels(trials, metric, confidence, adjusted, overall, anytime)
         columns = (
             report_columns(trials, "question", rewards=rewards).with_cluster(trials).with_weight()
         )
-        grouped = grouped_rows(request, columns, questions=questions)
+        grouped = grouped_rows(request, columns, questions=questions, watched=anytime is not None)
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
     models = replace(models, overall=overall)
-    columns = report_columns(trials, rewards=rewards)
+    columns = report_columns(trials, rewards=rewards).with_information(request.choice.anytime)
     if isinstance(models.inference, CalibratedInference):
         columns = columns.with_price()
     return grouped_rows(request, columns, questions=questions, overall=overall), models

@@ -14,6 +14,7 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.question_units import units_of_models
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
+from polars_scorio.kernels.anytime import anytime_student_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
@@ -33,6 +34,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.inference.cell_numbers import BOUNDS, REWARD_RANGE, WEIGHT
+from polars_scorio.reporting.inference.planned_looks import look_confidence
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     simultaneous_verdicts,
@@ -70,7 +72,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             'target="population" compares what the trials themselves say of each question: '
             f"{way_out}"
         )
-    return {**options, "target": "benchmark", "inference": "published"}
+    return {**options, "target": "benchmark", "inference": "published", "anytime": None}
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
@@ -116,6 +118,8 @@ class SampledScores:
         The questions, or clusters, of each model, for its own interval. None if the metric has no
         range, or the means are adjusted for the questions that a model was asked: its interval is
         then that of Student's t.
+    information : ndarray of float, shape (S,), or None
+        Questions over planned ones, if intervals hold at every look.
     """
 
     models: Paired
@@ -124,6 +128,12 @@ class SampledScores:
     ends: ScoreEnds
     low: Floats | float = 0.0
     units: UnitSample | None = None
+    information: Floats | None = None
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again."""
+        return self.information is not None
 
     @property
     def ranked(self) -> Floats:
@@ -137,6 +147,13 @@ class SampledScores:
             scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
         )
 
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Questions over planned ones, the same for all pairs of columns; NaN for one look."""
+        del b
+        share = np.full(len(self.models.mean), np.nan)
+        share = share if self.information is None else self.information
+        return np.repeat(share[:, None], a.size, axis=1)
+
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Standardized differences of neighbours in an order."""
         a, b = order[:, :-1], order[:, 1:]
@@ -149,7 +166,8 @@ class SampledScores:
 
     def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
-        return decided_by_score(self._pair_score(a, b))
+        decided = decided_by_score(self._pair_score(a, b))
+        return lambda c, strata: decided(self._look_critical(c, strata), strata)
 
     def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
         """Numbers of better and of worse models."""
@@ -163,7 +181,9 @@ class SampledScores:
         else:
             a, b = (each.ravel() for each in np.indices((size, size)))
             score = self._pair_score(a, b).reshape(strata, size, size)
-            differs = score > max_t_of_each(self.models, confidence)[:, :, None]
+            differs = (
+                score > self._look_critical(max_t_of_each(self.models, confidence))[:, :, None]
+            )
         return better_and_worse(mean, differs)
 
     def p_best(self) -> Floats:
@@ -183,7 +203,7 @@ class SampledScores:
         score = self._pair_score(a, b).reshape(*mean.shape, -1)
         # By a negative value the highest model would be worse than others.
         c = np.maximum(max_t_of_best(self.models, confidence), 0.0)
-        better, _ = better_and_worse(mean, score > c[:, :, None])
+        better, _ = better_and_worse(mean, score > self._look_critical(c)[:, :, None])
         return np.asarray(np.isfinite(self.ranked) & (better == 0))
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
@@ -192,7 +212,7 @@ class SampledScores:
         diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
         z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
         prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
-        limit = (self.ends[1] - self.ends[0]) / self.unit
+        limit, c = (self.ends[1] - self.ends[0]) / self.unit, self._look_critical(c)
         lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
         unit = self.unit
         diff = np.where(freedom > 0, diff, np.nan)
@@ -203,13 +223,30 @@ class SampledScores:
         sigma = np.diagonal(self._pair_sigma(), axis1=1, axis2=2)
         mu, sigma = self.models.mean * self.unit, sigma * self.unit
         if self.units is None:
-            far = self.quantile((1 + confidence) / 2)[:, None] * sigma
+            far = self._look_critical(self.quantile((1 + confidence) / 2))[:, None] * sigma
             lo, hi = mu - far, mu + far
         else:
-            bounds = self.units.bounds(confidence)
+            bounds = self.units.bounds(self._look_confidence(confidence, mu.shape[1]))
             lo, hi = (self.low + self.unit * end.reshape(mu.shape) for end in bounds)
             lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
         return mu, sigma, np.clip(lo, *self.ends), np.clip(hi, *self.ends)
+
+    def _look_critical(self, c: Floats, strata: Ints | None = None) -> Floats:
+        """Critical values of one look, for all strata or some, as those of every look if wanted."""
+        if self.information is None:
+            return c
+        rows = slice(None) if strata is None else strata
+        shape = (-1, *[1] * (c.ndim - 1))
+        share, freedom = (
+            each[rows].reshape(shape) for each in (self.information, self.models.freedom)
+        )
+        return anytime_student_critical(c, share, np.where(freedom > 0, freedom, np.nan))
+
+    def _look_confidence(self, confidence: float, models: int) -> Floats | float:
+        """Confidence of the interval of each model by itself."""
+        if self.information is None:
+            return confidence
+        return np.repeat(look_confidence(confidence, self.information), models)
 
     def _pair_sigma(self) -> Floats:
         return self.models.sigma()
@@ -261,7 +298,21 @@ class PairedQuestions:
         ordered = of_k.with_columns(place).sort(STRATUM, question, _OCCURRENCE, *model)
         return cls(ordered, trials, metric)
 
-    def scores(self, block: Block, *, adjusted: bool) -> SampledScores:
+    def scores(self, block: Block, *, adjusted: bool, anytime: int | None) -> SampledScores:
+        """The models of some strata, whose intervals hold at every look if there is a plan."""
+        found = self._scores_of_one_look(block, adjusted=adjusted)
+        if anytime is None:
+            return found
+        return replace(found, information=self._block_questions(block) / anytime)
+
+    def _block_questions(self, block: Block) -> Floats:
+        """Number of questions of each stratum."""
+        question = pl.struct(self.trials.question.name, _OCCURRENCE)
+        inside = pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
+        strata = self.rows.filter(inside).group_by(STRATUM).agg(question.n_unique().alias("size"))
+        return strata.sort(STRATUM)["size"].to_numpy().astype(np.float64)
+
+    def _scores_of_one_look(self, block: Block, *, adjusted: bool) -> SampledScores:
         """The models of some strata."""
         refuse_large_covariance(block.rows.shape[1])
         low, unit, ends = self._score_range(block)

@@ -374,6 +374,7 @@ convergence>
             own.pop("inference", None)
         elif own.get("inference") == "calibrated":  # which is about means
             own["inference"] = "pooled"
+        own["anytime"] = None  # posteriors of single questions do not hold at every look
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")

@@ -16,7 +16,14 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
-from polars_scorio.reporting.inference.cell_numbers import BOUNDS, VALUES, WEIGHT, Row
+from polars_scorio.reporting.inference.cell_numbers import (
+    BOUNDS,
+    INFORMATION,
+    VALUES,
+    WEIGHT,
+    Row,
+)
+from polars_scorio.reporting.inference.planned_looks import information_of_strata
 from polars_scorio.reporting.inference.stratum_means import (
     error_of_mean,
     mean_of_strata,
@@ -156,6 +163,7 @@ def _stratum_means(
             mean_of_strata("mu"),
             error_of_mean("sigma"),
             *([pl.col(BOUNDS).first()] if BOUNDS in columns.numbers else []),
+            *_information_of_mean(request, columns),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
         lo, hi = map(number_column, inference.mean_interval(metric, strata))
@@ -186,6 +194,13 @@ def _values_of_strata() -> list[pl.Expr]:
         unless_lacking(VALUES, pl.col(VALUES).explode(**AS_ROWS)),
         unless_lacking(VALUES, share.explode(**AS_ROWS)).alias(WEIGHT),
     ]
+
+
+def _information_of_mean(request: Request, columns: ReportColumns) -> list[pl.Expr]:
+    """The information of a mean over strata, if the rows have theirs."""
+    if INFORMATION not in columns.numbers:
+        return []
+    return [information_of_strata(request.choice.target)]
 
 
 def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:

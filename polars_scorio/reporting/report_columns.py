@@ -13,6 +13,7 @@ from polars_scorio.metrics.summary import NUMBERS
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
     COMPARISON_DTYPES,
+    INFORMATION,
     INTERVAL_DTYPES,
     SAMPLE_DTYPES,
     VALUES,
@@ -84,6 +85,12 @@ class ReportColumns:
     def with_weight(self) -> ReportColumns:
         """The columns with the share of a question in a mean over strata, and its range."""
         return replace(self, hidden=self.hidden | SAMPLE_DTYPES)
+
+    def with_information(self, anytime: int | None) -> ReportColumns:
+        """The columns with the share of the planned information, if intervals hold at any time."""
+        if anytime is None:
+            return self
+        return replace(self, numbers=self.numbers | {INFORMATION: pl.Float64()})
 
     @property
     def names_questions(self) -> bool:

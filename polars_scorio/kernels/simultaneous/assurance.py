@@ -9,6 +9,8 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 
 # Standard deviations after m further trials; they do not grow with m.
 SigmaAfter = Callable[[Ints], Floats]
+# Critical values: of one look, or of a look after m further trials.
+CriticalAfter = Floats | float | Callable[[Ints], Floats]
 
 
 def assurance(
@@ -65,7 +67,7 @@ def assurance(
 def trials_with_assurance(
     diff: Floats,
     sigma: SigmaAfter,
-    z: Floats | float,
+    z: CriticalAfter,
     share: Floats | float,
     goal: float,
     limit: int,
@@ -78,7 +80,9 @@ def trials_with_assurance(
         Differences today.
     sigma : callable
         The standard deviation of each difference after m further trials, for m of shape (P,).
-    z, share : float or ndarray of float
+    z : float, ndarray of float or callable
+        As for `assurance`; or from m to such values, for looks that are repeated.
+    share : float or ndarray of float
         As for `assurance`.
     goal : float
         The chance, in (0, 1), that the pair is decided, for either of its models.
@@ -102,7 +106,7 @@ def trials_with_assurance(
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
-        return np.asarray(assurance(diff, now, sigma(m), z, share) >= goal)
+        return np.asarray(assurance(diff, now, sigma(m), _critical_after(z, m), share) >= goal)
 
     extra = fewest_trials(decided, diff.size, limit)
     # Without any signal verdicts would be false ones.
@@ -110,7 +114,7 @@ def trials_with_assurance(
 
 
 def trials_for_half_width(
-    half_width: Floats, sigma: SigmaAfter, z: Floats | float, limit: int
+    half_width: Floats, sigma: SigmaAfter, z: CriticalAfter, limit: int
 ) -> Ints:
     """The fewest further trials after which intervals are narrow enough.
 
@@ -133,9 +137,14 @@ def trials_for_half_width(
     """
 
     def narrow(m: Ints) -> Mask:
-        return np.asarray(half_width >= z * sigma(m))
+        return np.asarray(half_width >= _critical_after(z, m) * sigma(m))
 
     return fewest_trials(narrow, half_width.size, limit)
+
+
+def _critical_after(z: CriticalAfter, m: Ints) -> Floats | float:
+    """Critical values after m further trials."""
+    return z(m) if callable(z) else z
 
 
 def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:

@@ -27,14 +27,16 @@ class InferenceChoice:
     kind: InferenceKind
     confidence: float = 0.95
     target: Target = "benchmark"
+    anytime: int | None = None  # planned trials a question (or questions) of repeated looks
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
         kind = inference_kind(metric, self.kind, self.target, view)
         if kind == "published":
             return PublishedInference(self.confidence)
-        made = PooledInference if kind == "pooled" else CalibratedInference
-        return made(self.confidence, self.target)
+        if kind == "pooled":
+            return PooledInference(self.confidence, self.target)
+        return CalibratedInference(self.confidence, self.target, self.anytime)
 
 
 def inference_kind(
