@@ -12,6 +12,7 @@ from polars_scorio.accessors.base import FrameT
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
+from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind, shown
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 @pl.api.register_dataframe_namespace("scorio")
 @pl.api.register_lazyframe_namespace("scorio")
 class Scorio(
-    MetricMethods[FrameT], DecisionMethods[FrameT], PlanMethods[FrameT], ReaderMethods[FrameT]
+    MetricMethods[FrameT],
+    DecisionMethods[FrameT],
+    GateMethods[FrameT],
+    PlanMethods[FrameT],
+    ReaderMethods[FrameT],
 ):
     """Estimates with credible intervals from a long table of trials.
 

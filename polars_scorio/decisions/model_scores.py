@@ -10,14 +10,15 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import Overall, check_anytime
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
-    SampledScores,
     refuse_unadjustable,
     sample_options,
 )
 from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
+from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.decisions.strata import aligned
 from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.anytime import anytime_critical
@@ -70,6 +71,8 @@ class BenchmarkModels:
         Whether to warn of pairs in which the prior decides: nobody chose the inference.
     overall : "macro", "micro" or None
         Kind of the groups over all strata, if there are any.
+    classes : Classes or None
+        The classes into which trials are counted.
     """
 
     trials: Trials
@@ -77,6 +80,7 @@ class BenchmarkModels:
     inference: Inference
     warns: bool
     overall: Overall | None = None
+    classes: Classes | None = None
 
     @property
     def confidence(self) -> float:
@@ -171,7 +175,7 @@ class PopulationModels:
 
     Attributes
     ----------
-    trials, metric, overall
+    trials, metric, overall, classes
         As for `BenchmarkModels`.
     confidence : float
         Of the intervals.
@@ -187,6 +191,7 @@ class PopulationModels:
     adjusted: bool
     overall: Overall | None = None
     anytime: int | None = None
+    classes: Classes | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
         """The rows of a report of one draw size: one of each question of each model."""
@@ -242,8 +247,13 @@ def models_of(
     metric: Metric,
     options: DecisionOptions,
     overall: Overall | None = None,
+    *,
+    for_gate: bool = False,
 ) -> tuple[pl.LazyFrame, Models]:
     """The results of the models of a log, and how they are compared.
+
+    For a gate they keep the questions; posterior means, and trials that stopped on their outcomes,
+    are refused.
 
     Returns
     -------
@@ -279,18 +289,41 @@ def models_of(
     if population:
         adjusted = options.get("questions") == "adjusted"
         confidence = request.choice.confidence
-        models: Models = PopulationModels(trials, metric, confidence, adjusted, overall, anytime)
+        models: Models = PopulationModels(
+            trials, metric, confidence, adjusted, overall, anytime, request.classes
+        )
         columns = (
             report_columns(trials, "question", rewards=rewards).with_cluster(trials).with_weight()
         )
-        grouped = grouped_rows(request, columns, questions=questions, watched=anytime is not None)
+        grouped = grouped_rows(
+            request,
+            columns,
+            questions=questions,
+            watched=for_gate or anytime is not None,
+            keeps_questions=for_gate,
+        )
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
-    models = replace(models, overall=overall)
+    models = replace(models, overall=overall, classes=request.classes)
+    calibrated = isinstance(models.inference, CalibratedInference)
+    if for_gate and not calibrated:
+        raise ValueError(
+            f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
+            'take ps.avg() or a metric of the Pass@k family, with inference="calibrated", and '
+            "leave prior= out"
+        )
     columns = report_columns(trials, rewards=rewards).with_information(request.choice.anytime)
-    if isinstance(models.inference, CalibratedInference):
+    if calibrated:
         columns = columns.with_price()
-    return grouped_rows(request, columns, questions=questions, overall=overall), models
+    grouped = grouped_rows(
+        request,
+        columns,
+        overall=overall,
+        questions=questions,
+        watched=for_gate,
+        keeps_questions=for_gate,
+    )
+    return grouped, models
 
 
 def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:

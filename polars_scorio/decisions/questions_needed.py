@@ -189,19 +189,29 @@ class PairedDesign:
         return fewest_trials(narrow, self.diff.size, most)
 
     def questions_with_assurance(
-        self, share: Floats, confidence: float, goal: float, most: int
+        self,
+        share: Floats,
+        confidence: float,
+        goal: float,
+        most: int,
+        margin: Floats | float = 0.0,
     ) -> Ints:
-        """The fewest further questions after which a pair is decided with a given chance."""
+        """The fewest further questions after which a pair is decided with a given chance.
+
+        A pair is decided if its difference is not ``-margin``.
+        """
         now = np.sqrt(self.variance / self.number)
 
         def decided(m: Ints) -> Mask:
             then, z = np.sqrt(self.variance / (self.number + m)), self._student(m, confidence)
             # Whether a pair is decided today is known.
-            return np.asarray((m > 0) & (assurance(self.diff, now, then, z, share) >= goal))
+            chance = assurance(self.diff, now, then, z, share, margin)
+            return np.asarray((m > 0) & (chance >= goal))
 
         extra = fewest_trials(decided, self.diff.size, most)
-        today = np.abs(self.diff) > self._student(0 * extra, confidence) * self.sigma(0 * extra)
-        return np.where(today, 0, np.where(share > 0, extra, most + 1))
+        reach = self._student(0 * extra, confidence) * self.sigma(0 * extra)
+        today, some = np.abs(self.diff + margin) > reach, (share > 0) | (margin > 0)
+        return np.where(today, 0, np.where(some, extra, most + 1))
 
     def _student(self, m: Ints, confidence: float) -> Floats:
         """Student's quantile after m further questions."""

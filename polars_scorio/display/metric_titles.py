@@ -71,7 +71,7 @@ def inference_words(
     >>> from polars_scorio.metrics.weighted import avg, bayes
     >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
     'fitted population, questions as a sample'
-    >>> inference_words({"anytime": 16}, [avg()])
+    >>> inference_words({"inference": "calibrated", "anytime": 16}, [avg()])
     'calibrated, which hold at every look (planned: 16 trials a question)'
     >>> for metrics in ([avg()], [avg(), bayes()], [bayes()]):
     ...     inference_words({"inference": "calibrated"}, metrics)

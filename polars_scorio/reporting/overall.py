@@ -78,7 +78,7 @@ def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) 
 def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the mean results of its strata.
 
-    The strata have their `QUESTIONS`, if these give the numbers of a mean; the result has not.
+    The strata have their `QUESTIONS`, if these give the numbers of a mean; means have none.
     """
     trials = request.trials
 
@@ -102,7 +102,7 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
             pl.struct(*columns.schema).alias(RESULTS)
         )
 
-    return _with_overall(grouped, trials, averaged).drop(QUESTIONS, strict=False)
+    return _with_overall(grouped, trials, averaged)
 
 
 def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.DataFrame]:

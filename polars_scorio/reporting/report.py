@@ -68,6 +68,7 @@ def grouped_rows(
     overall: Overall | None = None,
     questions: Alignment = "any",
     watched: bool = False,
+    keeps_questions: bool = False,
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
 
@@ -83,6 +84,8 @@ def grouped_rows(
         Whether the models of a stratum may have different questions; see `counting.groups`.
     watched : bool
         Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
+    keeps_questions : bool
+        Whether the groups keep their `QUESTIONS`; groups over all strata have none.
 
     Returns
     -------
@@ -104,9 +107,12 @@ def grouped_rows(
     if overall == "micro":
         groups = with_pool(groups, trials)
     # Calibrated means over strata need the questions of all strata once more.
-    again = overall == "macro" and any(
-        isinstance(request.choice.inference_of(metric, view), CalibratedInference)
-        for metric, view in request.metrics
+    again = keeps_questions or (
+        overall == "macro"
+        and any(
+            isinstance(request.choice.inference_of(metric, view), CalibratedInference)
+            for metric, view in request.metrics
+        )
     )
     whole = {
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
@@ -120,7 +126,10 @@ def grouped_rows(
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind == "calibrated"
         grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))
-    return with_mean(grouped, request, columns) if overall == "macro" else grouped
+    if overall != "macro":
+        return grouped
+    means = with_mean(grouped, request, columns)
+    return means if keeps_questions else means.drop(QUESTIONS, strict=False)
 
 
 def _refuse_infinite(

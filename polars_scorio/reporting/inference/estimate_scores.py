@@ -18,6 +18,7 @@ from polars_scorio.kernels.simultaneous.step_down import Decided
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     IndependentScores,
+    PairEnds,
     standardized,
 )
 
@@ -103,6 +104,11 @@ class EstimateScores(IndependentScores):
         if not self.repeated:
             return pairs
         return RepeatedPairs(pairs, self.pair_information(a, b)[strata])
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+        pairs = self.interval_pairs(a, b, np.arange(len(self.mu)))
+        return lambda c: self._clipped_ends(pairs, c)
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs of columns over the planned one; NaN for one look."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
@@ -42,6 +43,10 @@ class Differences(NamedTuple):
         return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
 
 
+# From normal critical values of one look, shape (S, P), to the ends of intervals of that shape.
+PairEnds: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+
+
 class Scores(Protocol):
     """The models of some strata, with the same number in each, and their differences."""
 
@@ -70,6 +75,9 @@ class Scores(Protocol):
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs of columns over the planned one, shape (S, P); NaN for one look."""
@@ -159,6 +167,10 @@ class IndependentScores(ABC):
         if baseline is None:
             return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
         return baseline_critical(self.sigma, baseline, confidence)
+
+    @abstractmethod
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
 
     @abstractmethod
     def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:

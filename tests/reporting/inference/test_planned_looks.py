@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
-from polars_scorio.decisions.paired_population import SampledScores
+from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.simultaneous.paired_means import paired
 from polars_scorio.kernels.states import States
