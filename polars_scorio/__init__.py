@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
     from polars_scorio.decisions.detectable import detectable
     from polars_scorio.decisions.rank import rank_scores
+    from polars_scorio.display.exports.model_card import to_model_card
+    from polars_scorio.display.exports.shared_records import to_every_eval_ever
+    from polars_scorio.display.exports.tracker_metrics import to_metrics
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.log_warning import LogWarning
@@ -87,9 +90,12 @@ __all__ = [
     "sql",
     "tail_pass",
     "threshold_spectrum_at_k",
+    "to_every_eval_ever",
     "to_great_table",
     "to_latex",
     "to_markdown",
+    "to_metrics",
+    "to_model_card",
     "unanimous_at_k",
     "vote_at_k",
 ]
@@ -105,9 +111,12 @@ _LATER = {
     "rank_scores": "decisions.rank",
     "rubrics": "rubrics",
     "sql": "sql",
+    "to_every_eval_ever": "display.exports.shared_records",
     "to_great_table": "display.tables",
     "to_latex": "display.tables",
     "to_markdown": "display.tables",
+    "to_metrics": "display.exports.tracker_metrics",
+    "to_model_card": "display.exports.model_card",
 }
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name

@@ -102,6 +102,28 @@ def check_count(keyword: str, value: object, *, least: int = 1, most: int | None
     return int(value)
 
 
+def check_anytime(value: object) -> int:
+    """The planned trials of each question, or planned questions.
+
+    Raises
+    ------
+    ValueError
+        If it is no positive int. True is none: the plan cannot be read from the log.
+
+    Examples
+    --------
+    >>> check_anytime(16)
+    16
+    """
+    if not is_int(value) or not 1 <= value <= MOST:
+        raise ValueError(
+            "anytime must be the number of trials that are planned for each question (with "
+            'target="population" the number of planned questions), a positive int that was '
+            f"written down before the first look, as in anytime=16, got {shown(value)}"
+        )
+    return int(value)
+
+
 def check_flag(keyword: str, value: object) -> bool:
     """The flag, as one of Python's.
 

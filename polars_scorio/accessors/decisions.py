@@ -67,6 +67,8 @@ class DecisionMethods(Accessor[FrameT]):
             better            the better model, where zero lies outside lo, hi; else null
             holds             the pairs for which `confidence` holds at once: "each pair" by itself,
                               "all pairs" of the stratum, "all with the baseline"
+            information       with `anytime` alone: information so far over the planned one, that of
+                              the model that has less
             ================  ==================================================================
 
             How diff is distributed follows from `inference`: published, it is normal and clipped
@@ -111,6 +113,9 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
+        All of this holds for one look at the log. Comparing again and again while it grows makes
+        false winners: say `anytime` before the first look.
+
         `prob` above 95 % (or below 5 %) asks for a z of 1.645, an interval without zero for one of
         1.960.
 
@@ -286,6 +291,7 @@ class DecisionMethods(Accessor[FrameT]):
             could_be_best     whether it is one of the models that may be the best: with
                               `confidence` the best model is one of them [4]_
             z_next            z between the model and the next one, null for the last
+            information       with `anytime` alone: information so far over the planned one
             ================  ==================================================================
 
             Calibrated predictions for k beyond the trials are never ranked: all of these are null

@@ -130,6 +130,7 @@ class ReaderMethods(Accessor[FrameT]):
         inference: InferenceKind | None = None,
         target: Target | None = None,
         confidence: float | None = None,
+        anytime: int | None = None,
     ) -> Path:
         """A report as one file to send.
 
@@ -145,7 +146,7 @@ class ReaderMethods(Accessor[FrameT]):
             Default: `ps.avg()`, and Pass@k and Pass^k where success can be told.
         title : str, optional
             What stands above; default: the name of the file.
-        inference, target, confidence : optional
+        inference, target, confidence, anytime : optional
             As in `report`.
 
         Returns
@@ -179,7 +180,12 @@ class ReaderMethods(Accessor[FrameT]):
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {shown(title)}")
         path = Path(path)
-        said = {"inference": inference, "target": target, "confidence": confidence}
+        said = {
+            "inference": inference,
+            "target": target,
+            "confidence": confidence,
+            "anytime": anytime,
+        }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
         order = Order.of(metrics, settings, self._roles, path.name, title=title)

@@ -12,6 +12,7 @@ from polars_scorio.accessors.base import FrameT
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
+from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import InferenceKind, shown
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 @pl.api.register_dataframe_namespace("scorio")
 @pl.api.register_lazyframe_namespace("scorio")
 class Scorio(
-    MetricMethods[FrameT], DecisionMethods[FrameT], PlanMethods[FrameT], ReaderMethods[FrameT]
+    MetricMethods[FrameT],
+    DecisionMethods[FrameT],
+    GateMethods[FrameT],
+    PlanMethods[FrameT],
+    ReaderMethods[FrameT],
 ):
     """Estimates with credible intervals from a long table of trials.
 
@@ -44,7 +49,7 @@ class Scorio(
     roles : Roles, optional
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
-        The `inference`, `target` and `confidence` of all methods, made likewise.
+        The `inference`, `target`, `confidence` and `anytime` of all methods, made likewise.
     tool_totals : DataFrame, optional
         What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
 
@@ -81,6 +86,7 @@ class Scorio(
         inference: InferenceKind | None = None,
         target: Target = "benchmark",
         confidence: float = 0.95,
+        anytime: int | None = None,
     ) -> Scorio[FrameT]:
         """Say which column plays which part; what is not named keeps its default.
 
@@ -157,6 +163,10 @@ class Scorio(
             What numbers are about, as `report` describes it, in all that this accessor does.
         confidence : float
             Of all intervals and verdicts.
+        anytime : int, optional
+            Planned trials of each question (about a population: planned questions), written down
+            before the first look: all intervals and verdicts then hold at every look, as `report`
+            describes it.
 
         Returns
         -------
@@ -202,7 +212,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        chosen = chosen_options(inference, target, confidence)
+        chosen = chosen_options(inference, target, confidence, anytime)
         return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes()

@@ -30,6 +30,7 @@ class PlanMethods(Accessor[FrameT]):
         max_trials: int = 1_000_000,
         questions: Compared = "same",
         overall: Overall | None = None,
+        anytime: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
@@ -57,8 +58,9 @@ class PlanMethods(Accessor[FrameT]):
         questions : "same" or "common"
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
-            Add rows over all strata, as in `compare`: each question of each stratum gets the
-            further trials.
+            Add rows over all strata, as in `compare`: all questions get the further trials.
+        anytime : int, optional
+            Planned trials of each question, for looks again and again, as in `compare`.
 
         Returns
         -------
@@ -87,6 +89,8 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
+        The answer is for one further look. Looking again and again makes false winners: `anytime`.
+
         A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
         the variance of the weight of one trial; by the law of total variance one more trial is
         expected to leave v - Var(E[score | trial]) = v - S / (T + 1)^2 = v T / (T + 1), and m of
@@ -134,6 +138,7 @@ class PlanMethods(Accessor[FrameT]):
             max_trials=max_trials,
             questions=questions,
             overall=overall,
+            anytime=self._chosen.get("anytime") if anytime is None else anytime,
             **self._planning(options),
         )
         return self._returned(plan)

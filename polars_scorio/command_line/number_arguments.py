@@ -22,11 +22,16 @@ def add_number_arguments(parser: ArgumentParser) -> None:
     add("--inference", choices=get_args(InferenceKind), help=kinds)
     target = "these questions (%(default)s), or the population that they are of"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
+    anytime = (
+        "trials planned for each question (population: questions), written down before the first "
+        "look: what is said then holds at every look"
+    )
+    add("--anytime", type=int, metavar="N", help=anytime)
 
 
 def chosen_settings(asked: Namespace) -> Settings:
     """The inference, target and confidence that the arguments choose."""
-    return Settings(asked.inference, asked.target, asked.confidence)
+    return Settings(asked.inference, asked.target, asked.confidence, asked.anytime)
 
 
 def _metric_argument(text: str) -> Metric:

@@ -12,6 +12,7 @@ from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
@@ -20,6 +21,7 @@ from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all
 from polars_scorio.kernels.array_types import Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     Scores,
@@ -59,6 +61,7 @@ def compare(
         **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
         "holds": pl.String(),
+        **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
@@ -92,7 +95,9 @@ class _Comparison:
         """A row for each stratum, draw size and pair of models."""
         (model,) = self.models.trials.models
         names, rows = groups[model], tidy_rows(groups)
-        columns = self._baseline_columns(groups, model)
+        columns = None
+        if self.baseline is not None:
+            columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
         for k in self.models.metric.k:
@@ -109,24 +114,6 @@ class _Comparison:
         return pairs.with_columns(
             pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
         ).with_columns(better=pl.when("differs").then(winner))
-
-    def _baseline_columns(self, groups: pl.DataFrame, model: str) -> Ints | None:
-        """The column of the baseline in each stratum."""
-        if self.baseline is None:
-            return None
-        strata = groups.group_by(STRATUM, maintain_order=True).agg(
-            pl.col(model).eq(pl.lit(self.baseline)).arg_true().first().alias("column"),
-            pl.col(model),
-            *(pl.col(name).first() for name in self.models.trials.strata),
-        )
-        lacking = strata.filter(pl.col("column").is_null())
-        if lacking.height:
-            first = lacking.row(0, named=True)
-            where = "".join(f"{name}={first[name]!r}: " for name in self.models.trials.strata)
-            raise ValueError(
-                f"{where}baseline={self.baseline!r} is none of the models: {first[model]}"
-            )
-        return strata["column"].to_numpy().astype(np.int64)
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
         """Refuse a result that would not fit into memory."""
@@ -150,6 +137,7 @@ class _Comparison:
                     name: pl.Series(values.ravel()).fill_nan(None)
                     for name, values in found._asdict().items()
                 },
+                INFORMATION: pl.Series(scores.pair_information(a, b).ravel()).fill_nan(None),
                 "differs": differs.ravel(),
                 PRIOR_DECIDES: doubts.ravel(),
                 PAIRS: np.ones(doubts.size, np.uint32),
@@ -172,7 +160,7 @@ class _Comparison:
 
 def _no_pairs(names: pl.Series) -> pl.DataFrame:
     """The result without any pair of models."""
-    numbers = dict.fromkeys(Differences._fields, pl.Float64())
+    numbers = dict.fromkeys((*Differences._fields, INFORMATION), pl.Float64())
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
         schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **DOUBTS}

@@ -46,6 +46,11 @@ class ExpectedScores:
         np.maximum.at(most, self.group, self.trials)
         return fewest, most
 
+    def typical_trials(self) -> Floats:
+        """Harmonic mean of the trials of the questions of each group."""
+        inverse = np.bincount(self.group, self.questions / self.trials, self.mu.size)
+        return self.sizes() / inverse
+
     def sizes(self) -> Ints:
         """Questions of each group."""
         return np.bincount(self.group, self.questions, self.mu.size).astype(np.int64)
@@ -91,6 +96,11 @@ class ExpectedMeans:
         np.minimum.at(low, self.model, fewest)
         np.maximum.at(high, self.model, most)
         return np.concatenate([fewest, low]), np.concatenate([most, high])
+
+    def typical_trials(self) -> Floats:
+        """Harmonic means of the trials of the groups, then of all strata of each model."""
+        strata, sizes = self.strata.typical_trials(), self.strata.sizes()
+        return np.concatenate([strata, self._sums(sizes) / self._sums(sizes / strata)])
 
     def sizes(self) -> Ints:
         """Questions of the groups, then of all strata of each model."""

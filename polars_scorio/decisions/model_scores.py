@@ -9,17 +9,19 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import Overall, check_anytime
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
-    SampledScores,
     refuse_unadjustable,
     sample_options,
 )
 from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
+from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.decisions.strata import aligned
 from polars_scorio.decisions.strata_arrays import Block
+from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
@@ -69,6 +71,8 @@ class BenchmarkModels:
         Whether to warn of pairs in which the prior decides: nobody chose the inference.
     overall : "macro", "micro" or None
         Kind of the groups over all strata, if there are any.
+    classes : Classes or None
+        The classes into which trials are counted.
     """
 
     trials: Trials
@@ -76,6 +80,7 @@ class BenchmarkModels:
     inference: Inference
     warns: bool
     overall: Overall | None = None
+    classes: Classes | None = None
 
     @property
     def confidence(self) -> float:
@@ -113,18 +118,28 @@ class BenchmarkRows:
         of the report.
         """
         mu, _, lo, _ = self.model_numbers(block, scores)
+        wanted, of_report = (
+            self._look_critical(scores, np.full_like(mu, 1) * np.reshape(level, (-1, 1)))
+            for level in (confidence, self.models.confidence)
+        )
         if isinstance(scores, PricedScores):
-            tail = np.repeat((1 - confidence) / 2, mu.shape[1])
-            ends = scores.price.lower_ends(tail).reshape(mu.shape)
+            tail = scipy.special.ndtr(-wanted)
+            ends = scores.price.lower_ends(tail.ravel()).reshape(mu.shape)
         else:
-            z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
-            stretch = z / scipy.special.ndtri((1 + self.models.confidence) / 2)
-            ends = mu - stretch[:, None] * (mu - lo)
+            ends = mu - wanted / of_report * (mu - lo)
         bounds = self.models.metric.bounds
         # The bounds of rewards are a range, in which all ends lie.
         rewards = self.rows[BOUNDS].is_not_null().any() if BOUNDS in self.rows.columns else False
         least = -np.inf if bounds is None or rewards else bounds[0]
         return np.minimum(np.maximum(ends, least), lo)
+
+    def _look_critical(self, scores: Scores, confidence: Floats) -> Floats:
+        """Critical values of the interval of each model by itself, shape (S, L)."""
+        z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
+        every = np.arange(confidence.shape[1])
+        if not scores.repeated:
+            return z
+        return anytime_critical(z, scores.pair_information(every, every))
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """Pairs of columns in which the prior decides although nobody chose the inference."""
@@ -160,12 +175,14 @@ class PopulationModels:
 
     Attributes
     ----------
-    trials, metric, overall
+    trials, metric, overall, classes
         As for `BenchmarkModels`.
     confidence : float
         Of the intervals.
     adjusted : bool
         Whether each model was asked only a part of the questions.
+    anytime : int or None
+        Planned questions, if intervals are to hold at every look.
     """
 
     trials: Trials
@@ -173,6 +190,8 @@ class PopulationModels:
     confidence: float
     adjusted: bool
     overall: Overall | None = None
+    anytime: int | None = None
+    classes: Classes | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
         """The rows of a report of one draw size: one of each question of each model."""
@@ -193,7 +212,8 @@ class PopulationRows:
 
     def scores(self, block: Block) -> SampledScores:
         """The models of some strata."""
-        return self.questions.scores(block, adjusted=self.models.adjusted)
+        models = self.models
+        return self.questions.scores(block, adjusted=models.adjusted, anytime=models.anytime)
 
     def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - as above
         """The numbers of each model by itself."""
@@ -227,8 +247,13 @@ def models_of(
     metric: Metric,
     options: DecisionOptions,
     overall: Overall | None = None,
+    *,
+    for_gate: bool = False,
 ) -> tuple[pl.LazyFrame, Models]:
     """The results of the models of a log, and how they are compared.
+
+    For a gate they keep the questions; posterior means, and trials that stopped on their outcomes,
+    are refused.
 
     Returns
     -------
@@ -243,6 +268,7 @@ def models_of(
     """
     population = options.get("target") == "population"
     if population:
+        anytime = None if options.get("anytime") is None else check_anytime(options["anytime"])
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     if overall is not None and options.get("questions") == "adjusted":
         raise ValueError(
@@ -263,18 +289,41 @@ def models_of(
     if population:
         adjusted = options.get("questions") == "adjusted"
         confidence = request.choice.confidence
-        models: Models = PopulationModels(trials, metric, confidence, adjusted, overall)
+        models: Models = PopulationModels(
+            trials, metric, confidence, adjusted, overall, anytime, request.classes
+        )
         columns = (
             report_columns(trials, "question", rewards=rewards).with_cluster(trials).with_weight()
         )
-        grouped = grouped_rows(request, columns, questions=questions)
+        grouped = grouped_rows(
+            request,
+            columns,
+            questions=questions,
+            watched=for_gate or anytime is not None,
+            keeps_questions=for_gate,
+        )
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
-    models = replace(models, overall=overall)
-    columns = report_columns(trials, rewards=rewards)
-    if isinstance(models.inference, CalibratedInference):
+    models = replace(models, overall=overall, classes=request.classes)
+    calibrated = isinstance(models.inference, CalibratedInference)
+    if for_gate and not calibrated:
+        raise ValueError(
+            f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
+            'take ps.avg() or a metric of the Pass@k family, with inference="calibrated", and '
+            "leave prior= out"
+        )
+    columns = report_columns(trials, rewards=rewards).with_information(request.choice.anytime)
+    if calibrated:
         columns = columns.with_price()
-    return grouped_rows(request, columns, questions=questions, overall=overall), models
+    grouped = grouped_rows(
+        request,
+        columns,
+        overall=overall,
+        questions=questions,
+        watched=for_gate,
+        keeps_questions=for_gate,
+    )
+    return grouped, models
 
 
 def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:

@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
-import scipy
 
 from polars_scorio.counting.cluster_membership import refuse_divided
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.question_units import units_of_models
+from polars_scorio.decisions.sampled_scores import SampledScores, ScoreEnds
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.calibrated.population_mean import UnitSample
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
-from polars_scorio.kernels.simultaneous.max_t import max_t_of_best, max_t_of_each
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
-from polars_scorio.kernels.simultaneous.probability_best import p_best_paired
-from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse
-from polars_scorio.kernels.simultaneous.signal_share import signal_share_paired
-from polars_scorio.kernels.simultaneous.step_down import (
-    Critical,
-    Decided,
-    decided_by_score,
-    paired_critical,
-)
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.inference.cell_numbers import BOUNDS, REWARD_RANGE, WEIGHT
-from polars_scorio.reporting.inference.score_differences import (
-    Differences,
-    simultaneous_verdicts,
-    standardized,
-)
 from polars_scorio.reporting.options import DecisionOptions
 
 # The place of a row among those of a model that have the name of its question.
 _OCCURRENCE = ":occurrence"
-ScoreEnds: TypeAlias = "tuple[Floats | float, Floats | float]"
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
@@ -70,7 +52,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             'target="population" compares what the trials themselves say of each question: '
             f"{way_out}"
         )
-    return {**options, "target": "benchmark", "inference": "published"}
+    return {**options, "target": "benchmark", "inference": "published", "anytime": None}
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
@@ -94,131 +76,6 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population:
             'questions="adjusted" adds up effects of models and questions, which ps.avg() and '
             f'ps.bayes() allow, got {metric!r}; questions="common" takes every metric'
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledScores:
-    """The models of some strata, compared on questions that are a sample; see `Scores`.
-
-    Attributes
-    ----------
-    models : Paired
-        In units of `unit`.
-    unit : float or ndarray of float, shape (S, 1)
-        The range of the metric, or of the rewards of each stratum; 1 if it has none.
-    span : float
-        The range in units: 1, or 0 if all values are equal.
-    ends : tuple of float or ndarray of float, shape (S, 1)
-        The range of a score, clipped to the bounds of the metric.
-    low : float or ndarray of float, shape (S, 1)
-        The least value of the metric, or of the rewards of each stratum.
-    units : UnitSample or None
-        The questions, or clusters, of each model, for its own interval. None if the metric has no
-        range, or the means are adjusted for the questions that a model was asked: its interval is
-        then that of Student's t.
-    """
-
-    models: Paired
-    unit: Floats | float
-    span: float
-    ends: ScoreEnds
-    low: Floats | float = 0.0
-    units: UnitSample | None = None
-
-    @property
-    def ranked(self) -> Floats:
-        """Numbers by which the models are ranked."""
-        return self.models.mean
-
-    def quantile(self, probability: float) -> Floats:
-        """Quantile of a standardized difference of one pair: Student's."""
-        freedom = self.models.freedom
-        return np.asarray(
-            scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
-        )
-
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order."""
-        a, b = order[:, :-1], order[:, 1:]
-        strata, mean = np.arange(len(order))[:, None], self.models.mean
-        return standardized(mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b])
-
-    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs say it
-        """Critical values for `step_down`."""
-        return paired_critical(self.models, a, b, confidence)
-
-    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
-        """Pairs that a critical value decides; for `step_down`."""
-        return decided_by_score(self._pair_score(a, b))
-
-    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models."""
-        mean = self.models.mean
-        strata, size = mean.shape
-        if simultaneous:
-            a, b = np.triu_indices(size, 1)
-            differs = np.zeros((strata, size, size), np.bool_)
-            verdicts, _ = simultaneous_verdicts(self, a, b, confidence)
-            differs[:, a, b] = differs[:, b, a] = verdicts
-        else:
-            a, b = (each.ravel() for each in np.indices((size, size)))
-            score = self._pair_score(a, b).reshape(strata, size, size)
-            differs = score > max_t_of_each(self.models, confidence)[:, :, None]
-        return better_and_worse(mean, differs)
-
-    def p_best(self) -> Floats:
-        """Chance of each model to be the best, after shrinking the gaps."""
-        models = self.models
-        shrinkage = np.sqrt(self.signal_share())
-        return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
-
-    def signal_share(self) -> Floats:
-        """Share of the spread of the models that is more than noise."""
-        return signal_share_paired(self.models)
-
-    def could_be_best(self, confidence: float) -> Mask:
-        """Models than which no other is better, by one-sided verdicts against each model."""
-        mean = self.models.mean
-        a, b = (each.ravel() for each in np.indices((mean.shape[1],) * 2))
-        score = self._pair_score(a, b).reshape(*mean.shape, -1)
-        # By a negative value the highest model would be worse than others.
-        c = np.maximum(max_t_of_best(self.models, confidence), 0.0)
-        better, _ = better_and_worse(mean, score > c[:, :, None])
-        return np.asarray(np.isfinite(self.ranked) & (better == 0))
-
-    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Differences of pairs of columns, by critical values."""
-        mean, freedom = self.models.mean, self.models.freedom[:, None]
-        diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
-        z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
-        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
-        limit = (self.ends[1] - self.ends[0]) / self.unit
-        lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
-        unit = self.unit
-        diff = np.where(freedom > 0, diff, np.nan)
-        return Differences(unit * diff, unit * sigma, z, prob, unit * lo, unit * hi)
-
-    def model_numbers(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Mean, standard error and interval of each model by itself."""
-        sigma = np.diagonal(self._pair_sigma(), axis1=1, axis2=2)
-        mu, sigma = self.models.mean * self.unit, sigma * self.unit
-        if self.units is None:
-            far = self.quantile((1 + confidence) / 2)[:, None] * sigma
-            lo, hi = mu - far, mu + far
-        else:
-            bounds = self.units.bounds(confidence)
-            lo, hi = (self.low + self.unit * end.reshape(mu.shape) for end in bounds)
-            lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
-        return mu, sigma, np.clip(lo, *self.ends), np.clip(hi, *self.ends)
-
-    def _pair_sigma(self) -> Floats:
-        return self.models.sigma()
-
-    def _pair_score(self, a: Ints, b: Ints) -> Floats:
-        """Differences of pairs in their standard errors, without sign."""
-        mean = self.models.mean
-        score = np.abs(standardized(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]))
-        return np.where(np.less(*self.ends), score, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,7 +118,21 @@ class PairedQuestions:
         ordered = of_k.with_columns(place).sort(STRATUM, question, _OCCURRENCE, *model)
         return cls(ordered, trials, metric)
 
-    def scores(self, block: Block, *, adjusted: bool) -> SampledScores:
+    def scores(self, block: Block, *, adjusted: bool, anytime: int | None) -> SampledScores:
+        """The models of some strata, whose intervals hold at every look if there is a plan."""
+        found = self._scores_of_one_look(block, adjusted=adjusted)
+        if anytime is None:
+            return found
+        return replace(found, information=self._block_questions(block) / anytime)
+
+    def _block_questions(self, block: Block) -> Floats:
+        """Number of questions of each stratum."""
+        question = pl.struct(self.trials.question.name, _OCCURRENCE)
+        inside = pl.col(STRATUM).is_in(pl.Series(block.strata).implode())
+        strata = self.rows.filter(inside).group_by(STRATUM).agg(question.n_unique().alias("size"))
+        return strata.sort(STRATUM)["size"].to_numpy().astype(np.float64)
+
+    def _scores_of_one_look(self, block: Block, *, adjusted: bool) -> SampledScores:
         """The models of some strata."""
         refuse_large_covariance(block.rows.shape[1])
         low, unit, ends = self._score_range(block)

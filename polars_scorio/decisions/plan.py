@@ -16,6 +16,7 @@ from polars_scorio.arguments import (
     InferenceKind,
     Overall,
     Per,
+    check_anytime,
     check_choice,
     check_count,
     check_number,
@@ -27,6 +28,7 @@ from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
+from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import (
     ExpectedVariance,
@@ -69,8 +71,10 @@ def trials_needed(
     overall: Overall | None = None,
     prior: Frame | None = None,
     inference: InferenceKind | None = None,
+    anytime: int | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
+    anytime = None if anytime is None else check_anytime(anytime)
     if half_width is not None:
         half_width = check_number("half_width", half_width, POSITIVE)
     assurance = check_number("assurance", assurance, CHANCE)
@@ -99,7 +103,9 @@ def trials_needed(
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
     means = overall == "macro"
-    need = _Need(request, metric, half_width, float(confidence), assurance, max_trials, means)
+    need = _Need(
+        request, metric, half_width, float(confidence), assurance, max_trials, means, anytime
+    )
     return in_all_strata(groups, trials, need, schema, overall=overall is not None)
 
 
@@ -185,6 +191,7 @@ class _Need:
     assurance: float
     most: int
     means: bool  # whether the last stratum is the mean over the others, not their pool
+    anytime: int | None  # planned trials of each question, if looks are repeated
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
@@ -218,20 +225,22 @@ class _Need:
     ) -> Ints:
         """Further trials of each question of each pair, given the `signal_share` of its stratum."""
         lead = expected.mu[a] - expected.mu[b]
-        sigma, z = self._sigma_after(expected, [a, b])
-        extra = trials_with_assurance(lead, sigma, z, share, self.assurance, self.most)
+        sigma, critical = self._sigma_after(expected, [a, b])
+        extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
         unit, ((metric, view),) = self.metric.unit, self.request.metrics
         rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
         inference = self.request.choice.inference_of(metric, view)
         pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
-        today = pairs.pair_differences(np.array([0]), np.array([1]), np.full((a.size, 1), z))
+        z = critical(np.zeros_like(a))[:, None]
+        today = pairs.pair_differences(np.array([0]), np.array([1]), z)
         # A Beta interval may contain zero although a normal one does not.
         return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
 
     def _sigma_after(
         self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints]
-    ) -> tuple[Callable[[Ints], Floats], float]:
-        """Sigma after further trials (of both sides the same), and the critical value of a pair."""
+    ) -> tuple[Callable[[Ints], Floats], Callable[[Ints], Floats]]:
+        """Sigma and critical value of each pair after further trials, of both sides the same."""
+        z = float(scipy.special.ndtri((1 + self.confidence) / 2))
 
         def sigma(m: Ints) -> Floats:
             squares = []
@@ -241,7 +250,14 @@ class _Need:
                 squares.append(expected.after(further)[side])
             return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
-        return sigma, float(scipy.special.ndtri((1 + self.confidence) / 2))
+        def critical(m: Ints) -> Floats:
+            if self.anytime is None:
+                return np.full(m.shape, z)
+            now = expected.typical_trials()
+            fewer = np.min([now[side] for side in sides], axis=0)
+            return anytime_critical(z, (fewer + m) / self.anytime)
+
+        return sigma, critical
 
     def _needed_rows(
         self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], extra: Ints

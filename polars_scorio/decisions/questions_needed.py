@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.anytime import anytime_student_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.assurance import assurance, fewest_trials
 from polars_scorio.kernels.simultaneous.paired_means import of_pairs
@@ -92,6 +93,8 @@ class _Need:
             np.broadcast_to(scores.models.freedom[:, None] + 1, a.shape),
             scores.span,
         )
+        if scores.information is not None:
+            pairs = replace(pairs, information=np.repeat(scores.information, a.shape[1]))
         unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
         confidence, most = self.models.confidence, self.most
@@ -132,6 +135,8 @@ class PairedDesign:
         Questions today, or clusters as far as they count.
     span : float
         Highest minus lowest possible score of a question.
+    information : ndarray of float or None
+        Questions today over planned ones, if looks are repeated.
     """
 
     diff: Floats
@@ -139,6 +144,7 @@ class PairedDesign:
     events: Floats
     number: Floats
     span: float
+    information: Floats | None = None
 
     @classmethod
     def of(
@@ -183,21 +189,35 @@ class PairedDesign:
         return fewest_trials(narrow, self.diff.size, most)
 
     def questions_with_assurance(
-        self, share: Floats, confidence: float, goal: float, most: int
+        self,
+        share: Floats,
+        confidence: float,
+        goal: float,
+        most: int,
+        margin: Floats | float = 0.0,
     ) -> Ints:
-        """The fewest further questions after which a pair is decided with a given chance."""
+        """The fewest further questions after which a pair is decided with a given chance.
+
+        A pair is decided if its difference is not ``-margin``.
+        """
         now = np.sqrt(self.variance / self.number)
 
         def decided(m: Ints) -> Mask:
             then, z = np.sqrt(self.variance / (self.number + m)), self._student(m, confidence)
             # Whether a pair is decided today is known.
-            return np.asarray((m > 0) & (assurance(self.diff, now, then, z, share) >= goal))
+            chance = assurance(self.diff, now, then, z, share, margin)
+            return np.asarray((m > 0) & (chance >= goal))
 
         extra = fewest_trials(decided, self.diff.size, most)
-        today = np.abs(self.diff) > self._student(0 * extra, confidence) * self.sigma(0 * extra)
-        return np.where(today, 0, np.where(share > 0, extra, most + 1))
+        reach = self._student(0 * extra, confidence) * self.sigma(0 * extra)
+        today, some = np.abs(self.diff + margin) > reach, (share > 0) | (margin > 0)
+        return np.where(today, 0, np.where(some, extra, most + 1))
 
     def _student(self, m: Ints, confidence: float) -> Floats:
         """Student's quantile after m further questions."""
         freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-        return np.asarray(scipy.special.stdtrit(freedom, (1 + confidence) / 2))
+        t = np.asarray(scipy.special.stdtrit(freedom, (1 + confidence) / 2), dtype=np.float64)
+        if self.information is None:
+            return t
+        share = self.information * (self.number + m) / self.number
+        return anytime_student_critical(t, share, freedom)

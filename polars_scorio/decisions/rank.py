@@ -29,6 +29,7 @@ from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
@@ -43,7 +44,7 @@ _TIED = 1e-12  # scores that differ by no more are the same
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
-_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "z_next", *DOUBTS)
+_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "z_next", INFORMATION, *DOUBTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -81,8 +82,10 @@ def rank(
         **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
     }
     found[_BEST] = pl.Boolean()
+    repeated = [] if options.get("anytime") is None else [INFORMATION]
+    found |= dict.fromkeys(repeated, pl.Float64())
     refuse_repeats([*trials.keys, *found])
-    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next"]
+    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next", *repeated]
     schema = {name: (found | trials.models)[name] for name in order}
     grouped, models = models_of(trials, metric, options, overall)
     ranking = Ranking(models, method, ties, simultaneous)
@@ -121,6 +124,8 @@ class Ranking:
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
         found["p_best"] = scores.p_best()
+        every = np.arange(here.shape[1])
+        found[INFORMATION] = scores.pair_information(every, every)
         found[_BEST] = np.where(here, scores.could_be_best(self.models.confidence), np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)

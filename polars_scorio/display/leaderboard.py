@@ -69,6 +69,7 @@ def leaderboard(
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(trials, rewards=request.classes.rewards is not None)
+    columns = columns.with_information(request.choice.anytime)
     plan = grouped_rows(
         request,
         columns.with_price() if priced else columns,

@@ -71,6 +71,8 @@ def inference_words(
     >>> from polars_scorio.metrics.weighted import avg, bayes
     >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
     'fitted population, questions as a sample'
+    >>> inference_words({"inference": "calibrated", "anytime": 16}, [avg()])
+    'calibrated, which hold at every look (planned: 16 trials a question)'
     >>> for metrics in ([avg()], [avg(), bayes()], [bayes()]):
     ...     inference_words({"inference": "calibrated"}, metrics)
     'calibrated'
@@ -92,6 +94,9 @@ def inference_words(
         words.append("with prior trials")
     if options.get("target") == "population":
         words.append("questions as a sample")
+    if options.get("anytime") is not None:
+        planned = "questions" if target == "population" else "trials a question"
+        words.append(f"which hold at every look (planned: {options['anytime']:,} {planned})")
     return ", ".join(words)
 
 

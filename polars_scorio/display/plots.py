@@ -376,6 +376,7 @@ convergence>
             instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
             chosen = own.get("inference")
             own["inference"] = instead.get(chosen, chosen)
+        own["anytime"] = None  # posteriors of single questions do not hold at every look
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polars_scorio.arguments import InferenceKind, check_choice, check_confidence
+from polars_scorio.arguments import InferenceKind, check_anytime, check_choice, check_confidence
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import InferenceOptions, PlanOptions
 
@@ -37,11 +37,14 @@ class Settings:
         Whether the numbers are about these questions, or the population they come from.
     confidence : float
         Confidence of the intervals.
+    anytime : int or None
+        Planned trials of each question (or questions), if intervals hold at every look.
     """
 
     inference: InferenceKind | None = None
     target: Target = "benchmark"
     confidence: float = 0.95
+    anytime: int | None = None
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -49,6 +52,8 @@ class Settings:
             check_choice("inference", self.inference, InferenceKind)
         check_choice("target", self.target, Target)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        if self.anytime is not None:
+            object.__setattr__(self, "anytime", check_anytime(self.anytime))
 
     @property
     def level(self) -> str:
@@ -58,7 +63,11 @@ class Settings:
     @property
     def intervals(self) -> str:
         """Kind of the intervals, in words."""
-        return _INTERVALS[self.inference].format(self.level)
+        words = _INTERVALS[self.inference].format(self.level)
+        if self.anytime is None:
+            return words
+        planned = "questions" if self.target == "population" else "trials a question"
+        return f"{words}; they hold at every look (planned: {self.anytime:,} {planned})"
 
     @property
     def prior(self) -> str:
@@ -68,11 +77,12 @@ class Settings:
     @property
     def report(self) -> InferenceOptions:
         """Options of a report, a ranking and a comparison."""
-        return {
+        options: InferenceOptions = {
             "inference": self.inference,
             "target": self.target,
             "confidence": self.confidence,
         }
+        return options if self.anytime is None else {**options, "anytime": self.anytime}
 
     @property
     def plan(self) -> PlanOptions:

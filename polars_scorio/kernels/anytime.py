@@ -9,6 +9,7 @@ from polars_scorio.kernels.array_types import Floats
 
 # Of the powers of 1 / (1 + z), from the fourth on; a fit of the exact values.
 _COEFFICIENTS = (1.90823621, -3.48680112, 1.0032468, 1.67544282, -0.01215924)
+_LARGEST = 37.0  # the normal tail of a larger value is no number any more
 
 
 def planned_look_critical(z: Floats | float) -> Floats:
@@ -70,7 +71,8 @@ def anytime_critical(z: Floats | float, information: Floats | float) -> Floats:
     array([3.562, 2.519, 3.562])
     """
     share = np.asarray(information)
-    return np.asarray(planned_look_critical(z) * np.maximum(share, 1 / share) ** 0.25)
+    critical = planned_look_critical(z) * np.maximum(share, 1 / share) ** 0.25
+    return np.asarray(np.minimum(critical, _LARGEST))
 
 
 def anytime_student_critical(t: Floats, information: Floats | float, freedom: Floats) -> Floats:

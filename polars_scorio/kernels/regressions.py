@@ -6,6 +6,7 @@ version's if nothing changed: a hypergeometric distribution.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,12 @@ class VersionCounts:
     c_old: Ints
     n_new: Ints
     c_new: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence[VersionCounts]) -> VersionCounts:
+        """The questions of several parts, one after another."""
+        names = ("n_old", "c_old", "n_new", "c_new")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def swapped(self) -> VersionCounts:
         """The versions in the other order: what became worse is then what became better."""

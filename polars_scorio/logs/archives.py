@@ -8,6 +8,7 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
+from polars_scorio.logs.compressed_files import DAMAGE
 from polars_scorio.logs.json_files import unexpected_content
 
 GIGABYTE = 10**9
@@ -70,7 +71,7 @@ class Archive:
                 "Python 3.14"
             )
             raise NotImplementedError(message) from error
-        except (zipfile.BadZipFile, EOFError) as error:
+        except (zipfile.BadZipFile, *DAMAGE) as error:
             raise unexpected_content(
                 self._file, self._expected, f"a damaged archive ({error})"
             ) from error

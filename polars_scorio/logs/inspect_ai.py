@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE
-from polars_scorio.logs.inspect_files import INSPECT_LOG, read_inspect_log
+from polars_scorio.logs.inspect_files import INSPECT_LOG, find_inspect_logs, read_inspect_log
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -21,7 +21,7 @@ from polars_scorio.logs.json_files import (
     run_table,
     unexpected_content,
 )
-from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_of_means
 from polars_scorio.logs.runs import Run, run_settings
@@ -67,7 +67,7 @@ def inspect_ai(
     unpack_limit: int = GIGABYTE,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """inspect_ai: its .eval and .json logs; in folders those that begin with a date.
+    """inspect_ai: its .eval and .json logs.
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
     (incorrect) or "N" (no answer), else a number; other words need `success`. It is null where a
@@ -105,7 +105,7 @@ def inspect_ai(
     """
     numbers = threshold is not None or roles.get("levels") is not None
     parts = read_each(
-        find_files(paths, "*.eval", "[0-9][0-9][0-9][0-9]-*.json"),
+        find_inspect_logs(paths),
         lambda file: _sample_rows(
             file, path_model(file, model), scorer, unpack_limit, numbers=numbers
         ),

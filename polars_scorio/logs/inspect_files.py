@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from polars_scorio.logs.archives import Archive
+from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
 from polars_scorio.logs.json_files import describe_content, parse_json, unexpected_content
 from polars_scorio.logs.json_stream import read_slim_json
+from polars_scorio.logs.paths import Paths, find_files
 
 INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"
+_HEAD = 4_096  # bytes, in which a log says what it is
 # Fields of samples that are nearly all of a file.
 _LEFT_OUT = frozenset({"messages", "events", "store", "attachments", "timelines"})
+
+
+def find_inspect_logs(paths: Paths) -> list[Path]:
+    """The logs among the paths; in folders also JSON files without a date that begin as a log does.
+
+    If no file is a log, all files are returned, so that reading them says what is wrong.
+    """
+    files = find_files(paths, "*.eval", "*.json")
+    logs = [file for file, named in files.items() if named or _is_log_name(file) or _is_log(file)]
+    return logs or [*files]
+
+
+def _is_log_name(file: Path) -> bool:
+    """Whether a file is called as inspect_ai calls its logs."""
+    name = plain_path(file).name
+    return name.endswith(".eval") or re.match(r"\d{4}-.*\.json$", name) is not None
+
+
+def _is_log(file: Path) -> bool:
+    """Whether a file begins as the JSON logs of inspect_ai do."""
+    try:
+        with open_plain(file) as source:
+            head = source.read(_HEAD)
+    except DAMAGE:
+        return False
+    return re.match(rb'\s*\{\s*"version"', head) is not None and b'"eval"' in head
 
 
 def read_inspect_log(file: Path, limit: int) -> dict[str, Any]:

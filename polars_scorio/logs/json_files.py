@@ -39,9 +39,13 @@ class FileRows:
     run: Run
 
 
-def unexpected_content(file: Path, expected: str, found: str) -> ValueError:
+class UnexpectedContentError(ValueError):
+    """A file is not what a reader expects."""
+
+
+def unexpected_content(file: Path, expected: str, found: str) -> UnexpectedContentError:
     """The error of a file that is not what a reader expects."""
-    return ValueError(f"{file}: expected {expected}, found {found}")
+    return UnexpectedContentError(f"{file}: expected {expected}, found {found}")
 
 
 def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: ANN401 - JSON

@@ -62,6 +62,31 @@ def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
     return reader
 
 
+def tool_hint(paths: Paths, reader: str) -> str:
+    """A sentence on the tools that wrote some files, if their reader is another one.
+
+    Parameters
+    ----------
+    paths : str, path or iterable of them
+        The files that a reader does not know.
+    reader : str
+        The tool of that reader.
+
+    Returns
+    -------
+    str
+        Empty if no other reader, or the reader itself, knows the files.
+    """
+    try:
+        tools = fitting_tools(paths)
+    except (OSError, ValueError):
+        return ""
+    if not tools or reader in tools:
+        return ""
+    found = " or ".join(f"{file.name} of {tool}: ps.logs.{tool}" for tool, file in tools.items())
+    return f"It looks like {found}"
+
+
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     """The error of files that no reader, or several readers know."""
     shown = ", ".join(map(str, given_paths(paths)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, TypedDict, TypeVar, cast
 
@@ -11,6 +12,9 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
 from polars_scorio.counting.roles import Column, Unscored
+from polars_scorio.logs.json_files import UnexpectedContentError
+from polars_scorio.logs.paths import Paths
+from polars_scorio.logs.read import tool_hint
 from polars_scorio.logs.run_totals import totals_frame, warn_of_totals
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
@@ -86,6 +90,7 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored
 
@@ -99,8 +104,8 @@ def log_reader(function: FunctionT) -> FunctionT:
     >>> tool("logs", misssing=0)
     Traceback (most recent call last):
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, on_error, retries, answer, by, cluster, confidence, inference, levels, missing, n, \
-success, target, unscored, validate
+takes paths, on_error, retries, answer, bounds, by, cluster, confidence, inference, levels, \
+missing, n, success, target, unscored, validate
     """
     shared = keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
@@ -109,7 +114,24 @@ success, target, unscored, validate
     raises = "\n".join([_MISSING, *raised.values(), wrong])
     entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
     doc = described(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
-    return answering(function, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+    hinting = _with_other_tools(function)
+    return answering(hinting, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+
+
+def _with_other_tools(function: FunctionT) -> FunctionT:
+    """The reader, whose errors on unknown files name the tools that they look like."""
+
+    @wraps(function)
+    def hinting(paths: Paths, *arguments: object, **given: object) -> object:
+        try:
+            return function(paths, *arguments, **given)
+        except (UnexpectedContentError, FileNotFoundError) as error:
+            hint = tool_hint(paths, function.__name__)
+            if not hint:
+                raise
+            raise type(error)(f"{error}. {hint}") from error
+
+    return cast("FunctionT", hinting)
 
 
 def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:

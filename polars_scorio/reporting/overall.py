@@ -19,11 +19,13 @@ from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
     INFERENCE,
+    INFORMATION,
     RANGE,
     VALUES,
     WEIGHT,
     Row,
 )
+from polars_scorio.reporting.inference.planned_looks import information_of_strata
 from polars_scorio.reporting.inference.stratum_means import (
     error_of_mean,
     mean_of_strata,
@@ -78,7 +80,7 @@ def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) 
 def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -> pl.LazyFrame:
     """Add a group for each model, without a stratum, that has the mean results of its strata.
 
-    The strata have their `QUESTIONS`, if these give the numbers of a mean; the result has not.
+    The strata have their `QUESTIONS`, if these give the numbers of a mean; means have none.
     """
     trials = request.trials
 
@@ -102,7 +104,7 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
             pl.struct(*columns.schema).alias(RESULTS)
         )
 
-    return _with_overall(grouped, trials, averaged).drop(QUESTIONS, strict=False)
+    return _with_overall(grouped, trials, averaged)
 
 
 def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.DataFrame]:
@@ -163,6 +165,7 @@ def _stratum_means(
             mean_of_strata("mu"),
             error_of_mean("sigma"),
             *([pl.col(BOUNDS).first()] if BOUNDS in columns.numbers else []),
+            *_information_of_mean(request, columns),
             _inference_of_strata(),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
@@ -204,6 +207,13 @@ def _inference_of_strata() -> pl.Expr:
     inference = pl.col(INFERENCE)
     ranges = (inference == RANGE).any()
     return pl.when(ranges).then(pl.lit(RANGE)).otherwise(inference.first()).alias(INFERENCE)
+
+
+def _information_of_mean(request: Request, columns: ReportColumns) -> list[pl.Expr]:
+    """The information of a mean over strata, if the rows have theirs."""
+    if INFORMATION not in columns.numbers:
+        return []
+    return [information_of_strata(request.choice.target)]
 
 
 def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:

@@ -13,6 +13,7 @@ from polars_scorio.counting.checks import checked, once_whole
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.stopped_logs import check_stopping
 from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind, refuse_repeats
 from polars_scorio.metrics.metric import Metric
@@ -46,6 +47,7 @@ def report(
     trials, inference = bind(frame, roles), options.get("inference")
     request = Request.of(trials, metrics, per=per, **options)
     columns = report_columns(trials, per, rewards=request.classes.rewards is not None)
+    columns = columns.with_information(request.choice.anytime)
     keys = [*columns.keys, *columns.question]
     wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
@@ -65,6 +67,8 @@ def grouped_rows(
     *,
     overall: Overall | None = None,
     questions: Alignment = "any",
+    watched: bool = False,
+    keeps_questions: bool = False,
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
 
@@ -78,6 +82,10 @@ def grouped_rows(
         As in `Scorio.report`.
     questions : "any", "same" or "common"
         Whether the models of a stratum may have different questions; see `counting.groups`.
+    watched : bool
+        Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
+    keeps_questions : bool
+        Whether the groups keep their `QUESTIONS`; groups over all strata have none.
 
     Returns
     -------
@@ -91,15 +99,20 @@ def grouped_rows(
     if overall == "macro":
         columns = columns.with_intervals()
     groups = request.groups(per_question=columns.names_questions, questions=questions)
+    if watched or request.choice.anytime is not None:
+        groups = checked(groups, check_stopping(trials, class_columns(request.classes)))
     sampled = CLUSTER in columns.hidden or request.choice.target == "population"
     if trials.cluster is not None and sampled:
         groups = checked(groups, check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
         groups = with_pool(groups, trials)
     # Calibrated means over strata need the questions of all strata once more.
-    again = overall == "macro" and any(
-        isinstance(request.choice.inference_of(metric, view), CalibratedInference)
-        for metric, view in request.metrics
+    again = keeps_questions or (
+        overall == "macro"
+        and any(
+            isinstance(request.choice.inference_of(metric, view), CalibratedInference)
+            for metric, view in request.metrics
+        )
     )
     whole = {
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
@@ -113,7 +126,10 @@ def grouped_rows(
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind in {None, "calibrated"}
         grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))
-    return with_mean(grouped, request, columns) if overall == "macro" else grouped
+    if overall != "macro":
+        return grouped
+    means = with_mean(grouped, request, columns)
+    return means if keeps_questions else means.drop(QUESTIONS, strict=False)
 
 
 def _refuse_infinite(

@@ -14,6 +14,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
     COMPARISON_DTYPES,
     INFERENCE,
+    INFORMATION,
     INTERVAL_DTYPES,
     SAMPLE_DTYPES,
     VALUES,
@@ -85,6 +86,13 @@ class ReportColumns:
     def with_weight(self) -> ReportColumns:
         """The columns with the share of a question in a mean over strata, and its range."""
         return replace(self, hidden=self.hidden | SAMPLE_DTYPES)
+
+    def with_information(self, anytime: int | None) -> ReportColumns:
+        """The columns with the share of the planned information, if intervals hold at any time."""
+        if anytime is None:
+            return self
+        numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
+        return replace(self, numbers=numbers | {INFORMATION: pl.Float64(), INFERENCE: pl.String()})
 
     @property
     def names_questions(self) -> bool:

@@ -8,7 +8,14 @@ from typing import Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind, Per, View, check_choice, check_confidence
+from polars_scorio.arguments import (
+    InferenceKind,
+    Per,
+    View,
+    check_anytime,
+    check_choice,
+    check_confidence,
+)
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.graded_rewards import check_reward_range
@@ -65,6 +72,7 @@ class Request:
         confidence: float = 0.95,
         per: Per = "model",
         rewards: RewardUse = "allowed",
+        anytime: int | None = None,
     ) -> Request:
         """Check what is requested, as far as arguments and schema tell.
 
@@ -72,7 +80,7 @@ class Request:
         ----------
         trials : Trials
             The log.
-        metrics, prior, inference, target, confidence, per
+        metrics, prior, inference, target, confidence, per, anytime
             As in `Scorio.report`.
         rewards : "allowed", "always" or "never"
             Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
@@ -93,6 +101,7 @@ class Request:
             check_choice("inference", inference, InferenceKind)
         check_choice("target", target, Target)
         check_choice("per", per, Per)
+        anytime = None if anytime is None else check_anytime(anytime)
         metrics = [on_levels(metric, trials) for metric in metrics]
         views = report_views(metrics, trials)
         posterior = prior is not None or inference in ("published", "pooled")
@@ -107,10 +116,13 @@ class Request:
             answers="answers" in views,
         )
         posteriors = prior is not None or per == "question"
-        choice = InferenceChoice(inference, confidence, target, posteriors=posteriors)
+        choice = InferenceChoice(inference, confidence, target, anytime, posteriors)
         _check_together(metrics, choice, prior, per)
         earlier = None if prior is None else bind_prior(prior, trials, counted)
-        return cls(trials, tuple(zip(metrics, views, strict=True)), counted, choice, earlier)
+        asked = tuple(zip(metrics, views, strict=True))
+        if anytime is not None:
+            _refuse_repeated_looks(asked, choice)
+        return cls(trials, asked, counted, choice, earlier)
 
     def groups(
         self,
@@ -262,6 +274,20 @@ def _check_together(
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
                 'target="population" needs a k, or inference="calibrated"'
+            )
+
+
+def _refuse_repeated_looks(
+    metrics: tuple[tuple[Metric, View], ...], choice: InferenceChoice
+) -> None:
+    """Refuse posteriors, whose bias no critical value repairs, if looks are repeated."""
+    for metric, view in metrics:
+        unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
+        if not unbiased:
+            raise ValueError(
+                f"{metric.name}: anytime= needs unbiased estimates, and these are posterior means, "
+                "whose bias no critical value repairs. Take ps.avg() or a metric of the Pass@k "
+                'family, with inference="calibrated", and leave prior= and per="question" out'
             )
 
 

@@ -28,6 +28,8 @@ NEEDED = {
     "rubric": ps.rubrics.exact_match(),
     "frame": pl.DataFrame(),
     "path": "report.html",
+    "baseline": "ada",
+    "margin": 0.02,
     "step": "step",
 }
 

@@ -118,7 +118,7 @@ def test_a_category_is_a_whole_number_even_where_only_success_is_known(log, valu
     assert GRADED in said
 
 
-@pytest.mark.parametrize("given", [ps.avg(), ps.bayes(w=[0, 0.5, 1])])
+@pytest.mark.parametrize("given", [ps.bayes(), ps.bayes(w=[0, 0.5, 1])])
 def test_of_a_graded_reward_the_levels_are_asked_for(log, given):
     graded = put("category", 0.5)(log, THREE)
     said = complaint(graded.lazy().scorio().report(given))

@@ -22,7 +22,7 @@ TRIALS = bind(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], success=2)
     [({}, BenchmarkModels, 1), ({"target": "population"}, PopulationModels, 6)],
 )
 def test_a_population_is_compared_by_its_questions(options, kind, rows):
-    results, models = models_of(TRIALS, ps.avg(), {**options, "confidence": 0.9}, "compare")
+    results, models = models_of(TRIALS, ps.avg(), {**options, "confidence": 0.9})
     assert isinstance(models, kind)
     assert models.confidence == 0.9
     lists = results.select(":results").collect().to_series()
@@ -31,7 +31,7 @@ def test_a_population_is_compared_by_its_questions(options, kind, rows):
 
 @pytest.mark.parametrize(("inference", "priced"), [("pooled", False), ("calibrated", True)])
 def test_only_calibrated_comparisons_carry_a_price(inference, priced):
-    results, _ = models_of(TRIALS, ps.avg(), {"inference": inference}, "compare")
+    results, _ = models_of(TRIALS, ps.avg(), {"inference": inference})
     fields = [field.name for field in results.collect_schema()[":results"].inner.fields]
     assert (":price" in fields) == priced
 

@@ -48,3 +48,13 @@ def test_a_damaged_member_is_refused(path):
     path.write_bytes(whole)
     with pytest.raises(ValueError, match=r"a\.eval: expected a log, found a damaged archive \("):
         archive.read("header.json")
+
+
+def test_a_member_that_cannot_be_unpacked_is_refused(path):
+    whole = bytearray(path.read_bytes())
+    archive = Archive(path, "a log", 10**6)
+    start = whole.index(b"parts/1.json") + len("parts/1.json")
+    whole[start : start + 4] = b"\xff" * 4
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match=r"a\.eval: expected a log, found a damaged archive \("):
+        archive.read("parts/1.json")

@@ -123,6 +123,29 @@ def test_bytes_that_are_no_text_are_refused(tool, tmp_path):
         read(tool, path)
 
 
+TAU2 = {"info": {}, "tasks": [], "simulations": []}
+
+
+def test_the_error_names_the_tool_that_a_file_looks_like(tmp_path):
+    path = put(tmp_path, "run.json", json.dumps(TAU2))
+    hint = r"found an object .* It looks like run\.json of tau2_bench: ps\.logs\.tau2_bench$"
+    for named in (path, tmp_path):
+        with pytest.raises(ValueError, match=hint):
+            ps.logs.tau_bench(named)
+    with pytest.raises(FileNotFoundError, match=r"no file .* It looks like run\.json of tau2"):
+        ps.logs.lm_eval(tmp_path)
+    with pytest.raises(ValueError, match=r"another shape|lacks") as error:
+        ps.logs.tau2_bench(path)
+    assert "looks like" not in str(error.value)
+
+
+def test_two_tools_may_be_named(tmp_path):
+    put(tmp_path, "run.json", json.dumps(TAU2))
+    put(tmp_path, "1.jsonl", json.dumps(GOOD["verl"]))
+    with pytest.raises(FileNotFoundError, match=r"run\.json of tau2_bench: .* or 1\.jsonl of verl"):
+        ps.logs.evalplus(tmp_path)
+
+
 # What each reader takes for its own, with something inside that another version might have.
 VERSIONS = {
     "livecodebench": [{"question_id": 1, "graded_list": 3}],

@@ -135,6 +135,7 @@ def pages() -> tuple[Page, ...]:
             (
                 *methods("df.scorio", ReaderMethods),
                 *named("ps", ps, "to_markdown", "to_latex", "to_great_table"),
+                *named("ps", ps, "to_metrics", "to_model_card", "to_every_eval_ever"),
                 *methods("df.scorio.plot", Plots),
                 *methods("df.scorio.plot", DecisionPlots),
             ),

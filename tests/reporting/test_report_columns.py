@@ -39,10 +39,10 @@ def test_columns_inside_a_plan_come_after_those_that_are_shown():
     columns = report_columns(trials)
     priced = columns.with_intervals().with_price()
     assert priced.shown == columns.shown
-    inside = [":center", ":reach", ":price", ":values", ":weight"]
-    assert [*priced.schema][-5:] == inside
+    inside = [":center", ":reach", ":price", ":reward_price", ":values", ":weight"]
+    assert [*priced.schema][-6:] == inside
     assert [*priced.computed] == [*columns.numbers, *inside]
     assert (priced.names_questions, columns.names_questions) == (True, False)
-    assert [*columns.with_weight().hidden] == [":weight"]
+    assert [*columns.with_weight().hidden] == [":weight", ":reward_range"]
     # A log without clusters has none of their columns.
     assert columns.with_cluster(trials) == columns

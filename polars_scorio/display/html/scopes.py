@@ -121,6 +121,7 @@ class Scope:
             metric,
             confidence=settings.confidence,
             assurance=ASSURANCE,
+            anytime=None if settings.target == "population" else settings.anytime,
             **settings.plan,
         )
         open_pairs = pairs.filter(pl.col("better").is_null())

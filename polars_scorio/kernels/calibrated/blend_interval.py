@@ -46,7 +46,7 @@ def blend_numbers(
     fitted: Calibrated,
     blended: BlendOfMeans,
     price: Price,
-    confidence: float,
+    confidence: Floats | float,
     target: Target = "benchmark",
     clusters: Clustered | None = None,
 ) -> Numbers:

@@ -25,7 +25,10 @@ class Range(NamedTuple):
 
 
 def forecast(
-    fitted: Calibrated, gains: Floats | RootDraw, confidence: float, where: Mask | None = None
+    fitted: Calibrated,
+    gains: Floats | RootDraw,
+    confidence: Floats | float,
+    where: Mask | None = None,
 ) -> Range:
     """The mean credit of draws of any size, in each group.
 
@@ -38,7 +41,7 @@ def forecast(
         The groups and their fits.
     gains : ndarray of float, shape (k,), or RootDraw
         What each success adds to the credit; or Geom@k, which is no such sum.
-    confidence : float
+    confidence : float or ndarray of float, shape (G,)
         Of the range, inside (0, 1).
     where : ndarray of bool, shape (G,), optional
         The groups that are asked for; NaN in the others.
@@ -62,12 +65,13 @@ def forecast(
     [0.8351] [0.3935] [0.9928]
     """
     numbers = np.full((3, len(fitted.groups)), np.nan)
+    confidences = np.broadcast_to(confidence, len(fitted.groups)).tolist()
     asked = range(len(fitted.groups)) if where is None else np.flatnonzero(where).tolist()
     for column in asked:
         group = fitted.groups[column]
         rates = group.free.rates
         values = gains.at_rates(*rates) if isinstance(gains, RootDraw) else credit_at(*rates, gains)
-        mean, *numbers[1:, column] = _group_range(group, values, confidence)
+        mean, *numbers[1:, column] = _group_range(group, values, confidences[column])
         if gains.size <= _FURTHEST * group.n.min():
             numbers[0, column] = mean
     return Range(*numbers)

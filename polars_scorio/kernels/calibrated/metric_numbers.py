@@ -63,7 +63,7 @@ class Numbers(NamedTuple):
 def credit_numbers(
     fitted: Calibrated,
     draws: Sequence[GainsOf],
-    confidence: float,
+    confidence: Floats | float,
     target: Literal["benchmark", "population"] = "benchmark",
     clusters: Clustered | None = None,
 ) -> list[Numbers]:
@@ -73,7 +73,7 @@ def credit_numbers(
     ----------
     fitted, draws
         As for `prices`; metrics that are asked for together share most of the work.
-    confidence : float
+    confidence : float or ndarray of float, shape (G,)
         Of the intervals, inside (0, 1).
     target : "benchmark" or "population"
         The mean over these questions, or over the population they come from.
@@ -112,7 +112,7 @@ def credit_numbers(
     ]
 
 
-def price_numbers(price: Price, confidence: float) -> Numbers:
+def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
     """The numbers of a price: of a blend, of Max@k, of an average.
 
     Parameters
@@ -135,7 +135,7 @@ def sample_numbers(
     values: Floats,
     sigma: Floats,
     sample: QuestionSample,
-    confidence: float,
+    confidence: Floats | float,
     bias: Floats | None = None,
 ) -> Numbers:
     """The numbers of the mean over a population of questions.
@@ -148,7 +148,7 @@ def sample_numbers(
         Standard deviation of the mean, as of `QuestionSample.sigma`.
     sample : QuestionSample
         The questions, or their clusters.
-    confidence : float
+    confidence : float or ndarray of float, shape (G,)
         Of the intervals.
     bias : ndarray of float, shape (S,), optional
         Largest bias of these estimates; default 0.
@@ -160,7 +160,7 @@ def sample_numbers(
 
 
 def _population_numbers(
-    fitted: Calibrated, gains: GainsOf, sample: QuestionSample, confidence: float
+    fitted: Calibrated, gains: GainsOf, sample: QuestionSample, confidence: Floats | float
 ) -> Numbers:
     """The numbers of a credit over a population, without forecasts."""
     values, _ = estimates(fitted.states, gains)
@@ -183,7 +183,7 @@ def with_bias(numbers: Numbers, bias: Floats) -> Numbers:
 
 
 def _with_forecast(
-    fitted: Calibrated, gains: GainsOf, confidence: float, numbers: Numbers
+    fitted: Calibrated, gains: GainsOf, confidence: Floats | float, numbers: Numbers
 ) -> Numbers:
     """The numbers, with a forecast where k is beyond the trials."""
     beyond = np.isnan(numbers.estimate)

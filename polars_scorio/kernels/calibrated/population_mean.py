@@ -42,7 +42,7 @@ class UnitSample:
     groups: int
     bias: Floats | float = 0.0
 
-    def bounds(self, confidence: float) -> Bounds:
+    def bounds(self, confidence: Floats | float) -> Bounds:
         """Interval of the mean of each population, without a model of it: see `gaffke_bound`.
 
         NaN for a group with a single unit, which says nothing about others, and for a group with

@@ -9,10 +9,17 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 
 # Standard deviations after m further trials; they do not grow with m.
 SigmaAfter = Callable[[Ints], Floats]
+# Critical values: of one look, or of a look after m further trials.
+CriticalAfter = Floats | float | Callable[[Ints], Floats]
 
 
 def assurance(
-    diff: Floats, now: Floats, then: Floats, z: Floats | float, share: Floats | float
+    diff: Floats,
+    now: Floats,
+    then: Floats,
+    z: Floats | float,
+    share: Floats | float,
+    margin: Floats | float = 0.0,
 ) -> Floats:
     """Chance that a pair is decided once its difference is known more closely [1]_.
 
@@ -27,13 +34,15 @@ def assurance(
     share : float or ndarray of float
         B of `signal_share`: the true difference is normal with mean ``B d`` and variance
         ``B s_0**2``. 1: nothing is known of other models.
+    margin : float or ndarray of float
+        A pair is decided if the difference is not ``-margin``; by default, if it is not zero.
 
     Returns
     -------
     ndarray of float
         ``Phi((e - z s_m) / r) + Phi((-e - z s_m) / r)``, with ``w = s_m**2 / s_0**2``,
-        ``e = |d| (w + (1 - w) B)`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``: mean and
-        variance of the difference then. Where nothing is learned (r = 0): 1 if the pair is
+        ``e = d (w + (1 - w) B) + margin`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``: mean
+        and variance of the difference then. Where nothing is learned (r = 0): 1 if the pair is
         decided, else 0.
 
     References
@@ -51,7 +60,7 @@ def assurance(
     """
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
-    lead, needed = np.abs(diff) * kept, z * then
+    lead, needed = np.abs(diff * kept + margin), z * then
     change = np.sqrt(np.maximum((now - then) * (now + then), 0.0) * kept)
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = scipy.special.ndtr((lead - needed) / change) + scipy.special.ndtr(
@@ -65,10 +74,11 @@ def assurance(
 def trials_with_assurance(
     diff: Floats,
     sigma: SigmaAfter,
-    z: Floats | float,
+    z: CriticalAfter,
     share: Floats | float,
     goal: float,
     limit: int,
+    margin: Floats | float = 0.0,
 ) -> Ints:
     """The fewest further trials after which pairs are decided with a given chance.
 
@@ -78,7 +88,9 @@ def trials_with_assurance(
         Differences today.
     sigma : callable
         The standard deviation of each difference after m further trials, for m of shape (P,).
-    z, share : float or ndarray of float
+    z : float, ndarray of float or callable
+        As for `assurance`; or from m to such values, for looks that are repeated.
+    share, margin : float or ndarray of float
         As for `assurance`.
     goal : float
         The chance, in (0, 1), that the pair is decided, for either of its models.
@@ -102,15 +114,17 @@ def trials_with_assurance(
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
-        return np.asarray(assurance(diff, now, sigma(m), z, share) >= goal)
+        chance = assurance(diff, now, sigma(m), _critical_after(z, m), share, margin)
+        return np.asarray(chance >= goal)
 
     extra = fewest_trials(decided, diff.size, limit)
-    # Without any signal verdicts would be false ones.
-    return np.where((extra == 0) | (np.asarray(share) > 0), extra, limit + 1)
+    # Without any signal verdicts would be false ones; that a difference exceeds a margin is none.
+    some = (np.asarray(share) > 0) | (np.asarray(margin) > 0)
+    return np.where((extra == 0) | some, extra, limit + 1)
 
 
 def trials_for_half_width(
-    half_width: Floats, sigma: SigmaAfter, z: Floats | float, limit: int
+    half_width: Floats, sigma: SigmaAfter, z: CriticalAfter, limit: int
 ) -> Ints:
     """The fewest further trials after which intervals are narrow enough.
 
@@ -133,9 +147,14 @@ def trials_for_half_width(
     """
 
     def narrow(m: Ints) -> Mask:
-        return np.asarray(half_width >= z * sigma(m))
+        return np.asarray(half_width >= _critical_after(z, m) * sigma(m))
 
     return fewest_trials(narrow, half_width.size, limit)
+
+
+def _critical_after(z: CriticalAfter, m: Ints) -> Floats | float:
+    """Critical values after m further trials."""
+    return z(m) if callable(z) else z
 
 
 def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:

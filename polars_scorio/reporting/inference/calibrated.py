@@ -18,6 +18,7 @@ from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
+from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.blend_interval import blend_numbers
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
@@ -32,6 +33,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import quiet_infinities
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
+    INFORMATION,
     PRICE,
     REWARD_PRICE,
     CellNumbers,
@@ -43,6 +45,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
 )
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.macro_numbers import macro_numbers
+from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.question_values import read_question_values
 from polars_scorio.reporting.inference.reward_numbers import reward_numbers
@@ -64,9 +67,23 @@ class CalibratedInference:
 
     confidence: float
     target: Target
+    anytime: int | None = None  # the planned trials a question (or questions) of repeated looks
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics, each with its view, for each draw size and cell."""
+        if self.anytime is None:
+            return self._numbers_at(self.confidence, asked, cells)
+        information = planned_share(cells, self.target, self.anytime)
+        rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
+        return {row: numbers._replace(information=information) for row, numbers in rows.items()}
+
+    def _numbers_at(
+        self,
+        confidence: Floats | float,
+        asked: Sequence[tuple[Metric, View]],
+        cells: QuestionCells,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics at a confidence, or at one of each cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
         votes, rewards = list[Metric](), list[Metric]()
@@ -87,16 +104,16 @@ class CalibratedInference:
         def fit(successes: tuple[int, ...]) -> Calibrated:
             return Calibrated.fit(cells.states.binary([*successes]))
 
-        rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, self.confidence, self.target))
+        rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, confidence, self.target))
         if votes:
-            rows |= vote_numbers(votes, cells, self.confidence, self.target)
+            rows |= vote_numbers(votes, cells, confidence, self.target)
         for metric, view in counted:
             success = tuple(cells.classes.successful)
             priced = fit(success) if view == "success" else cells.states
-            rows |= self._priced_numbers(metric, priced, cells, clusters)
+            rows |= self._priced_numbers(metric, priced, cells, clusters, confidence)
         for successes, metrics in credited.items():
             clustered = clusters and clusters.binary([*successes])
-            rows |= self._credited_numbers(metrics, fit(successes), clustered)
+            rows |= self._credited_numbers(metrics, fit(successes), clustered, confidence)
         return rows
 
     def macro_numbers(
@@ -114,7 +131,12 @@ class CalibratedInference:
             successes = credited_classes(metric, view, cells.classes)
             if successes is not None and view in {"success", "categories"}:
                 credited[successes].append(metric)
-        return macro_numbers(credited, cells, self.confidence, self.target)
+        if self.anytime is None:
+            return macro_numbers(credited, cells, self.confidence, self.target)
+        confidence = look_confidence(
+            self.confidence, planned_share(cells, self.target, self.anytime)
+        )
+        return macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
@@ -130,9 +152,10 @@ class CalibratedInference:
         have no price because they are means over strata, they reach as far as their intervals.
         """
         numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
+        information = None if self.anytime is None else rows[INFORMATION].to_numpy()[places]
         of_rewards = BOUNDS in rows.columns and rows[BOUNDS].null_count() < len(rows)
         if of_rewards and rows[REWARD_PRICE].gather(places[:, 0]).null_count() == 0:
-            return _reward_scores(numbers, rows, places)
+            return _reward_scores(numbers, rows, places, information)
         # Differences of rewards end where their range does, which is no field of the metric.
         bounds = None if of_rewards else metric.bounds
         limit = np.inf if bounds is None else bounds[1] - bounds[0]
@@ -140,10 +163,12 @@ class CalibratedInference:
             price = read_price(rows, metric).at(places.ravel())
             questions = read_question_values(rows, places, price.low, price.width)
             single = (rows["trials"] == rows["questions"]).to_numpy()[places]
-            return PricedScores.floored(numbers, limit, price, questions, single)
+            return PricedScores.floored(numbers, limit, price, questions, single, information)
         mu, sigma, lo, hi = numbers
-        z = float(scipy.special.ndtri((1 + self.confidence) / 2))
-        return StretchedScores(mu, sigma, limit, lo, hi, z)
+        z = np.full(places.shape, scipy.special.ndtri((1 + self.confidence) / 2))
+        if information is not None:
+            z = anytime_critical(z, information)
+        return StretchedScores(mu, sigma, limit, lo, hi, z, information=information)
 
     def mean_interval(
         self,
@@ -173,13 +198,14 @@ class CalibratedInference:
         priced: Calibrated | States,
         cells: QuestionCells,
         clusters: Clustered | None,
+        confidence: Floats | float,
     ) -> dict[Row, CellNumbers]:
         """The numbers of a metric that prices itself."""
         with quiet_infinities(metric):
             prices = zip(metric.k, metric.prices(priced), strict=True)
             return {
                 (metric.name, k): clipped_numbers(
-                    self._of_price(metric, k, price, priced, cells, clusters), metric
+                    self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
                 )
                 for k, price in prices
             }
@@ -192,41 +218,48 @@ class CalibratedInference:
         priced: Calibrated | States,
         cells: QuestionCells,
         clusters: Clustered | None,
+        confidence: Floats | float,
     ) -> Numbers:
         """The numbers of a price; about a population, with the spread of the questions."""
         blended = metric.blend_of_means(k)
         if blended is not None and isinstance(priced, Calibrated):
             own = clusters and clusters.binary([*cells.classes.successful])
-            return blend_numbers(priced, blended, price, self.confidence, self.target, own)
+            return blend_numbers(priced, blended, price, confidence, self.target, own)
         if self.target == "benchmark":
-            return price_numbers(price, self.confidence)
+            return price_numbers(price, confidence)
         states = cells.states
         every = np.arange(len(states.counts))
         each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
         values = metric.summary(SeparatePosteriors(each), k).estimate
         sample = QuestionSample(states, clusters)
-        return sampled_numbers(price, sample, values, self.confidence)
+        return sampled_numbers(price, sample, values, confidence)
 
     def _credited_numbers(
-        self, metrics: Sequence[Metric], fitted: Calibrated, clusters: Clustered | None
+        self,
+        metrics: Sequence[Metric],
+        fitted: Calibrated,
+        clusters: Clustered | None,
+        confidence: Floats | float,
     ) -> dict[Row, CellNumbers]:
         """The numbers of metrics that credit the same successes: one pass for all of them."""
         rows = [(metric, k) for metric in metrics for k in metric.k]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-        credited = credit_numbers(fitted, draws, self.confidence, self.target, clusters)
+        credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
         return {
             (metric.name, k): clipped_numbers(numbers.scaled(*metric.support), metric)
             for (metric, k), numbers in zip(rows, credited, strict=True)
         }
 
 
-def _reward_scores(numbers: Sequence[Floats], rows: pl.DataFrame, places: Ints) -> PricedScores:
+def _reward_scores(
+    numbers: Sequence[Floats], rows: pl.DataFrame, places: Ints, information: Floats | None
+) -> PricedScores:
     """The models of strata by real-valued rewards, each stratum with one range for all models."""
     price = read_reward_price(rows)
     questions = read_question_values(rows, places, price.low, price.width)
     mu, sigma, lo, hi = numbers
     compared = ComparedRewards(price.at(places.ravel()))
-    return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions)
+    return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions, information=information)
 
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:

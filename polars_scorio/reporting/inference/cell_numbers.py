@@ -19,6 +19,8 @@ from polars_scorio.metrics.summary import NUMBERS
 
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
+# Information at this look over the planned information, if intervals hold at every look.
+INFORMATION = "information"
 # Mean and standard deviation from which an interval is made if those are not mu and sigma: an
 # interval of the mean over strata is made from them.
 CENTER, REACH = ":center", ":reach"
@@ -63,6 +65,8 @@ class CellNumbers(NamedTuple):
         The noise of the estimate, if lo and hi are made from that.
     bounds : str or None
         Whether the range of real-valued rewards was "given", or "observed".
+    information : ndarray of float or None
+        Information over the planned one, if lo and hi hold at every look.
     """
 
     inference: InferenceKind
@@ -75,6 +79,7 @@ class CellNumbers(NamedTuple):
     reach: Floats | None = None
     price: Price | RewardPrice | None = None
     bounds: str | None = None
+    information: Floats | None = None
 
     def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
@@ -89,7 +94,11 @@ class CellNumbers(NamedTuple):
         elif self.price is not None:
             parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
             columns[PRICE] = pl.DataFrame(parts).to_struct()
+        if self.information is not None:
+            columns[INFORMATION] = self.information
         found = pl.DataFrame(columns, nan_to_null=True)
+        if self.bounds is None:
+            return found
         return found.with_columns(pl.lit(self.bounds, pl.String).alias(BOUNDS))
 
     def _inference_column(self) -> pl.Series:

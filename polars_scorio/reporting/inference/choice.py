@@ -27,6 +27,7 @@ class InferenceChoice:
     kind: InferenceKind | None
     confidence: float = 0.95
     target: Target = "benchmark"
+    anytime: int | None = None  # planned trials a question (or questions) of repeated looks
     posteriors: bool = False  # prior trials or single questions: what is asked for are posteriors
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
@@ -35,8 +36,9 @@ class InferenceChoice:
         kind = inference_kind(metric, chosen, self.target, view)
         if kind == "published":
             return PublishedInference(self.confidence)
-        made = PooledInference if kind == "pooled" else CalibratedInference
-        return made(self.confidence, self.target)
+        if kind == "pooled":
+            return PooledInference(self.confidence, self.target)
+        return CalibratedInference(self.confidence, self.target, self.anytime)
 
 
 def inference_kind(

@@ -26,7 +26,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 def macro_numbers(
     credited: dict[tuple[int, ...], list[Metric]],
     cells: QuestionCells,
-    confidence: float,
+    confidence: Floats | float,
     target: Target,
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics that credit successes, for means over the strata of each cell.
@@ -74,7 +74,7 @@ def _mean_bias(strata: Strata, gains: GainsOf) -> Floats:
     return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
 
 
-def _sample_numbers(strata: Strata, gains: GainsOf, confidence: float) -> Numbers:
+def _sample_numbers(strata: Strata, gains: GainsOf, confidence: Floats | float) -> Numbers:
     """The mean of strata whose questions are a sample, without its standard deviation."""
     states, owner = strata.states, strata.owner
     shares, group = strata.shares[states.group], owner[states.group]

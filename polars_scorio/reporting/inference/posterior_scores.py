@@ -18,6 +18,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     IndependentScores,
+    PairEnds,
     standardized,
 )
 
@@ -87,6 +88,15 @@ class PosteriorScores(IndependentScores):
             )
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
         return Differences(diff, sigma, z, scipy.special.ndtr(z), lo, hi)
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+
+        def ends(c: Floats) -> tuple[Floats, Floats]:
+            found = self.pair_differences(a, b, c)
+            return found.lo, found.hi
+
+        return ends
 
     def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
         diff = self.mu[:, a] - self.mu[:, b]

@@ -47,6 +47,7 @@ class PricedScores(EstimateScores):
         price: Price,
         questions: Sequence[QuestionValues],
         single: Mask,
+        information: Floats | None = None,
     ) -> PricedScores:
         """Scores of models, with the price of those raised that have single trials only.
 
@@ -62,6 +63,8 @@ class PricedScores(EstimateScores):
             The questions of each stratum.
         single : ndarray of bool, shape (S, L)
             Whether no question of a model has more than one trial.
+        information : ndarray of float, shape (S, L), or None
+            As for `EstimateScores`.
         """
         mu, sigma, lo, hi = numbers
         variance, most = np.zeros(mu.shape), np.full(mu.shape, np.inf)
@@ -71,7 +74,7 @@ class PricedScores(EstimateScores):
                 variance[stratum] = np.where(single[stratum], asked.mean_variance(), 0.0)
                 most[stratum] = np.where(single[stratum], asked.number, np.inf)
         compared = ComparedPrice.floored(price, variance.ravel(), most.ravel())
-        return cls(mu, sigma, limit, lo, hi, compared, questions)
+        return cls(mu, sigma, limit, lo, hi, compared, questions, information=information)
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> PricedPairs:
         """Pairs of columns of some strata."""

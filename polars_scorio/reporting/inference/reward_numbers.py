@@ -16,7 +16,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 
 
 def reward_numbers(
-    metrics: Sequence[Metric], cells: QuestionCells, confidence: float, target: Target
+    metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of real-valued rewards, for each draw size and cell."""
     found = dict[Row, CellNumbers]()
@@ -34,14 +34,14 @@ def reward_numbers(
     return found
 
 
-def _benchmark_numbers(price: RewardPrice, confidence: float) -> CellNumbers:
+def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> CellNumbers:
     """The numbers of a mean on these very questions."""
     lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
     return CellNumbers("calibrated", price.mu, price.mu, price.sigma, lo, hi, price=price)
 
 
 def _population_numbers(
-    questions: QuestionRewards, low: Floats, width: Floats, confidence: float
+    questions: QuestionRewards, low: Floats, width: Floats, confidence: Floats | float
 ) -> CellNumbers:
     """The numbers of a mean over a population of which the questions are a sample."""
     mean = questions.mean

@@ -11,7 +11,7 @@ from polars_scorio.kernels.calibrated.variance_price import Price
 
 
 def sampled_numbers(
-    price: Price, sample: QuestionSample, values: Floats, confidence: float
+    price: Price, sample: QuestionSample, values: Floats, confidence: Floats | float
 ) -> Numbers:
     """The numbers of a metric that is no credit, about the population of the questions.
 
@@ -27,7 +27,7 @@ def sampled_numbers(
         The questions of each group, or their clusters.
     values : ndarray of float, shape (S,)
         The estimate of a question in each state, on the scale of the metric.
-    confidence : float
+    confidence : float or ndarray of float, shape (G,)
         Of the intervals.
     """
     unit = (values - price.low) / (price.width or 1.0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
@@ -21,6 +22,7 @@ from polars_scorio.kernels.simultaneous.step_down import (
     final_critical,
     step_down,
 )
+from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 
 
 class Differences(NamedTuple):
@@ -41,12 +43,20 @@ class Differences(NamedTuple):
         return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
 
 
+# From normal critical values of one look, shape (S, P), to the ends of intervals of that shape.
+PairEnds: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+
+
 class Scores(Protocol):
     """The models of some strata, with the same number in each, and their differences."""
 
     @property
     def ranked(self) -> Floats:
         """Numbers by which the models are ranked, shape (S, L); NaN: a model is not ranked."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again; critical values are those of one look."""
 
     def quantile(self, probability: float) -> Floats:
         """Quantile of a standardized difference of one pair, shape (S,)."""
@@ -65,6 +75,12 @@ class Scores(Protocol):
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs of columns over the planned one, shape (S, P); NaN for one look."""
 
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Standardized differences of neighbours in an order of shape (S, L), shape (S, L - 1)."""
@@ -90,13 +106,18 @@ def simultaneous_verdicts(
     Returns
     -------
     differs : ndarray of bool, shape (S, P)
-        By `step_down`.
+        By `step_down`; of a log that is looked at again and again, by its first step alone.
     c : ndarray of float, shape (S, P)
         The critical value with which the interval of a pair agrees with its verdict.
     """
     here = np.isfinite(scores.ranked)
-    critical = scores.critical(a, b, confidence, baseline)
-    return step_down(here[:, a] & here[:, b], critical, scores.decided_pairs(a, b))
+    critical, decided = scores.critical(a, b, confidence, baseline), scores.decided_pairs(a, b)
+    compared = here[:, a] & here[:, b]
+    if not scores.repeated:
+        return step_down(compared, critical, decided)
+    strata = np.arange(len(here))
+    c = critical(compared, strata)
+    return compared & decided(c, strata), np.repeat(c[:, None], a.size, axis=1)
 
 
 def standardized(diff: Floats, sigma: Floats) -> Floats:
@@ -123,6 +144,11 @@ class IndependentScores(ABC):
     limit: float
 
     @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again."""
+        return False
+
+    @property
     def ranked(self) -> Floats:
         """Numbers by which the models are ranked."""
         return np.where(np.isfinite(self.sigma), self.mu, np.nan)
@@ -141,6 +167,10 @@ class IndependentScores(ABC):
         if baseline is None:
             return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
         return baseline_critical(self.sigma, baseline, confidence)
+
+    @abstractmethod
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
 
     @abstractmethod
     def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
@@ -162,8 +192,16 @@ class IndependentScores(ABC):
             return np.asarray(self.counts_at(c[:, None], strata)[1].sum(axis=1))
 
         models = np.isfinite(self.ranked).sum(axis=1)
-        c = final_critical(models, confidence, decided_pairs)
+        if self.repeated:
+            c = tukey_critical(models, confidence)
+        else:
+            c = final_critical(models, confidence, decided_pairs)
         return self.counts_at(c[:, None], np.arange(len(c)))
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs of columns over the planned one; NaN for one look."""
+        del b
+        return np.full((len(self.mu), a.size), np.nan)
 
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""

@@ -17,21 +17,21 @@ class StretchedScores(EstimateScores):
 
     Attributes
     ----------
-    z : float
-        Critical value of the interval, which is stretched to other critical values.
+    z : float or ndarray of float, shape (S, L)
+        Critical value of each interval, which is stretched to other critical values.
     """
 
-    z: float
+    z: Floats | float
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
         """Pairs of columns of some strata."""
         row = strata[:, None]
-        mu, down, up = self.mu, self.mu - self.lo, self.hi - self.mu
+        mu, down, up = self.mu, (self.mu - self.lo) / self.z, (self.hi - self.mu) / self.z
         return StretchedPairs(
             mu[row, a] - mu[row, b],
             np.hypot(self.sigma[row, a], self.sigma[row, b]),
-            np.hypot(down[row, a], up[row, b]) / self.z,
-            np.hypot(up[row, a], down[row, b]) / self.z,
+            np.hypot(down[row, a], up[row, b]),
+            np.hypot(up[row, a], down[row, b]),
         )
 
 

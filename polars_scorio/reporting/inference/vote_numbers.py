@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -15,7 +16,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 
 
 def vote_numbers(
-    metrics: Sequence[Metric], cells: QuestionCells, confidence: float, target: Target
+    metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of answers, for each draw size and cell."""
     votes, clusters = cells.votes(clustered=target == "population")

@@ -151,7 +151,8 @@ def test_a_metric_gets_the_inference_that_it_allows(metric, view, kinds):
 
 def test_all_inferences_have_the_same_methods():
     methods = [
-        {name for name in dir(made) if not name.startswith("_")} - {"target", "confidence"}
+        {name for name in dir(made) if not name.startswith("_")}
+        - {"target", "confidence", "anytime"}
         for made in (PublishedInference, PooledInference, CalibratedInference)
     ]
     shared = {"numbers", "model_scores", "mean_interval", "ranking_numbers"}

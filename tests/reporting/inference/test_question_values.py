@@ -15,7 +15,7 @@ LOG = drawn(4, range(6), most=3)
 
 
 def lists(log, metric):
-    results, _ = models_of(bind(log.lazy(), ROLES), metric, {"inference": "calibrated"}, "compare")
+    results, _ = models_of(bind(log.lazy(), ROLES), metric, {"inference": "calibrated"})
     return tidy_rows(results.collect())
 
 
@@ -43,6 +43,6 @@ def test_a_blend_of_the_benchmark_has_none():
 def test_votes_have_the_estimate_of_each_question():
     log = LOG.with_columns(answer=pl.col("category").cast(pl.String))
     trials = bind(log.lazy(), Roles(by=["domain"], success=2, answer="answer"))
-    results, _ = models_of(trials, ps.vote_at_k(1), {}, "compare")
+    results, _ = models_of(trials, ps.vote_at_k(1), {})
     rows = tidy_rows(results.collect())
     assert rows[":values"].list.mean().to_list() == pytest.approx(rows["estimate"].to_list())

@@ -1,0 +1,232 @@
+"""The methods of the accessor that compare a candidate with its baseline: may it be shipped?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.arguments import Overall
+from polars_scorio.counting.roles import Category
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.signatures import takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class GateMethods(Accessor[FrameT]):
+    """From two versions of a model to a verdict."""
+
+    @takes(DecisionOptions)
+    def gate(
+        self,
+        baseline: Category,
+        metric: Metric | None = None,
+        *,
+        margin: float,
+        stratum_margin: float | None = None,
+        each: bool = False,
+        simultaneous: bool = False,
+        assurance: float = 0.8,
+        max_trials: int = 1_000_000,
+        overall: Overall = "macro",
+        **options: Unpack[DecisionOptions],
+    ) -> FrameT:
+        """Is a candidate not worse than the baseline by more than a margin?
+
+        Three verdicts, each with a guarantee of its own. "pass": it is shown that the candidate is
+        not worse by more than the margin. "fail": it is shown that it is worse by more than the
+        margin. "undecided": neither, with the number of further trials that would probably decide.
+
+        Parameters
+        ----------
+        baseline : category
+            The model that all others are compared with.
+        metric : Metric, optional
+            What to compare; default `ps.avg()`. Draws of at most as many trials as each question
+            has.
+        margin : float
+            By how much a candidate may be worse, in units of the metric: 0.02 is two points of a
+            hundred. 0: "pass" shows that it is better, "fail" that it is worse.
+        stratum_margin : float, optional
+            The same of single strata; default: `margin`.
+        each : bool
+            Whether all strata must pass, not only all of them together. It costs power: of five
+            equal strata of 100 questions with 4 trials, all passed at margin .05 in .2 of the logs.
+        simultaneous : bool
+            Whether the verdicts hold for all candidates at once; default: each candidate has a gate
+            of its own.
+        assurance : float
+            The chance that a gate is decided after the `further` trials.
+        max_trials : int
+            More than so many further trials of each question are not considered.
+        overall : "macro" or "micro"
+            With strata, the gate is about the mean over the strata, each weighing the same, or
+            about all their questions in one pool.
+        confidence : float
+            Of each verdict, above 0.5: a false pass has a chance of at most 1 - confidence, and so
+            has a false fail.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum, draw size and candidate; with strata also a row of each candidate
+            without a stratum, which has the verdict of the gate:
+
+            ================  ==================================================================
+            by..., metric, k  the stratum and what was compared
+            model, baseline   the candidate, under its own name, and the baseline
+            diff, sigma       mu of the candidate minus mu of the baseline, as in `compare`
+            lo, hi            one-sided ends, each at `confidence`
+            margin            the margin of the row
+            p_pass, p_fail    smallest error with which the row would pass or fail; null: above 1/2
+            verdict           "pass": lo lies above -margin; "fail": hi lies below -margin; else
+                              "undecided"
+            further           further trials of each question of both models that would decide it
+                              with the chance `assurance` (about a population: further questions); 0
+                              if it is decided, null if `max_trials` do not suffice
+            broken            questions that were mostly right under the baseline and are mostly
+                              wrong now; null for metrics of rewards
+            broken_by_chance  how many break on average if nothing changed
+            p_broken          chance that so many or more break if nothing changed
+            information       with `anytime` alone: as in `compare`
+            ================  ==================================================================
+
+            With strata: a candidate fails if it fails in some stratum or in all of them together,
+            after Holm's adjustment, so that any false fail has a chance of at most 1 - confidence.
+            It passes if it does not fail, and all strata together pass (with `each`, every one of
+            them, which needs no adjustment).
+
+        Raises
+        ------
+        ValueError
+            If a margin is negative or not inside the range of the metric; if the log has no
+            candidate or not the baseline; for posterior means, which are biased; for draws of more
+            trials than some question has; for trials that stopped on their outcomes; and as
+            `compare`.
+
+        Notes
+        -----
+        The gate is for one look. To look after each batch, say `anytime` before the first one: a
+        gate that was looked at after each of 16 rounds gave a false pass or fail in up to .26 of
+        the logs, with ``anytime=16`` in up to .04 (nominal .05).
+
+        lo and hi are those of `compare` with the one-sided quantile (1.645 at 95 %), so that both
+        together are a two-sided interval at 90 %.
+
+        The number of further trials takes the true difference to be normal around a part of today's
+        difference, as `trials_needed` does, and compares it with the margin. The variance is taken
+        to fall as that of an average, which for k-metrics is too slowly.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> old, new = [8, 7, 8, 6, 8, 7, 5, 8], [6, 3, 5, 4, 4, 3, 2, 5]
+        >>> totals = {"model": ["v1"] * 8 + ["v2"] * 8, "question": [*range(8)] * 2}
+        >>> log = ps.from_successes(pl.DataFrame({**totals, "n": 8, "c": old + new}))
+        >>> row = log.scorio(count="count").gate("v1", margin=0.05).row(0, named=True)
+        >>> row["verdict"], round(row["diff"], 3), round(row["hi"], 2), row["broken"]
+        ('fail', -0.391, -0.26, 3)
+        """
+        from polars_scorio.decisions.gate import gate  # noqa: PLC0415 - not every program's
+
+        options = self._with(options)
+        plan = gate(
+            self._lazy(),
+            self._roles,
+            baseline,
+            metric,
+            margin=margin,
+            stratum_margin=stratum_margin,
+            each=each,
+            simultaneous=simultaneous,
+            assurance=assurance,
+            max_trials=max_trials,
+            overall=overall,
+            **options,
+        )
+        return self._returned(plan)
+
+    @takes()
+    def regressions(
+        self, baseline: Category, *, fdr: float = 0.1, improvements: bool = False
+    ) -> FrameT:
+        """Which questions became worse from the baseline to a candidate [1]_?
+
+        Between two equal models with one trial of each of 100 questions, 12 questions "break". This
+        method says which questions changed more than that.
+
+        Parameters
+        ----------
+        baseline : category
+            The model that all others are compared with.
+        fdr : float
+            False discovery rate: the expected share of unchanged questions among those that are
+            named.
+        improvements : bool
+            Whether questions that became better are wanted, not those that became worse.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per candidate and question, over all strata; of each candidate the surest ones
+            first:
+
+            ================  ==================================================================
+            by..., model,     the stratum, the candidate and the question, under their own names
+            question
+            trials_baseline,  trials of both versions
+            trials
+            rate_baseline,    success rates of both versions
+            rate
+            p                 chance of so few successes of the candidate if nothing changed, given
+                              the successes of both together (Fisher's exact test, one-sided)
+            p_min             the smallest p that the question can have, given the same
+            p_adjusted        adjusted for all questions of the candidate [2]_
+            regressed         whether p_adjusted is at most `fdr`; named improved if improvements
+                              are wanted
+            broken            whether the question was mostly right and is mostly wrong now (if
+                              improvements are wanted: repaired)
+            broken_by_chance  the chance of that if nothing changed; its sum is the number to
+                              compare their number with
+            p_broken          chance that so many questions of the candidate or more break if
+                              nothing changed: the same for all of its questions
+            ================  ==================================================================
+
+        Raises
+        ------
+        ValueError
+            As `gate`; if it is not known what success is.
+
+        Notes
+        -----
+        Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70,
+        and none of 500 questions can be named. With 16 trials, .84 of the questions that broke to a
+        tenth of their rate were found, with 4 trials .24 among 30 questions.
+
+        References
+        ----------
+        .. [1] R. A. Fisher (1935), The Logic of Inductive Inference, Journal of the Royal
+           Statistical Society 98(1), 39-82: the exact test.
+        .. [2] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
+           1867-1900: the discrete step-down procedure, which does not waste what few trials leave.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> totals = {"model": ["v1"] * 3 + ["v2"] * 3, "question": ["a", "b", "c"] * 2}
+        >>> totals |= {"n": 8, "c": [8, 6, 5, 1, 6, 4]}  # trials and successes
+        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+        >>> tests = log.regressions("v1")
+        >>> tests.select("question", pl.col("p", "p_adjusted").round(3), "regressed").rows()
+        [('a', 0.001, 0.001, True), ('c', 0.5, 1.0, False), ('b', 0.715, 1.0, False)]
+        """
+        from polars_scorio.decisions.regressed_questions import regressed_questions  # noqa: PLC0415 - as above
+
+        plan = regressed_questions(
+            self._lazy(), self._roles, baseline, fdr=fdr, improvements=improvements
+        )
+        return self._returned(plan)

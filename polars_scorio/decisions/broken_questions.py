@@ -1,0 +1,103 @@
+"""How many questions a candidate breaks, and how many break by chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.categories import Classes
+from polars_scorio.decisions.strata_arrays import STRATUM
+from polars_scorio.decisions.success_counts import SuccessCounts
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.regressions import VersionCounts, chance_of_at_least, regression_tests
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.request import view_of
+
+if TYPE_CHECKING:
+    from polars_scorio.counting.trials import Trials
+
+BROKEN = ("broken", "broken_by_chance", "p_broken")
+CANDIDATE = ":candidate"  # the place of a candidate among the groups
+_SCHEMA = {
+    STRATUM: pl.UInt32(),
+    CANDIDATE: pl.Int64(),
+    BROKEN[0]: pl.UInt64(),
+    **dict.fromkeys(BROKEN[1:], pl.Float64()),
+}
+
+
+def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[int, ...] | None:
+    """The classes of trials that are successes to a metric; None: it does not tell them apart."""
+    view = view_of(metric, trials)
+    if view == "success":
+        return tuple(classes.successful)
+    if view != "categories":
+        return None
+    w = metric.weights
+    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None  # noqa: PLR2004 - failure and success
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenQuestions:
+    """The count of questions that were mostly right under the baseline, and are mostly wrong now.
+
+    Attributes
+    ----------
+    classes : Classes
+        The classes into which trials are counted.
+    success : tuple of int or None
+        Which of them are successes; None: nothing is counted.
+    question : str
+        The column of the questions.
+    """
+
+    classes: Classes
+    success: tuple[int, ...] | None
+    question: str
+
+    def of_candidates(
+        self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
+    ) -> pl.DataFrame:
+        """A row for each candidate, with how many questions it breaks, and how many chance would.
+
+        Parameters
+        ----------
+        groups : DataFrame
+            With `QUESTIONS`; groups over all strata may have none.
+        candidates : DataFrame
+            Stratum and place among the groups of each candidate.
+        baseline : ndarray of int
+            The place of the baseline among the models of each stratum.
+        model : str
+            The column of the models.
+        """
+        if self.success is None or candidates.is_empty():
+            return pl.DataFrame(schema=_SCHEMA)
+        counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
+        sizes = np.bincount(groups[STRATUM].to_numpy())
+        old = np.cumsum(sizes) - sizes + baseline
+        names = groups[model].to_list()
+        found: dict[tuple[int, int], tuple[int, Floats]] = {}
+        whole: dict[object, list[tuple[int, Floats]]] = {}
+        for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
+            versions = counts.versions(int(old[stratum]), place)
+            if versions.n_old.size:
+                found[stratum, place] = _broken_counts(versions)
+                whole.setdefault(names[place], []).append(found[stratum, place])
+            else:  # all strata of the model
+                parts = whole[names[place]]
+                chance = np.concatenate([each for _, each in parts])
+                found[stratum, place] = sum(number for number, _ in parts), chance
+        rows = [
+            (*key, number, float(chance.sum()), chance_of_at_least(number, chance))
+            for key, (number, chance) in found.items()
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:
+    """How many questions broke, and the chance of each to break if nothing changed."""
+    return int(versions.broken().sum()), regression_tests(versions).p_broken

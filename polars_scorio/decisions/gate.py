@@ -1,0 +1,291 @@
+"""Is a candidate not worse than a baseline by more than a margin?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.arguments import (
+    CHANCE,
+    NOT_NEGATIVE,
+    Overall,
+    Range,
+    check_count,
+    check_flag,
+    check_number,
+)
+from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.baselines import baseline_columns
+from polars_scorio.decisions.broken_questions import (
+    BROKEN,
+    CANDIDATE,
+    BrokenQuestions,
+    success_classes,
+)
+from polars_scorio.decisions.gate_plan import GatePlan
+from polars_scorio.decisions.gate_verdicts import UNDECIDED, gate_verdicts
+from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.strata import check_models, named_model
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.kernels.array_types import Floats, Mask
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import avg
+from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import INFORMATION
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.request import on_levels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
+_LARGEST_Z, _BISECTIONS = 8.0, 60
+_NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail")
+
+
+def gate(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    baseline: Category,
+    metric: Metric | None = None,
+    *,
+    margin: float,
+    stratum_margin: float | None = None,
+    each: bool = False,
+    simultaneous: bool = False,
+    assurance: float = 0.8,
+    max_trials: int = 1_000_000,
+    overall: Overall = "macro",
+    **options: Unpack[DecisionOptions],
+) -> pl.LazyFrame:
+    """The plan of a gate; see `Scorio.gate`."""
+    metric = avg() if metric is None else metric_of(metric, "gate")
+    options = {**options, "inference": options.get("inference") or "calibrated"}
+    margins = _checked_margins(metric, margin, stratum_margin)
+    check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
+    trials = bind(frame, roles)
+    metric = on_levels(metric, trials)
+    model = named_model(trials, "gate")
+    (baseline,) = check_models((baseline,), trials, "baseline")
+    repeated = [] if options.get("anytime") is None else [INFORMATION]
+    schema: dict[str, pl.DataType] = {
+        "metric": pl.String(),
+        "k": pl.Int64(),
+        **trials.models,
+        "baseline": model,
+        **dict.fromkeys(_NUMBERS, pl.Float64()),
+        "verdict": pl.String(),
+        "further": pl.UInt64(),
+        BROKEN[0]: pl.UInt64(),
+        **dict.fromkeys((*BROKEN[1:], *repeated), pl.Float64()),
+    }
+    refuse_repeats([*trials.strata, *schema])
+    strata = overall if trials.by else None
+    grouped, models = models_of(trials, metric, options, strata, for_gate=True)
+    assert models.classes is not None  # noqa: S101 - as `models_of` makes them
+    success = success_classes(metric, trials, models.classes)
+    plan = GatePlan(
+        models.confidence,
+        check_number("assurance", assurance, CHANCE),
+        check_count("max_trials", max_trials),
+    )
+    judged = _Gate(
+        models,
+        baseline,
+        margins,
+        check_flag("each", each),
+        check_flag("simultaneous", simultaneous),
+        plan,
+        BrokenQuestions(models.classes, success, trials.question.name),
+    )
+    return in_all_strata(grouped, trials, judged, schema, overall=strata is not None)
+
+
+def _checked_margins(
+    metric: Metric, margin: float, stratum_margin: float | None
+) -> tuple[float, float]:
+    """The margin of the mean and that of single strata.
+
+    Raises
+    ------
+    ValueError
+        If one is negative, or as large as the range of the metric.
+    """
+    low, high = metric.support
+    given = {"margin": margin, "stratum_margin": stratum_margin}
+    checked: list[float] = []
+    for name, value in given.items():
+        if value is None:
+            checked.append(checked[-1])
+            continue
+        number = check_number(name, value, NOT_NEGATIVE)
+        if number >= high - low > 0 and not metric.unbounded:
+            raise ValueError(
+                f"{name} must be smaller than the range of {metric.name}, which is "
+                f"{high - low:g}: a difference of {number:g} is out of the question. Two points of "
+                "a hundred are 0.02"
+            )
+        checked.append(number)
+    whole, single = checked
+    return whole, single
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gate:
+    """The function from the results of all models to the verdicts about the candidates."""
+
+    models: Models
+    baseline: Category
+    margins: tuple[float, float]  # of the mean over the strata, and of single strata
+    each: bool
+    simultaneous: bool
+    plan: GatePlan
+    broken: BrokenQuestions
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each stratum, draw size and candidate."""
+        (model,) = self.models.trials.models
+        columns = baseline_columns(groups, self.models.trials, self.baseline)
+        rows = tidy_rows(groups.drop(QUESTIONS))
+        self._refuse_unknown(groups[model], rows)
+        margins = self._margins_of_strata(groups[STRATUM])
+        last_alone = self.models.overall == "macro"
+        parts = [
+            self._judged_rows(self.models.of_k(rows, k), block, margins[block.strata])
+            .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
+            for place, k in enumerate(self.models.metric.k)
+            for block in blocks(groups[STRATUM], columns, last_alone=last_alone)
+        ]  # fmt: skip
+        judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")
+        judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))
+        flips = self.broken.of_candidates(groups, judged.filter(order=0), columns, model)
+        judged = self._with_verdicts(judged.sort("order", model, STRATUM))
+        # What is decided needs nothing more.
+        further = pl.when(verdict=UNDECIDED).then("further").otherwise(0)
+        judged = judged.with_columns(further.alias("further"))
+        if self.each:
+            judged = _with_most_further(judged, model)
+        named = judged.with_columns(
+            pl.lit(self.models.metric.name).alias("metric"),
+            pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
+        ).join(flips, on=[STRATUM, CANDIDATE], how="left")
+        return named.sort(STRATUM, "order", model)
+
+    def _refuse_unknown(self, names: pl.Series, rows: pl.DataFrame) -> None:
+        """Refuse a log of the baseline alone, and draws of more trials than there are."""
+        if names.n_unique() == 1:
+            raise ValueError(
+                f"gate: the log has the baseline {self.baseline!r} alone, and no candidate to "
+                "compare with it. Concatenate the logs of both"
+            )
+        beyond = rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
+        if beyond.height:
+            keys = self.models.trials.keys
+            first = beyond.sort(*keys).row(0, named=True)
+            place = ", ".join(f"{key}={first[key]!r}" for key in keys)
+            raise ValueError(
+                f"gate: {first['metric']} draws k={first['k']} trials of a question, and some "
+                f"question has fewer, the first at {place}. A prediction has no verdict: take a "
+                "smaller k, or more trials"
+            )
+
+    def _margins_of_strata(self, stratum: pl.Series) -> Floats:
+        """The margin of each stratum; that of the mean over them is the last one."""
+        whole, single = self.margins
+        margins = np.full(stratum.n_unique(), single if self.models.trials.by else whole)
+        margins[-1:] = whole
+        return margins
+
+    def _judged_rows(self, rows: ModelRows, block: Block, margin: Floats) -> pl.DataFrame:
+        """Differences of the candidates in some strata, with their p-values."""
+        scores, margin = rows.scores(block), margin[:, None]
+        a, b = block.pairs()
+        c = np.repeat(scores.quantile(self.models.confidence)[:, None], a.size, axis=1)
+        found = scores.pair_differences(a, b, c)
+        ends, known = scores.pair_ends(a, b), np.isfinite(found.sigma)
+        above = _smallest_error(lambda z: ends(z)[0] > -margin, found.diff.shape)
+        below = _smallest_error(lambda z: ends(z)[1] < -margin, found.diff.shape)
+        numbers = {
+            **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
+            "margin": np.broadcast_to(margin, found.diff.shape),
+            "p_pass": np.where(known, above, np.nan),
+            "p_fail": np.where(known, below, np.nan),
+            INFORMATION: scores.pair_information(a, b),
+        }
+        further = pl.Series(self.plan.further_units(rows, scores, block, margin).ravel())
+        return pl.DataFrame(
+            {
+                STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),
+                CANDIDATE: block.rows[:, a].ravel(),
+                # NaN says that there is no such number.
+                **{name: pl.Series(each.ravel()).fill_nan(None) for name, each in numbers.items()},
+                "further": further.set(further > self.plan.most, None),
+            }
+        )
+
+    def _with_verdicts(self, judged: pl.DataFrame) -> pl.DataFrame:
+        """Rows by draw size, candidate and stratum, with the verdict of each."""
+        verdicts = []
+        for part in judged.partition_by("order", maintain_order=True):
+            strata = part[STRATUM].n_unique()
+            p_pass, p_fail = (
+                part[name].fill_null(np.nan).to_numpy().reshape(-1, strata)
+                for name in ("p_pass", "p_fail")
+            )
+            found = gate_verdicts(
+                p_pass,
+                p_fail,
+                self.models.confidence,
+                each=self.each,
+                simultaneous=self.simultaneous,
+            )
+            verdicts.extend(found.ravel().tolist())
+        return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))
+
+
+def _with_most_further(judged: pl.DataFrame, model: str) -> pl.DataFrame:
+    """Rows over all strata need the most that any stratum needs; null if nothing suffices."""
+    family = ["order", model]
+    most = pl.when(pl.col("further").null_count().over(family) == 0).then(
+        pl.col("further").max().over(family)
+    )
+    whole = (pl.col(STRATUM) == pl.col(STRATUM).max()) & (pl.col("verdict") == UNDECIDED)
+    return judged.with_columns(pl.when(whole).then(most).otherwise("further").alias("further"))
+
+
+_NO_ROWS = pl.DataFrame(
+    schema={
+        STRATUM: pl.UInt32(),
+        CANDIDATE: pl.Int64(),
+        **dict.fromkeys((*_NUMBERS, INFORMATION), pl.Float64()),
+        "further": pl.Int64(),
+        "k": pl.Int64(),
+        "order": pl.Int32(),
+    }
+)
+
+
+def _smallest_error(holds: Callable[[Floats], Mask], shape: tuple[int, ...]) -> Floats:
+    """The smallest error with which a verdict still holds; NaN if it is above 1/2.
+
+    Parameters
+    ----------
+    holds : callable
+        From normal critical values to verdicts; a larger value gives no more of them.
+    shape : tuple of int
+        Of the critical values.
+    """
+    low, high = np.zeros(shape), np.full(shape, _LARGEST_Z)
+    some = holds(low)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        inside = holds(middle)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return np.where(some, scipy.special.ndtr(-low), np.nan)

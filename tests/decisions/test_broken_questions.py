@@ -1,0 +1,47 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import bind
+from polars_scorio.decisions.broken_questions import BROKEN, BrokenQuestions, success_classes
+from tests.made_logs import long
+
+LOG = long([[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("metric", "roles", "expected"),
+    [
+        (ps.avg(), {}, (1,)),
+        (ps.geom_ds_at_k(2), {}, (1,)),
+        (ps.avg(w=[1, 0]), {}, (0,)),
+        (ps.avg(w=[0, 0.5, 1]), {}, None),
+        (ps.max_at_k(2, w=[0, 0, 3]), {}, (2,)),
+        (ps.vote_at_k(1), {"answer": "trial"}, None),
+    ],
+    ids=str,
+)
+def test_successes_are_those_of_the_metric(metric, roles, expected):
+    size = 2 if metric.w is None else len(metric.w)
+    classes = Classes(tuple(range(size)), (1,))
+    assert success_classes(metric, bind(LOG.lazy(), Roles(**roles)), classes) == expected
+
+
+def test_without_successes_nothing_is_counted():
+    nothing = BrokenQuestions(Classes((0, 1), (1,)), None, "question")
+    found = nothing.of_candidates(pl.DataFrame(), pl.DataFrame(), np.array([0]), "model")
+    assert found.columns[2:] == [*BROKEN]
+    assert found.is_empty()
+
+
+def test_gates_count_what_broke_and_what_chance_breaks():
+    old, new = [[1] * 4] * 3 + [[0] * 4] * 3, [[0] * 4] + [[1] * 4] * 2 + [[0] * 4] * 3
+    log = pl.concat([long(old, "v1"), long(new, "v2")])
+    row = log.scorio.gate("v1", margin=0.1).row(0, named=True)
+    # 4 of 8 succeeded: broken if the old version has 3 or 4 of them, (C(4,1) C(4,3) + 1) / 70.
+    assert row["broken"] == 1
+    assert row["broken_by_chance"] == pytest.approx(17 / 70)
+    assert row["p_broken"] == pytest.approx(17 / 70)

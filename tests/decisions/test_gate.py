@@ -1,0 +1,275 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy.special import ndtr, ndtri
+
+import polars_scorio as ps
+from polars_scorio.decisions.sampled_scores import SampledScores
+from polars_scorio.kernels.simultaneous.paired_means import paired
+from tests.made_logs import law, long, unreadable
+
+FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
+COLUMNS = [
+    "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail",
+    "verdict", "further", "broken", "broken_by_chance", "p_broken",
+]  # fmt: skip
+
+
+def versions(seed, shifts=(0.0, 0.0), trials=8, questions=40, names=("v1", "v2", "v3", "v4")):
+    """A log of versions of a model, whose rates are those of the first one and a shift."""
+    rng = np.random.default_rng(seed)
+    rates, logs = rng.random(questions), []
+    for name, shift in zip(names, shifts, strict=False):
+        outcomes = rng.random((questions, trials)) < (rates + shift)[:, None]
+        logs.append(long(outcomes.astype(int).tolist(), name))
+    return pl.concat(logs)
+
+
+def in_strata(log, strata=2):
+    return log.with_columns((pl.col("question") % strata).alias("domain"))
+
+
+def test_three_candidates_get_three_verdicts():
+    log = versions(1, (0.0, 0.0, -0.4, 0.01), questions=100)
+    rows = log.scorio.gate("v1", margin=0.1)
+    assert rows.columns == COLUMNS
+    assert rows.select("model", "baseline", "verdict").rows() == [
+        ("v2", "v1", "pass"), ("v3", "v1", "fail"), ("v4", "v1", "pass")
+    ]  # fmt: skip
+    close = log.scorio.gate("v1", margin=0.01).filter(model="v4").row(0, named=True)
+    assert close["verdict"] == "undecided"
+    assert close["further"] > 1
+
+
+@law
+@given(st.integers(0, 40), st.sampled_from([0.6, 0.8, 0.95, 0.99]), st.sampled_from([0, 0.05]))
+def test_a_verdict_is_read_off_the_ends_and_off_the_p_values(seed, confidence, margin):
+    shift = (-0.4, 0.0, 0.4)[seed % 3]
+    log = versions(seed, (0.0, shift), trials=1 + seed % 4, questions=12).scorio
+    row = log.gate("v1", margin=margin, confidence=confidence).row(0, named=True)
+    above, below = row["lo"] > -margin, row["hi"] < -margin
+    assert not (above and below)
+    assert row["verdict"] == ("pass" if above else "fail" if below else "undecided")
+    for p, holds in ((row["p_pass"], above), (row["p_fail"], below)):
+        assert (p is not None and p <= 1 - confidence) == holds
+    assert (row["further"] == 0) == (row["verdict"] != "undecided")
+
+
+@law
+@given(st.integers(0, 40), st.sampled_from([2, 3, 4]))
+def test_at_margin_zero_a_gate_is_a_one_sided_comparison(seed, trials):
+    log = versions(seed, (0.0, (-0.4, 0.0, 0.4)[seed % 3]), trials=trials, questions=12).scorio
+    verdict = log.gate("v1", margin=0)["verdict"].item()
+    better = log.compare(ps.avg(), inference="calibrated", confidence=0.9)["better"].item()
+    assert verdict == {"v1": "fail", "v2": "pass", None: "undecided"}[better]
+
+
+@law
+@given(st.integers(0, 20))
+def test_a_larger_margin_only_helps_a_candidate(seed):
+    log, order = versions(seed, (0.0, -0.1), questions=15).scorio, ["fail", "undecided", "pass"]
+    found = [log.gate("v1", margin=margin)["verdict"].item() for margin in (0, 0.05, 0.2, 0.6)]
+    places = [order.index(verdict) for verdict in found]
+    assert places == sorted(places)
+
+
+def test_p_values_are_those_at_which_the_verdict_just_holds():
+    log = versions(3, (0.0, -0.25)).scorio
+    p = log.gate("v1", margin=0.05)["p_fail"].item()
+    for error, verdict in ((p * 1.001, "fail"), (p * 0.999, "undecided")):
+        assert log.gate("v1", margin=0.05, confidence=1 - error)["verdict"].item() == verdict
+
+
+@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
+def test_ends_over_a_population_are_those_of_the_study():
+    for case in json.loads(FILE.read_text(encoding="utf-8"))["gate"]["population"]:
+        gaps = np.array(case["d"])
+        models = paired(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
+        ends = SampledScores(models, 1.0, 1.0, (-2.0, 2.0)).pair_ends(np.array([0]), np.array([1]))
+        lo, hi = ends(np.full((1, 1), ndtri(case["confidence"])))
+        assert (lo.item(), hi.item()) == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
+
+
+def test_about_a_population_questions_are_a_sample_and_further_counts_them():
+    log = versions(5, (0.0, 0.02)).scorio
+    row = log.gate("v1", margin=0.05, target="population").row(0, named=True)
+    once = log.compare(
+        ps.avg(), inference="calibrated", target="population", confidence=0.9, baseline="v1"
+    ).row(0, named=True)
+    assert (row["lo"], row["hi"]) == pytest.approx((once["lo"], once["hi"]))
+    assert row["verdict"] == "undecided"
+    assert row["further"] > 40  # more trials would not do
+
+
+def test_a_mean_over_strata_is_one_row_more_and_decides():
+    log = in_strata(versions(6, (0.0, -0.5))).scorio(by="domain")
+    rows = log.gate("v1", margin=0.05)
+    assert rows["domain"].to_list() == [0, 1, None]
+    assert rows["verdict"].to_list() == ["fail"] * 3
+    assert rows["broken"].to_list()[-1] == rows["broken"].head(2).sum()
+    assert rows["broken_by_chance"].to_list()[-1] == pytest.approx(
+        rows["broken_by_chance"].head(2).sum()
+    )
+    macro = log.compare(
+        ps.avg(), inference="calibrated", overall="macro", confidence=0.9, baseline="v1"
+    ).row(-1, named=True)
+    assert rows.row(-1, named=True)["hi"] == pytest.approx(macro["hi"])
+
+
+def test_one_stratum_that_is_worse_fails_the_gate_although_the_mean_passes():
+    worse = (pl.col("question") % 4 == 0) & (pl.col("model") == "v2")
+    log = in_strata(versions(7, questions=400), 4).with_columns(
+        pl.when(worse).then(0).otherwise("category").alias("category")
+    )
+    rows = log.scorio(by="domain").gate("v1", margin=0.4, stratum_margin=0.1)
+    assert rows["verdict"].to_list() == ["fail", "pass", "pass", "pass", "fail"]
+    assert rows["p_pass"].to_list()[-1] < 0.05
+    assert rows["margin"].to_list() == [0.1] * 4 + [0.4]
+
+
+def test_with_each_a_gate_waits_for_all_strata():
+    log = in_strata(versions(8, questions=30), 3).scorio(by="domain")
+    lenient, strict = (log.gate("v1", margin=0.08, each=each) for each in (False, True))
+    assert lenient["verdict"].to_list()[-1] == "pass"
+    assert strict["verdict"].to_list()[-1] == "undecided"
+    assert strict["further"].to_list()[-1] == strict["further"].head(3).max() > 0
+
+
+def test_micro_gates_are_about_all_questions_in_one_pool():
+    log = versions(9, (0.0, -0.1)).with_columns(domain=pl.col("question") < 5)
+    last = log.scorio(by="domain").gate("v1", margin=0.05, overall="micro").tail(1)
+    pool = log.scorio.gate("v1", margin=0.05)
+    same = ["diff", "sigma", "lo", "hi", "p_fail", "broken", "p_broken"]
+    assert_frame_equal(last.select(same), pool.select(same))
+
+
+def test_draw_sizes_have_a_row_each():
+    rows = versions(10).scorio.gate("v1", ps.pass_hat_k([1, 4, 8]), margin=0.1)
+    assert rows["k"].to_list() == [1, 4, 8]
+    assert rows["broken"].n_unique() == 1
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_a_gate_that_holds_at_every_look_needs_more(target):
+    log, plan = versions(11).scorio(target=target), {"benchmark": 8}.get(target, 40)
+    once, repeated = (log.gate("v1", margin=0.02, **more) for more in ({}, {"anytime": plan}))
+    assert repeated["information"].to_list() == [1.0]
+    assert repeated["lo"].item() < once["lo"].item() < once["hi"].item() < repeated["hi"].item()
+    assert repeated["further"].item() > once["further"].item() > 0
+    # 2.260 instead of 1.645 (DECISIONS A2), by a little more for few questions.
+    wide, narrow = (rows["hi"].item() - rows["lo"].item() for rows in (repeated, once))
+    assert wide / narrow == pytest.approx(2.260 / 1.645, rel=0.04)
+
+
+def test_votes_and_graded_averages_break_nothing():
+    log = versions(12).with_columns(pl.col("category") + pl.col("trial") % 2)
+    rows = log.scorio.gate("v1", ps.avg(w=[0, 0.5, 1]), margin=0.1)
+    assert rows.select("broken", "broken_by_chance", "p_broken").row(0) == (None, None, None)
+
+
+def test_two_saturated_versions_pass_only_at_a_margin_that_thirty_questions_can_show():
+    log = pl.concat(long([[1] * 4] * 30, name) for name in ("v1", "v2")).scorio
+    # DECISIONS.md B, edge cases: lo = -.022.
+    assert log.gate("v1", margin=0.05)["verdict"].item() == "pass"
+    assert log.gate("v1", margin=0.02)["verdict"].item() == "undecided"
+
+
+def test_the_baseline_of_single_trials_has_the_largest_noise_that_counts_allow():
+    log = pl.concat(long([[hit] for hit in (1, 0) * 15], name) for name in ("v1", "v2")).scorio
+    row = log.gate("v1", margin=0.0).row(0, named=True)
+    assert row["verdict"] == "undecided"
+    assert row["further"] is None  # no difference in sight, and no margin
+
+
+def test_lazy_is_lazy_and_empty_is_empty():
+    log = versions(13)
+    assert isinstance(unreadable(log.schema).scorio.gate("v1", margin=0.1), pl.LazyFrame)
+    assert_frame_equal(
+        log.lazy().scorio.gate("v1", margin=0.1).collect(), log.scorio.gate("v1", margin=0.1)
+    )
+    empty = log.clear().scorio.gate("v1", margin=0.1)
+    assert (empty.height, empty.columns) == (0, COLUMNS)
+
+
+def test_enum_models_and_other_column_names_are_kept():
+    log = versions(14).with_columns(pl.col("model").cast(pl.Enum(["v1", "v2"])))
+    rows = log.rename({"model": "llm"}).scorio(model="llm").gate("v1", margin=0.1)
+    assert rows.schema["llm"] == rows.schema["baseline"] == pl.Enum(["v1", "v2"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "margins", "message"),
+    [
+        (ps.avg(), {"margin": -0.1}, r"^margin must be a number that is not negative, got -0\.1$"),
+        (ps.avg(), {"margin": True}, r"^margin must be a number that is not negative, got True$"),
+        (ps.avg(), {"margin": 2}, r"^margin must be smaller than the range of avg, which is 1: "),
+        (ps.avg(w=[0, 100]), {"margin": 100}, r"range of avg.*, which is 100: "),
+        (ps.avg(), {"margin": 0.1, "stratum_margin": 1}, "^stratum_margin must be smaller"),
+        (ps.avg(), {"margin": 0.1, "confidence": 0.5}, "^confidence must be a number between 0.5"),
+        (ps.avg(), {"margin": 0.1, "assurance": 1}, "^assurance must be a number between 0 and 1"),
+        (ps.avg(), {"margin": 0.1, "max_trials": 0}, "^max_trials must be a positive int"),
+        (ps.bayes(), {"margin": 0.1}, r"^bayes: gate needs unbiased estimates.* take ps\.avg"),
+        (ps.avg(), {"margin": 0.1, "inference": "published"}, "^avg: gate needs unbiased"),
+        (ps.avg(), {"margin": 0.1, "anytime": True}, "^anytime must be the number of trials"),
+        (ps.pass_at_k(9), {"margin": 0.1}, r"draws k=9 trials .* the first at model='v1'\. A pred"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_judged_is_refused(metric, margins, message):
+    with pytest.raises(ValueError, match=message):
+        versions(1).scorio.gate("v1", metric, **margins)
+
+
+def test_logs_that_cannot_be_judged_are_refused():
+    log = versions(1)
+    with pytest.raises(ValueError, match="the log has the baseline 'v1' alone, and no candidate"):
+        log.filter(model="v1").scorio.gate("v1", margin=0.1)
+    with pytest.raises(ValueError, match="baseline='v9' is none of the models"):
+        log.scorio.gate("v9", margin=0.1)
+    with pytest.raises(ValueError, match="1 model lacks questions"):
+        log.filter((pl.col("question") > 2) | (pl.col("model") == "v1")).scorio.gate("v1", margin=0)
+    with pytest.raises(TypeError, match=r"gate takes a metric such as ps\."):
+        log.scorio.gate("v1", "avg", margin=0.1)
+    with pytest.raises(TypeError, match="each must be True or False"):
+        log.scorio.gate("v1", margin=0.1, each=1)
+
+
+def test_trials_that_stopped_on_outcomes_are_refused():
+    log = versions(1, trials=12)
+    last = pl.col("trial").filter(pl.col("category") == 1).min().over("model", "question")
+    stopped = log.filter(pl.col("trial") <= last.fill_null(12))
+    with pytest.raises(ValueError, match="the trials of 2 models stopped on their outcomes"):
+        stopped.scorio.gate("v1", margin=0.1)
+
+
+def test_common_questions_are_judged_if_that_is_wanted():
+    log = versions(1).filter((pl.col("question") > 2) | (pl.col("model") == "v1"))
+    row = log.scorio.gate("v1", margin=0.1, questions="common").row(0, named=True)
+    common = log.filter(pl.col("question") > 2).scorio.gate("v1", margin=0.1).row(0, named=True)
+    assert row == pytest.approx(common)
+
+
+def test_all_candidates_at_once_are_judged_more_carefully():
+    log = versions(15, (0.0, 0.0, 0.0, 0.0), questions=30).scorio
+    least = log.gate("v1", margin=0.06)["p_pass"].min()
+    alone, together = (
+        log.gate("v1", margin=0.06, confidence=1 - 1.5 * least, simultaneous=at_once)
+        for at_once in (False, True)
+    )
+    assert "pass" in alone["verdict"]
+    assert "pass" not in together["verdict"]  # the least of three p-values counts three times
+
+
+def test_confidence_of_the_accessor_is_that_of_the_gate():
+    log = versions(16, (0.0, -0.05))
+    assert_frame_equal(
+        log.scorio(confidence=0.99).gate("v1", margin=0.1),
+        log.scorio.gate("v1", margin=0.1, confidence=0.99),
+    )
+    assert ndtr(ndtri(0.99)) == pytest.approx(0.99)
