@@ -13,7 +13,7 @@ from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_n
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -60,29 +60,31 @@ def every_eval_ever(
     >>> import polars_scorio as ps
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
+    on_error = roles.get("on_error", "raise")
     heads = read_each(
         find_files(paths, "*_samples.jsonl"),
         lambda file: first_line(file, _EXPECTED, _NEEDS),
-        roles.get("on_error", "raise"),
+        on_error,
     )
     runs = {
         file: _evaluation_run(file, head, path_model(file, model)) for file, head in heads.items()
     }
-    lines = [
-        scan_lines(
+    lines = {
+        file: scan_lines(
             file,
             _EXPECTED,
             _SCHEMA,
             _sample_columns(path_model(file, model)) | run_literals(file, run),
         )
         for file, run in runs.items()
-    ]
+    }
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
-    log = pl.concat(lines).select(*keys, category.alias("category"), "score", "error", *RUN_COLUMNS)
-    return log_accessor(log, runs, roles, by=("benchmark", "measure"), trial=None)
+    log, runs = joined_files(lines, runs, on_error)
+    table = log.select(*keys, category.alias("category"), "score", "error", *RUN_COLUMNS)
+    return log_accessor(table, runs, roles, by=("benchmark", "measure"), trial=None)
 
 
 def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:

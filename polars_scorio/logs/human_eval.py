@@ -14,7 +14,7 @@ from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,17 +45,18 @@ def human_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
     """
+    on_error = roles.get("on_error", "raise")
     files = read_each(
         find_files(paths, "*_results.jsonl"),
         lambda file: first_line(file, _EXPECTED, _SCHEMA),
-        roles.get("on_error", "raise"),
+        on_error,
     )
     models = model_names(
         {file: _samples_place(plain_path(file)) for file in files}, model, alone=True
     )
     runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in files}
-    programs = pl.concat([_scan_programs(file, run) for file, run in runs.items()])
-    return log_accessor(programs, runs, roles, trial=None)
+    programs = {file: _scan_programs(file, run) for file, run in runs.items()}
+    return log_accessor(*joined_files(programs, runs, on_error), roles, trial=None)
 
 
 def _samples_place(file: Path) -> Path:

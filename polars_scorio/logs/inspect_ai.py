@@ -119,7 +119,7 @@ def inspect_ai(
             f"{sorted(tasks)}"
         )
     scores = [row[_SCORE] for part in parts.values() for row in part.rows]
-    dtype = _score_dtype(scores, numbers=numbers)
+    dtype = _score_dtype(parts, numbers=numbers)
     frame = run_table(parts, {**_COLUMNS, "category": dtype}, INSPECT_LOG)
     if threshold is not None:
         frame = frame.with_columns(pl.col("category") >= threshold)
@@ -263,22 +263,32 @@ def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
     return str(invalidation.get("reason") or f"by {invalidation['author']}")
 
 
-def _score_dtype(scores: list[object], *, numbers: bool) -> pl.DataType:
+def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataType:
     """The dtype of the scores, which must be all letters or all floats."""
-    kinds = {type(score) for score in scores if score is not None}
-    if kinds - {str, float}:
-        example = next(score for score in scores if not isinstance(score, str | float | None))
+    # Of each kind the first score, with its file.
+    firsts: dict[type, tuple[Path, object]] = {}
+    for file, part in parts.items():
+        for row in part.rows:
+            firsts.setdefault(type(row[_SCORE]), (file, row[_SCORE]))
+    kinds = {*firsts} - {type(None)}
+    for kind in kinds - {str, float}:
+        file, example = firsts[kind]
         raise ValueError(
-            f"a score is neither a word nor a number: {example!r}. Name another scorer="
+            f"{file}: a score is neither a word nor a number: {example!r}. Name another scorer="
         )
-    word = next((score for score in scores if isinstance(score, str)), None)
-    if word is not None and numbers:
-        raise ValueError(f"the score {word!r} is no number, which threshold= and levels= need")
-    if len(kinds) > 1:
-        raise ValueError(
-            f"some scores are words ({word!r}) and others numbers: read the logs apart, or make "
-            "all of them numbers with threshold= or levels= (C = 1, P = 0.5, I = N = 0)"
-        )
+    if str in kinds:
+        file, word = firsts[str]
+        if numbers:
+            raise ValueError(
+                f"{file}: the score {word!r} is no number, which threshold= and levels= need"
+            )
+        if float in kinds:
+            other, number = firsts[float]
+            raise ValueError(
+                f"some scores are words ({word!r} in {file}) and others numbers ({number!r} in "
+                f"{other}): read the logs apart, or make all of them numbers with threshold= or "
+                "levels= (C = 1, P = 0.5, I = N = 0)"
+            )
     # Labels if there is no score at all: a column of nulls alone has no dtype.
     return pl.Float64() if float in kinds else pl.String()
 

@@ -15,7 +15,7 @@ from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -56,9 +56,8 @@ def lighteval(
     >>> ps.logs.lighteval("details", metric="pass@k:k=1&n=16").pass_at_k([1, 8])  # doctest: +SKIP
     """
     files = [*find_files(paths, "details_*.parquet")]
-    chosen = read_each(
-        files, lambda file: _chosen_metric(file, metric), roles.get("on_error", "raise")
-    )
+    on_error = roles.get("on_error", "raise")
+    chosen = read_each(files, lambda file: _chosen_metric(file, metric), on_error)
     places = {file: file.parent.parent for file in chosen}
     models = model_names(
         places, model, parts={place: _below_details(place) for place in places.values()}
@@ -67,8 +66,8 @@ def lighteval(
         file: Run(name=file.parent.name, keys={"model": models[file]}, started=file.parent.name)
         for file in chosen
     }
-    answers = [_answer_trials(file, run, chosen[file]) for file, run in runs.items()]
-    return log_accessor(pl.concat(answers), runs, roles, by="benchmark")
+    answers = {file: _answer_trials(file, run, chosen[file]) for file, run in runs.items()}
+    return log_accessor(*joined_files(answers, runs, on_error), roles, by="benchmark")
 
 
 def _below_details(place: Path) -> int:

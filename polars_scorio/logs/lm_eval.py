@@ -19,7 +19,7 @@ from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_read
 from polars_scorio.logs.repeats import trials_of_means
 from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,23 +79,34 @@ def lm_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
     """
-    heads = read_each(
-        find_files(paths, "samples_*.jsonl"),
-        lambda file: first_line(file, _EXPECTED, ("doc_id", "filter", "resps")),
-        roles.get("on_error", "raise"),
-    )
+    on_error = roles.get("on_error", "raise")
+    heads = read_each(find_files(paths, "samples_*.jsonl"), _first_sample, on_error)
     models = model_names({file: file.parent for file in heads}, model)
     chosen = _chosen_metrics(heads, metric)
-    runs = {
-        file: _task_run(file, head, chosen[file], models[file], named=model is not None)
-        for file, head in heads.items()
-    }
+    runs = read_each(
+        heads,
+        lambda file: _task_run(
+            file, heads[file], chosen[file], models[file], named=model is not None
+        ),
+        on_error,
+    )
     fields = _document_fields(roles.get("cluster"))
-    samples = [
-        _scan_samples(file, run, chosen[file], fields, texts=_are_texts(heads[file]))
+    samples = {
+        file: _scan_samples(file, run, chosen[file], fields, texts=_are_texts(heads[file]))
         for file, run in runs.items()
-    ]
-    return log_accessor(pl.concat(samples), runs, roles, by=("benchmark", "filter"))
+    }
+    joined = joined_files(samples, runs, on_error)
+    return log_accessor(*joined, roles, by=("benchmark", "filter"))
+
+
+def _first_sample(file: Path) -> dict[str, Any]:
+    """The first line of a file, with fields of the right kind."""
+    head = first_line(file, _EXPECTED, ("doc_id", "filter", "resps"))
+    with errors_name_file(file, _EXPECTED, " in line 1"):
+        _are_texts(head)
+        if not all(isinstance(name, str) for name in head.get("metrics") or ()):
+            raise TypeError(f"metrics are {head['metrics']!r}")
+    return head
 
 
 def _task_and_date(file: Path) -> tuple[str, str]:

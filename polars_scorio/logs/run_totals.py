@@ -11,6 +11,7 @@ import polars as pl
 from polars_scorio.logs.log_warning import warn_of_log
 
 _NEAR = 1e-3  # tools round the scores that they print
+_MOST = 2**62  # trials
 _LISTED = 5
 
 
@@ -43,6 +44,17 @@ class Totals:
     score: float | None = None
     status: str | None = None
     trials_each: int | None = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what a log has in the place of a number."""
+        for name in ("planned", "reported"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float)
+            ):
+                raise TypeError(f"the number {name} is {value!r}")
+        if self.planned is not None and not -_MOST < self.planned < _MOST:
+            raise OverflowError(f"the number planned is {self.planned}")
 
 
 def mean_or_none(values: Iterable[float | None]) -> float | None:

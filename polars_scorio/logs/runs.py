@@ -57,6 +57,13 @@ class Run:
     settings: Mapping[str, object] = field(default_factory=dict)
     totals: tuple[Totals, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what a log has in the place of a text."""
+        facts = {name: getattr(self, name) for name in ("name", "identity", "attempt", "started")}
+        for name, value in (facts | {**self.keys}).items():
+            if not isinstance(value, str | None):
+                raise TypeError(f"the {name} of the run is {value!r}")
+
 
 Runs: TypeAlias = "Mapping[Path, Run]"
 

@@ -12,7 +12,7 @@ from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_n
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -60,20 +60,23 @@ def scorio(
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
     files = [*find_files(paths, "*.jsonl")]
+    on_error = roles.get("on_error", "raise")
     heads = read_each(
         files,
         lambda file: first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results")),
-        roles.get("on_error", "raise"),
+        on_error,
     )
     names = {file: path_model(file, model) for file in heads}
     runs = {
         file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
     }
-    lines = [
-        scan_lines(file, _EXPECTED, _SCHEMA, _signal_columns(names[file]) | run_literals(file, run))
+    lines = {
+        file: scan_lines(
+            file, _EXPECTED, _SCHEMA, _signal_columns(names[file]) | run_literals(file, run)
+        )
         for file, run in runs.items()
-    ]
-    return log_accessor(pl.concat(lines), runs, roles)
+    }
+    return log_accessor(*joined_files(lines, runs, on_error), roles)
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -13,7 +13,7 @@ from polars_scorio.logs.parquet import parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,15 +58,15 @@ def trl(
     """
     files = [*find_files(paths, "completions_*.parquet")]
     refuse_unnamed(files, model)
-    rewards = read_each(
-        files, lambda file: _chosen_reward(file, reward), roles.get("on_error", "raise")
-    )
+    on_error = roles.get("on_error", "raise")
+    rewards = read_each(files, lambda file: _chosen_reward(file, reward), on_error)
     names = {file: path_model(file, model) for file in rewards}
     runs = {file: Run(name=_run_folder(file), keys={"model": name}) for file, name in names.items()}
-    frames = [_scan_completions(file, rewards[file], run) for file, run in runs.items()]
-    log = pl.concat(frames).with_columns(category=reward_outcome(threshold))
+    frames = {file: _scan_completions(file, rewards[file], run) for file, run in runs.items()}
+    log, runs = joined_files(frames, runs, on_error)
+    table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None
-    return log_accessor(log, runs, roles, model=role, by="step", trial=None)
+    return log_accessor(table, runs, roles, model=role, by="step", trial=None)
 
 
 def _run_folder(file: Path) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
+import polars as pl
+from polars.exceptions import PolarsError
+
 from polars_scorio.arguments import check_choice
-from polars_scorio.logs.log_warning import warn_of_log
+from polars_scorio.logs.log_warning import LogWarning, warn_of_log
 
 OnError: TypeAlias = Literal["raise", "warn"]
 ContentT = TypeVar("ContentT")
@@ -39,7 +43,7 @@ def read_each(
     for file in files:
         try:  # for each file: the others are read all the same
             contents[file] = read(file)
-        except (ValueError, OSError, NotImplementedError) as fault:  # noqa: PERF203 - a file takes longer
+        except (ValueError, OSError, NotImplementedError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
             if on_error == "raise":
                 raise
             faults.append(fault)
@@ -48,6 +52,41 @@ def read_each(
     if faults:
         warn_of_log(_fault_list(faults))
     return contents
+
+
+def joined_files(
+    frames: Mapping[Path, pl.LazyFrame], runs: Mapping[Path, ContentT], on_error: OnError
+) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
+    """One table of files that are read lazily, and the runs that are in it.
+
+    Parameters
+    ----------
+    frames : mapping of Path to LazyFrame
+        The table of each file.
+    runs : mapping of Path to Run
+        The run of each file.
+    on_error : {"raise", "warn"}
+        With "warn" each file is read to its end at the call, to find lines that cannot be read; a
+        file with one is left out.
+
+    Raises
+    ------
+    ValueError
+        With "warn" if no file can be read.
+    """
+    if on_error == "warn":
+        frames = read_each(frames, lambda file: _whole_frame(frames[file]), on_error)
+    return pl.concat([*frames.values()]), {file: runs[file] for file in frames}
+
+
+def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The frame itself, after all of its rows have been read once, batch by batch."""
+    with warnings.catch_warnings():
+        # The rows are read again, and then the warnings count.
+        warnings.simplefilter("ignore", LogWarning)
+        for _ in frame.collect_batches():
+            pass
+    return frame
 
 
 def _fault_list(faults: list[Exception]) -> str:

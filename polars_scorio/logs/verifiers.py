@@ -27,7 +27,7 @@ from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -98,7 +98,8 @@ def verifiers(
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         runs = {file: run for file, (_, run) in described.items()}
-        log = pl.concat([_scan_results(file, *known) for file, known in described.items()])
+        lines = {file: _scan_results(file, *known) for file, known in described.items()}
+        log, runs = joined_files(lines, runs, on_error)
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)

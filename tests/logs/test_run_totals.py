@@ -81,3 +81,11 @@ def test_a_tally_begins_anew_with_each_reading():
         tally.warn()
     with pytest.warns(ps.LogWarning, match="0 of 1 planned trials$"):
         tally.warn()
+
+
+@pytest.mark.parametrize("wrong", ["5", True, [1]])
+def test_totals_are_numbers(wrong):
+    with pytest.raises(TypeError, match="the number reported is"):
+        Totals(reported=wrong)
+    with pytest.raises(OverflowError, match="the number planned is 1000000000"):
+        Totals(planned=10**30)

@@ -29,10 +29,12 @@ def test_no_file_that_can_be_read_is_an_error_all_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("tool", LINES)
-def test_every_reader_of_lines_leaves_a_broken_file_out(tool, tmp_path):
+@pytest.mark.parametrize("place", ["end", "middle"])
+def test_every_reader_of_lines_leaves_a_broken_file_out(tool, place, tmp_path):
     name = LINES[tool].rpartition("/")[2]
     line = json.dumps(GOOD[tool])
-    for run, text in (("whole", line), ("broken", line[:-9])):
+    broken = f"{line}\n{line[:-9]}" + (f"\n{line}" if place == "middle" else "")
+    for run, text in (("whole", line), ("broken", broken)):
         put(tmp_path / run, name, text)
         put(tmp_path / run, "metadata.json", json.dumps({"model": "m", "env_id": "e"}))
     with pytest.warns(ps.LogWarning, match=rf"1 file is left out.*\n- .*broken.{re.escape(name)}"):
