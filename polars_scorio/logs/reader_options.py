@@ -101,11 +101,10 @@ def log_reader(function: FunctionT) -> FunctionT:
     >>> @log_reader
     ... def tool(paths, **roles):
     ...     '''A tool.'''
-    >>> tool("logs", misssing=0)
+    >>> tool("logs", misssing=0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, on_error, retries, answer, bounds, by, cluster, confidence, inference, levels, \
-missing, n, success, target, unscored, validate
+takes paths, on_error, retries, answer, ...
     """
     shared = keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
