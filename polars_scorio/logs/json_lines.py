@@ -30,6 +30,9 @@ Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
 Source: TypeAlias = "Path | io.BytesIO"
 Scan = Callable[[Source], pl.LazyFrame]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
+# Before Polars 2 queries within queries wait for ever for a thread if they are as many as threads:
+# files are then read at once.
+_NESTS = int(pl.__version__.partition(".")[0]) > 1
 _BLOCK = 1 << 16  # bytes
 _BLOCK_LINES = 1_000
 _NUL = ":nul"  # the column that marks rows with the character NUL
@@ -91,7 +94,7 @@ def scan_lines(
     selected: Mapping[str, pl.Expr],
     tally: RowTally | None = None,
 ) -> pl.LazyFrame:
-    """The rows of a file, read lazily, with errors that name the file and the line.
+    """The rows of a file, read lazily from Polars 2 on, with errors that name file and line.
 
     Polars says neither when it comes to a line that it cannot read. So it is the source of a scan
     of our own, which takes the columns and rows that a query needs, batch by batch, and looks for
@@ -135,7 +138,8 @@ def scan_lines(
         # In the query, which runs in all threads: checks batch by batch cost a third of the time.
         has_nul = pl.any_horizontal(cs.string().str.contains("\0", literal=True))
         try:
-            for batch in rows.with_columns(has_nul.alias(_NUL)).collect_batches():
+            marked = rows.with_columns(has_nul.alias(_NUL))
+            for batch in marked.collect_batches() if _NESTS else [marked.collect()]:
                 if batch.drop_in_place(_NUL).any():
                     refuse_half_character(file, expected, schema)
                 if counted is not None:
@@ -147,6 +151,8 @@ def scan_lines(
             refuse_broken_line(file, expected, scan)
             raise  # no line is to blame, but the query
 
+    if not _NESTS:
+        return pl.concat(batches(None, None, None, None)).lazy()
     return register_io_source(batches, schema=scan(file).collect_schema(), is_pure=True)
 
 

@@ -39,6 +39,7 @@ def test_a_scan_is_that_of_polars(lines):
     assert both.group_by("question").len().collect()["len"].sum() == 10_000
 
 
+@pytest.mark.skipif(pl.__version__ < "2", reason="older Polars reads the files at once")
 def test_nothing_is_read_before_a_query_is_collected(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("no JSON")
@@ -105,3 +106,17 @@ def test_characters_are_no_half_pairs(tmp_path):
     tasks = [json.dumps({"task": task, "text": "\ud800"}) for task in ("\0", "\U0001f600")]
     path.write_text("\n".join(tasks))
     assert scan(path).collect()["question"].to_list() == ["\0", "\U0001f600"]
+
+
+def test_more_files_than_threads_are_read(tmp_path):
+    paths = [tmp_path / f"{number}.jsonl" for number in range(2 * pl.thread_pool_size())]
+    for path in paths:
+        path.write_text('{"task": "t", "reward": 1.0}')
+    read = pl.concat([scan(path) for path in paths]).collect()
+    assert read["reward"].sum() == 2 * len(paths)
+
+
+def test_files_may_be_read_at_once(lines, monkeypatch):
+    expected = scan(lines).collect()
+    monkeypatch.setattr("polars_scorio.logs.json_lines._NESTS", False)
+    assert_frame_equal(scan(lines).collect(), expected)
