@@ -9,6 +9,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import ExpectedVariance, expected_squared_sigma
 from polars_scorio.kernels.posteriors import QuestionPosteriors
+from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.metrics.weighted import WeightedMetric
 
 
@@ -32,6 +33,28 @@ class ExpectedScores:
         return cls(
             mu / metric.unit, sigma / metric.unit, variance, states.questions, trials, states.group
         )
+
+    @classmethod
+    def of_rewards(cls, questions: QuestionRewards, low: Floats, width: Floats) -> ExpectedScores:
+        """Expectations from mean rewards, if further trials have the measured noise.
+
+        Parameters
+        ----------
+        questions : QuestionRewards
+            The mean rewards of the questions, on the scale of the range.
+        low, width : ndarray of float, shape (G,)
+            The range of the rewards of each group.
+        """
+        unit = width[questions.group]
+        # Single trials alone tell no noise: at most it is the spread of the questions.
+        spread = (questions.variance_between() * questions.size)[questions.group]
+        noise = questions.full_noise() * questions.trials
+        of_trial = np.where(np.isnan(noise), spread, noise) * unit**2
+        trials = questions.trials.astype(np.float64)
+        ahead = ExpectedVariance(of_trial, np.zeros_like(of_trial), trials)
+        sigma = np.sqrt(questions.total(ahead.variance(0))) / questions.size
+        mu, every = low + width * questions.mean, np.ones_like(questions.trials)
+        return cls(mu, sigma, ahead, every, questions.trials, questions.group)
 
     def after(self, m: Ints) -> Floats:
         """Expected squared sigma of each group after m further trials of each question."""

@@ -42,6 +42,8 @@ from polars_scorio.kernels.simultaneous.assurance import (
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.reporting.evaluate import stratum_numbers
+from polars_scorio.reporting.inference.published import PublishedInference
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -89,7 +91,7 @@ def trials_needed(
         prior=prior,
         confidence=confidence,
         inference=_planning_inference(inference, prior),
-        rewards="never",
+        rewards="always" if inference in {None, "calibrated"} and prior is None else "allowed",
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -213,8 +215,14 @@ class _Need:
         """Expected scores of the groups, in their order."""
         means = self.means and groups.height > 0
         strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if means else groups
-        cells = self.request.cells(strata[QUESTIONS])
-        expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
+        numbers = stratum_numbers(strata, [*self.request.trials.strata])
+        cells = self.request.cells(strata[QUESTIONS], strata=numbers)
+        ((metric, view),) = cells.without_rewards(self.request.metrics)
+        if view == "rewards":
+            questions, ranges = cells.reward_estimates(metric, None), cells.reward_range(metric)
+            expected = ExpectedScores.of_rewards(questions.ordered(), *ranges)
+        else:
+            expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
         if not means:
             return expected
         models = groups.height - strata.height
@@ -229,7 +237,12 @@ class _Need:
         extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
         unit, ((metric, view),) = self.metric.unit, self.request.metrics
         rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
-        inference = self.request.choice.inference_of(metric, view)
+        # Calibrated numbers of rewards need their price; a plan takes them as normal.
+        inference = (
+            PublishedInference(self.confidence)
+            if view == "rewards"
+            else self.request.choice.inference_of(metric, view)
+        )
         pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
         z = critical(np.zeros_like(a))[:, None]
         today = pairs.pair_differences(np.array([0]), np.array([1]), z)

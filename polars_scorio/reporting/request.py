@@ -155,7 +155,7 @@ class Request:
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""
-        metric, view = self.metrics[0]
+        metric, view = cells.without_rewards(self.metrics)[0]
         inference = self.choice.inference_of(metric, view)
         assert not isinstance(inference, CalibratedInference)  # noqa: S101 - the caller has seen to that
         return inference.posterior(view, cells)

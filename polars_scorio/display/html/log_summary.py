@@ -91,6 +91,7 @@ class Look:
             missing=asked.missing,
             n=asked.n,
             levels=asked.levels,
+            bounds=asked.bounds,
             cluster=None if asked.cluster is None else "cluster",
         )
 

@@ -15,11 +15,12 @@ from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
 from polars_scorio.display.charts import INK, Heading, Picture
 from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
 from polars_scorio.display.html.phrases import count_of, name_list
-from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.html.scopes import Scope, holds_fractions
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 
 # Stand-ins that no chart uses otherwise; the page knows what they are in the light and in the dark.
@@ -140,15 +141,21 @@ def interval_figures(scope: Scope, settings: Settings) -> list[Figure]:
 
 
 def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
-    """Pass@k and Pass^k against k, as far as all questions have trials, up to 64."""
+    """Pass@k and Pass^k, or Max@k and Min@k, against k, as far as all questions have trials."""
     most = min(scope.fewest, _DRAWN)
     if most == 1:
         return []
     plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
+    sizes = curve_sizes(most)
     kinds: dict[str, tuple[Metric, str]] = {
-        "Pass@k": (pass_at_k(curve_sizes(most)), "at least one of k trials succeeds"),
-        "Pass^k": (pass_hat_k(curve_sizes(most)), "all k trials succeed"),
+        "Pass@k": (pass_at_k(sizes), "at least one of k trials succeeds"),
+        "Pass^k": (pass_hat_k(sizes), "all k trials succeed"),
     }
+    if holds_fractions(scope.counts, scope.roles):
+        kinds = {
+            "Max@k": (max_at_k(sizes), "the best reward of k trials"),
+            "Min@k": (min_at_k(sizes), "the worst reward of k trials"),
+        }
     figures = []
     for name, (metric, meaning) in kinds.items():
         chart = plots.curve(metric, width=_WIDTH)

@@ -20,10 +20,11 @@ from polars_scorio.display.html.labels import key_labels
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.report import report
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.request import holds_rewards, on_levels
 from polars_scorio.reporting.threshold_curves import in_one_column
 
 ASSURANCE = 0.8  # the probability with which a plan tells a pair apart
@@ -133,6 +134,8 @@ class Scope:
 
     def _weight(self, trials: Trials) -> pl.Expr:
         """Score of a trial in the average: the weight of its category."""
+        if holds_fractions(self.counts, self.roles):
+            return pl.col(CATEGORY).cast(pl.Float64)
         w = on_levels(average_metric(self.lead), trials).w
         pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
         known = [(literal(value, trials.category.dtype), weight) for value, weight in pairs]
@@ -179,9 +182,18 @@ def average_metric(metric: Metric) -> Metric:
     return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
 
 
+def holds_fractions(cells: pl.DataFrame, roles: Roles) -> bool:
+    """Whether some category is a real-valued reward, neither 0 nor 1."""
+    if not holds_rewards(bind(cells.lazy(), roles)) or roles.levels is not None:
+        return False
+    return not cells["category"].drop_nulls().cast(pl.Float64).is_in([0.0, 1.0]).all()
+
+
 def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] = ()) -> bool:
     """Whether it can be told which categories are successes, beside the weights of some metrics."""
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+    if not weighted and holds_fractions(cells, roles):
+        return False
     try:
         classes(bind(cells.lazy(), roles), weighted, binary=True)
     except ValueError:
@@ -190,7 +202,10 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
 
 
 def default_metrics(look: Look) -> tuple[Metric, ...]:
-    """The average, and Pass@k and Pass^k where success can be told."""
+    """The average; Pass@k and Pass^k of successes, the best and the worst of k of rewards."""
+    if holds_fractions(look.cells, look.roles):
+        k = min(_DRAWN, look.fewest)
+        return (avg(),) if k == 1 else (avg(), max_at_k(k), min_at_k(k))
     if not knows_success(look.cells, look.roles):
         return (avg(),)
     k = min(_DRAWN, look.fewest)

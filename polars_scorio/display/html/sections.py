@@ -11,7 +11,13 @@ from polars_scorio.display.html import pictures
 from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.phrases import count_of, name_list
-from polars_scorio.display.html.scopes import ASSURANCE, Scope, average_metric, knows_success
+from polars_scorio.display.html.scopes import (
+    ASSURANCE,
+    Scope,
+    average_metric,
+    holds_fractions,
+    knows_success,
+)
 from polars_scorio.display.number_format import Scale
 from polars_scorio.display.settings import Settings
 
@@ -44,7 +50,8 @@ def page_sections(
     yield _leaderboard_section(overall, parts, settings)
     if len(main.models) > 1:
         yield _comparisons_section(main, settings)
-    if knows_success(main.counts, main.roles, main.metrics):
+    rewards = holds_fractions(main.counts, main.roles)
+    if rewards or knows_success(main.counts, main.roles, main.metrics):
         yield _curves_section(main, settings)
     yield _questions_section(main)
     if len(main.models) > 1:
@@ -124,6 +131,8 @@ def _questions_section(main: Scope) -> Section:
         _solved_sentence("never solved by any model", nobody, questions.height),
         _solved_sentence("solved by every model in every trial", everybody, questions.height),
     ]
+    if holds_fractions(main.counts, main.roles):
+        lines = ["By the mean reward of all models."]
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     return Section(
         "questions",

@@ -240,3 +240,13 @@ def test_without_the_extra_there_is_a_way_out(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'pip install "polars-scorio\[report\]"'):
         models(1).scorio.write_html(tmp_path / "log.html")
+
+
+def test_a_page_of_rewards_has_the_best_and_the_worst_of_k():
+    step = pl.col("trial") * 0.05
+    log = models(3).with_columns(category=pl.col("category") * 0.5 + step)
+    text = page_of(log, bounds=(0, 2)).html()
+    said = "".join(Checked(text).texts)
+    for part in ("Max@4", "Min@4", "the worst reward of k trials", "By the mean reward of all"):
+        assert part in said
+    assert "never solved" not in said

@@ -192,3 +192,25 @@ def test_strata_have_ranges_of_their_own_and_overall_rows_one_for_all(log):
         assert own["hi"].to_list() == pytest.approx((scale * alone["hi"]).to_list(), rel=1e-9)
     assert report.filter(pl.col("by").is_null()).height == 3
     assert accessor.avg(overall="macro").filter(pl.col("by").is_null())["lo"].null_count() == 0
+
+
+def test_further_trials_are_planned_with_the_measured_noise(log):
+    accessor = log.filter(pl.col("model") == "a").scorio(**CALIBRATED, bounds=(0, 1))
+    need = accessor.trials_needed(ps.avg(), half_width=0.01).row(0, named=True)
+    one = log.filter(pl.col("model") == "a").group_by("question").agg(pl.col("category").var())
+    after = (one["category"] / (4 + need["extra"])).sum() ** 0.5 / 20
+    assert need["sigma"] == pytest.approx(after, rel=1e-9)
+    assert 1.959964 * after <= 0.01 < 1.959964 * after * ((5 + need["extra"]) / 4) ** 0.5
+    with pytest.raises(ValueError, match=r"avg: real-valued rewards have calibrated numbers alone"):
+        accessor.trials_needed(ps.avg(), half_width=0.01, inference="published")
+
+
+def test_single_trials_are_planned_with_the_spread_of_the_questions(log):
+    single = log.group_by("model", "question", maintain_order=True).first()
+    need = single.scorio(**CALIBRATED).trials_needed(ps.avg(), half_width=0.02)
+    assert need["extra"].null_count() == 0
+
+
+def test_the_gaps_of_neighbours_have_plans(log):
+    need = log.scorio(**CALIBRATED).trials_needed(ps.avg())
+    assert need.select("model_a", "model_b").rows() == [("c", "b"), ("b", "a")]
