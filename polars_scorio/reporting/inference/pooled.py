@@ -73,13 +73,17 @@ class PooledInference:
         """Ends of the interval of a mean over strata, from rows of a report."""
         low, high = metric.support
         means = strata.agg(
+            mean_of_strata("mu"),
             mean_of_strata(CENTER),
             error_of_mean(REACH),
             (pl.col("lo") == low).all().alias(_LOWEST),
             (pl.col("hi") == high).all().alias(_HIGHEST),
         )
         made_of = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
-        return self._beta_interval(metric, *made_of)
+        lo, hi = self._beta_interval(metric, *made_of)
+        # A stratum without success (or failure) has its interval around another number.
+        mu = np.clip(means["mu"].to_numpy(), low, high)
+        return np.minimum(lo, mu), np.maximum(hi, mu)
 
     def _cell_numbers(
         self, metric: Metric, k: int | None, posterior: Pooled, sample: ClusterSample | None

@@ -1,0 +1,165 @@
+"""No number that a surface shows lies outside the interval beside it."""
+
+import re
+import warnings
+from collections.abc import Iterable
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_scorio as ps
+from polars_scorio.reporting.options import ReportOptions
+from tests.made_logs import law
+
+ROUNDING = 1e-9  # a metric that is linear in the counts is summed in two ways
+OPTIONS: list[ReportOptions] = [
+    {"inference": "published"},
+    {"inference": "pooled"},
+    {"inference": "calibrated"},
+    {"inference": "pooled", "target": "population"},
+    {"inference": "calibrated", "target": "population"},
+]
+# A number and the interval beside it, as people write them.
+MINUS = "\u2212"
+SIGNED = rf"([+{MINUS}-]?[\d.]+)"
+WRITTEN = re.compile(rf"{SIGNED} ?%? \[{SIGNED}, {SIGNED}\]")
+
+confidences = st.sampled_from([0.001, 0.3, 0.5, 0.8, 0.95, 0.9999])
+
+
+@st.composite
+def logs(draw: st.DrawFn, least_models: int = 1) -> pl.DataFrame:
+    """Logs of a few models on the same questions in two strata, with one to five trials each."""
+    models, questions = draw(st.integers(least_models, 3)), draw(st.integers(2, 6))
+    most = draw(st.sampled_from([1, 2, 4]))
+    trials = st.integers(most, most + draw(st.sampled_from([0, 1])))
+    rows = [
+        (f"model {model}", question, question % 2, n, c)
+        for model in range(models)
+        for question in range(questions)
+        for n in [draw(trials)]
+        for c in [draw(st.one_of(st.sampled_from([0, n]), st.integers(0, n)))]
+    ]
+    columns = ["model", "question", "part", "n", "c"]
+    return ps.from_successes(pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+def metrics_of(fewest: int) -> list[ps.Metric]:
+    """Metrics of all kinds, up to twice the fewest trials of a question and beyond."""
+    k = sorted({1, fewest, fewest + 1, 2 * fewest, 3 * fewest})
+    drawn = ps.pass_at_k, ps.pass_hat_k, ps.maj_at_k, ps.auc_at_k, ps.geom_at_k, ps.geom_ds_at_k
+    return [ps.avg(), ps.bayes(), *(metric(k) for metric in drawn), ps.max_at_k(k)]
+
+
+def refuse_outside(rows: pl.DataFrame, number: str, lo: str = "lo", hi: str = "hi") -> None:
+    """Fail if a number lies outside its interval."""
+    outside = (pl.col(number) < pl.col(lo) - ROUNDING) | (pl.col(number) > pl.col(hi) + ROUNDING)
+    assert rows.filter(outside).is_empty(), rows.filter(outside)
+
+
+def fewest_trials(log: pl.DataFrame) -> int:
+    """The fewest trials of a question."""
+    return log.group_by("model", "question").agg(pl.col("count").sum())["count"].min()
+
+
+@law
+@given(logs(), confidences, st.sampled_from(OPTIONS), st.booleans())
+def test_reports_and_leaderboards_show_numbers_inside_their_intervals(
+    log, confidence, options, divided
+):
+    scorio = log.scorio(count="count", by="part" if divided else ())
+    overall = {"overall": "macro"} if divided else {}
+    metrics = metrics_of(fewest_trials(log))
+    rows = scorio.report(*metrics, confidence=confidence, **options, **overall)
+    refuse_outside(rows, "mu")
+    # The intervals of posteriors are about mu; the estimate is what was seen.
+    if options["inference"] == "calibrated":
+        refuse_outside(rows.filter(pl.col("metric") != "bayes"), "estimate")
+    wide = scorio.report(*metrics, confidence=confidence, wide=True, **options, **overall)
+    for name in (column.removesuffix("_mu") for column in wide.columns if column.endswith("_mu")):
+        refuse_outside(wide, f"{name}_mu", f"{name}_lo", f"{name}_hi")
+    first = ps.avg() if options.get("target") == "population" else ps.pass_hat_k(1)
+    board = scorio.leaderboard(first, ps.bayes(), confidence=confidence, **options, **overall)
+    refuse_outside(board, "rank", "rank_lo", "rank_hi")
+    for name in ("avg" if first.name == "avg" else "pass_hat_k_1", "bayes"):
+        refuse_outside(board, name, f"{name}_lo", f"{name}_hi")
+
+
+@law
+@given(
+    logs(least_models=2),
+    confidences,
+    st.sampled_from(["avg", "pass_at_k", "geom_at_k"]),
+    st.sampled_from(["benchmark", "population"]),
+)
+def test_decisions_show_numbers_inside_their_intervals(log, confidence, name, target):
+    k = fewest_trials(log)
+    metric = ps.avg() if name == "avg" else getattr(ps, name)(k)
+    options = {"confidence": confidence, "target": target, "inference": "calibrated"}
+    for by in ((), "part"):
+        scorio = log.scorio(count="count", by=by)
+        for simultaneous in (False, True):
+            rows = scorio.compare(metric, simultaneous=simultaneous, **options)
+            refuse_outside(rows, "diff")
+            assert rows["prob"].is_between(0, 1).all()
+        ranked = scorio.rank(metric, **options)
+        refuse_outside(ranked, "mu")
+        refuse_outside(ranked, "rank", "rank_lo", "rank_hi")
+        best = scorio.best(metric, **options)
+        refuse_outside(best, "estimate", "best_lo", "best_hi")
+        refuse_outside(best, "best_mu", "best_lo", "best_hi")
+
+
+@law
+@given(logs(least_models=2), confidences, st.sampled_from(["published", "pooled"]))
+def test_posterior_decisions_show_numbers_inside_their_intervals(log, confidence, inference):
+    scorio = log.scorio(count="count", inference=inference, confidence=confidence)
+    for metric in (ps.avg(), ps.bayes(), ps.pass_hat_k(2)):
+        refuse_outside(scorio.compare(metric, simultaneous=True), "diff")
+        refuse_outside(scorio.rank(metric), "mu")
+        refuse_outside(scorio.best(metric), "best_mu", "best_lo", "best_hi")
+
+
+@law
+@given(logs(), confidences)
+def test_forecasts_show_numbers_inside_their_ranges(log, confidence):
+    scorio = log.scorio(count="count", confidence=confidence)
+    k = fewest_trials(log)
+    for metric in (ps.pass_at_k, ps.pass_hat_k, ps.geom_at_k):
+        refuse_outside(scorio.forecast(sorted({k + 1, 2 * k, 5 * k}), metric), "mu")
+
+
+@law
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=6), confidences)
+def test_expressions_show_numbers_inside_their_intervals(outcomes, confidence):
+    column = pl.DataFrame({"category": outcomes}).select(
+        pl.col("category").scorio.posterior(ps.pass_at_k(2), confidence=confidence)
+    )
+    refuse_outside(column.unnest("category"), "mu")
+
+
+def written_outside(text: str) -> Iterable[str]:
+    """The numbers of a text that lie outside the interval beside them."""
+    for match in WRITTEN.finditer(text):
+        number, lo, hi = (float(part.replace(MINUS, "-")) for part in match.groups())
+        if not lo <= number <= hi:
+            yield match.group()
+
+
+@law
+@given(logs(least_models=2), confidences, st.sampled_from(["benchmark", "population"]))
+def test_pictures_and_pages_show_numbers_inside_their_intervals(
+    tmp_path_factory, log, confidence, target
+):
+    scorio = log.scorio(count="count", confidence=confidence, target=target)
+    metric = ps.pass_hat_k(fewest_trials(log))
+    for picture in (scorio.plot.intervals(metric), scorio.plot.curve(3)):
+        refuse_outside(pl.DataFrame(picture.data.to_dict()["values"]), "mu")
+    refuse_outside(pl.DataFrame(scorio.plot.ranks(metric).data.to_dict()["values"]), "mu")
+    assert not [*written_outside(ps.to_markdown(scorio.leaderboard(metric)))]
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ps.ClusterWarning)
+        scorio.write_html(file, metric, ps.avg())
+    assert not [*written_outside(re.sub("<[^>]*>", "", file.read_text(encoding="utf-8")))]
