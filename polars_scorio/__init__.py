@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.log_warning import LogWarning
     from polars_scorio.reporting.prior_warning import PriorWarning
+    from polars_scorio.reporting.stopping_warning import StoppingWarning
 
     __version__: str
 
@@ -61,6 +62,7 @@ __all__ = [
     "PriorWarning",
     "Scorio",
     "ScorioExpr",
+    "StoppingWarning",
     "SuccessWarning",
     "Summary",
     "auc_at_k",
@@ -105,6 +107,7 @@ __all__ = [
 _LATER = {
     "LogWarning": "logs.log_warning",
     "PriorWarning": "reporting.prior_warning",
+    "StoppingWarning": "reporting.stopping_warning",
     "detectable": "decisions.detectable",
     "from_array": "logs.arrays",
     "logs": "logs",

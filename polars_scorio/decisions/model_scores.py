@@ -301,6 +301,7 @@ def models_of(
             questions=questions,
             watched=for_gate or anytime is not None,
             keeps_questions=for_gate,
+            warns_of_stopping=True,
         )
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
@@ -322,6 +323,7 @@ def models_of(
         questions=questions,
         watched=for_gate,
         keeps_questions=for_gate,
+        warns_of_stopping=True,
     )
     return grouped, models
 

@@ -70,11 +70,15 @@ def leaderboard(
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(trials, rewards=request.classes.rewards is not None)
     columns = columns.with_information(request.choice.anytime)
+    (first, view), *_ = request.metrics
+    first = replace(first, k=first.k[:1])
+    sampled = calibrated and first.calibrated and options.get("target") == "population"
     plan = grouped_rows(
         request,
         columns.with_price() if priced else columns,
         overall=overall,
         questions=questions,
+        warns_of_stopping=not sampled,  # `rank` warns
     )
     rows = tidy_rows(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
     numbers = [number for metric, _ in request.metrics for number in _metric_columns(metric)]
@@ -83,9 +87,7 @@ def leaderboard(
     )
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
-    (first, view), *_ = request.metrics
-    first = replace(first, k=first.k[:1])
-    if calibrated and first.calibrated and options.get("target") == "population":
+    if sampled:
         ranking = rank(frame, roles, first, overall=overall, **options)
         places = ranking.filter(*whole).collect(engine="streaming")
     else:

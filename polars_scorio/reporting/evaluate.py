@@ -21,6 +21,7 @@ from polars_scorio.reporting.inference.question_values import value_columns
 from polars_scorio.reporting.question_cells import GROUP, QuestionCells
 from polars_scorio.reporting.report_columns import ReportColumns
 from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.stopping_warning import warn_of_stopping
 
 # The rows of a report in a list for each group.
 RESULTS = ":results"
@@ -55,6 +56,7 @@ class Evaluation:
     request: Request
     columns: ReportColumns
     keeps_questions: bool = False  # beside the rows
+    warns_of_stopping: bool = False
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all groups at once, which share states."""
@@ -63,6 +65,8 @@ class Evaluation:
             per_question=bool(self.columns.question),
             strata=stratum_numbers(groups, [*self.request.trials.strata]),
         )
+        if self.warns_of_stopping and self.request.choice.kind != "pooled":
+            warn_of_stopping(cells, groups.drop(QUESTIONS), self.request.trials)
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
         rows = self._cell_rows(facts, self._row_columns(cells))
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))

@@ -69,6 +69,7 @@ def grouped_rows(
     questions: Alignment = "any",
     watched: bool = False,
     keeps_questions: bool = False,
+    warns_of_stopping: bool = False,
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
 
@@ -86,6 +87,8 @@ def grouped_rows(
         Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
     keeps_questions : bool
         Whether the groups keep their `QUESTIONS`; groups over all strata have none.
+    warns_of_stopping : bool
+        Whether to warn of trials that stopped on their outcomes.
 
     Returns
     -------
@@ -119,7 +122,9 @@ def grouped_rows(
         **({QUESTIONS: groups.collect_schema()[QUESTIONS]} if again else {}),
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
-    evaluation = Evaluation(request, columns, keeps_questions=again)
+    evaluation = Evaluation(
+        request, columns, keeps_questions=again, warns_of_stopping=warns_of_stopping
+    )
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     filters = request.classes.rewards is None
     grouped = once_whole(groups, evaluation, whole, filters=filters)

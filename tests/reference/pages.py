@@ -99,6 +99,7 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio", ps.Scorio),
                 *methods("df.scorio", Accessor),
                 *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
+                *named("ps", ps, "StoppingWarning"),
             ),
         ),
         Page(

@@ -1,0 +1,81 @@
+"""The warning that trials stopped on their outcomes, so that averages of questions are biased."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.trials import Trials
+from polars_scorio.kernels.states import States
+from polars_scorio.kernels.stopping_tests import PATTERN_LEVEL, pattern_p_value
+from polars_scorio.reporting.question_cells import QuestionCells
+
+
+class StoppingWarning(UserWarning):
+    """The trials of questions stopped on their outcomes, as after retries until a success.
+
+    Averages of questions are biased then, and so is what compares them. The message says in how
+    many models, and what to do; `coverage` has the p-values.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.StoppingWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.StoppingWarning)
+    """
+
+
+def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -> None:
+    """Warn once of models whose questions with fewer trials share their successes or failures.
+
+    It reads nothing but the counts that the numbers of a report are made from: `coverage` also
+    looks at the order of the trials.
+
+    Parameters
+    ----------
+    cells : QuestionCells
+        The questions of all groups.
+    keys : DataFrame
+        The keys of the groups. Groups over all strata, whose keys are null, are not looked at.
+    trials : Trials
+        The log.
+    """
+    if not cells.classes.successful:
+        return
+    states = cells.fitted.binary(cells.classes.successful)
+    of_models = keys.select(pl.all_horizontal(pl.col(*trials.keys).is_not_null())).to_series()
+    stopped = [
+        group
+        for group in _groups_stopped_on_outcomes(states)
+        if not trials.keys or of_models[group]
+    ]
+    if not stopped:
+        return
+    place = ", ".join(f"{name}={keys[name][stopped[0]]!r}" for name in trials.keys)
+    fewest = int(states.n[states.state[states.group == stopped[0]]].min())
+    warnings.warn(
+        f"trials stopped on their outcomes in {len(stopped):,} of {of_models.sum():,} "
+        f"{'group' if len(of_models) == 1 else 'groups'}{', the first at ' * bool(place)}{place}: "
+        "all questions with fewer trials have the same number of successes, or of failures, as "
+        "after retries until a success. Estimates are biased, and so are comparisons. Use the "
+        f"first trials that all questions have ({fewest:,} there), or ps.bayes() with "
+        'inference="pooled"; coverage() has the evidence.',
+        StoppingWarning,
+        stacklevel=2,
+    )
+
+
+def _groups_stopped_on_outcomes(states: States) -> Iterator[int]:
+    """Groups whose questions show the pattern, from their failures and successes."""
+    n, c = states.n[states.state], states.counts[states.state, 1]
+    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    for group, (start, end) in enumerate(pairwise(ends)):
+        own, questions = slice(start, end), states.questions[start:end]
+        differ = start < end and n[own].min() < n[own].max()
+        if differ and pattern_p_value(n[own], c[own], questions) < PATTERN_LEVEL:
+            yield group

@@ -1,0 +1,82 @@
+"""Comparisons warn of trials that stopped on their outcomes, and of nothing else."""
+
+import warnings
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+# Up to four trials, until one succeeds; and the same trials without a rule.
+RETRIED = [(1, 1)] * 6 + [(2, 1)] * 4 + [(3, 1)] * 2 + [(4, 0)] * 6 + [(4, 1)] * 2
+PLANNED = [(4, c % 5) for c in range(20)]
+SAID = (
+    r"^trials stopped on their outcomes in 1 of 2 groups, the first at model='bob': .* \(1 there\)"
+)
+
+
+def log(**models: list[tuple[int, int]]) -> ps.Scorio:
+    """Models with trials and successes of each question."""
+    frames = [
+        pl.DataFrame(
+            {"model": name, "question": range(len(rows)), "part": [i % 2 for i in range(len(rows))]}
+        ).with_columns(n=pl.Series([n for n, _ in rows]), c=pl.Series([c for _, c in rows]))
+        for name, rows in models.items()
+    ]
+    counts = ps.from_successes(pl.concat(frames))
+    return counts.scorio(count="count", inference="calibrated")
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("method", ["compare", "rank", "best", "leaderboard"])
+def test_comparisons_of_trials_that_stopped_on_outcomes_warn_once(method, target):
+    scorio = log(ada=PLANNED, bob=RETRIED)
+    with pytest.warns(ps.StoppingWarning, match=SAID) as caught:
+        getattr(scorio, method)(ps.avg(), target=target)
+    assert len(caught) == 1
+
+
+def test_a_lazy_comparison_warns_when_it_is_collected():
+    scorio = log(ada=PLANNED, bob=RETRIED)
+    plan = ps.scorio(scorio.frame.lazy(), count="count", inference="calibrated").compare(ps.avg())
+    with pytest.warns(ps.StoppingWarning, match=SAID):
+        plan.collect()
+
+
+def test_the_rows_over_all_strata_are_no_group_of_their_own():
+    frame = log(ada=PLANNED, bob=RETRIED).frame
+    by_part = frame.scorio(count="count", by="part", inference="calibrated")
+    with pytest.warns(ps.StoppingWarning, match=r"in \d of 4 groups, the first at part=\d, model="):
+        by_part.compare(ps.avg(), overall="micro")
+
+
+@pytest.mark.parametrize(
+    ("models", "options"),
+    [
+        pytest.param({"ada": PLANNED, "bob": PLANNED}, {}, id="equal n"),
+        # Which questions have more trials says nothing about them.
+        pytest.param({"ada": [(3 + i % 2, i % 4) for i in range(20)]}, {}, id="by chance"),
+        # Nothing is ever solved: that short questions have no success is no wonder.
+        pytest.param({"ada": [(1 + i % 2, 0) for i in range(20)]}, {}, id="impossible"),
+        pytest.param({"bob": RETRIED}, {"inference": "pooled"}, id="pooled"),
+    ],
+)
+def test_other_comparisons_do_not_warn(models, options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log(**models).rank(ps.avg(), **options)
+
+
+def test_reports_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log(bob=RETRIED).report(ps.avg())
+
+
+def test_average_weights_have_no_success_to_stop_at():
+    rows = {"model": "m", "question": [1, 1, 2], "category": ["good", "bad", "good"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pl.DataFrame(rows).scorio(trial=None).rank(
+            ps.avg({"good": 1, "bad": 0}), inference="calibrated"
+        )
