@@ -12,6 +12,7 @@ from polars_scorio.logs.log_warning import warn_of_log
 
 _NEAR = 1e-3  # tools round the scores that they print
 _MOST = 2**62  # trials
+_AT_ONCE = 100_000  # rows
 _LISTED = 5
 
 
@@ -166,20 +167,28 @@ class RowTally:
     ) -> None:
         self._file, self._totals, self._score, self._by = file, totals, score, by
         self.columns = [score] if by is None else [by, score]
+        self._noted: list[pl.DataFrame] = []
         self._found: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Count the rows of a batch."""
+        """Take note of a batch; batches are small, so many of them are counted at once."""
+        self._noted.append(batch.select(self.columns))
+        if sum(map(len, self._noted)) > _AT_ONCE:
+            self._count_noted()
+
+    def _count_noted(self) -> None:
+        """Count the rows of the batches that were noted."""
         part = pl.lit("").alias("part") if self._by is None else pl.col(self._by).alias("part")
         score = pl.col(self._score)
-        self._found.append(
-            batch.group_by(part).agg(
-                pl.len().alias("rows"), score.sum().alias("sum"), score.count().alias("scored")
-            )
-        )
+        rows = pl.concat(self._noted) if self._noted else pl.DataFrame()
+        self._noted.clear()
+        if rows.height:
+            counts = pl.len().alias("rows"), score.sum().alias("sum"), score.count().alias("scored")
+            self._found.append(rows.group_by(part).agg(counts))
 
     def warn(self) -> None:
         """Warn if the rows are not what the tool says."""
+        self._count_noted()
         counted = pl.concat(self._found).group_by("part").sum() if self._found else pl.DataFrame()
         sums = {row["part"]: row for row in counted.rows(named=True)}
         self._found.clear()
