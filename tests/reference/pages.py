@@ -10,6 +10,7 @@ import polars_scorio as ps
 from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
+from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.plots import Plots
@@ -124,6 +125,7 @@ def pages() -> tuple[Page, ...]:
             "to know? All of them keep within a stratum.",
             (
                 *methods("df.scorio", DecisionMethods),
+                *methods("df.scorio", GateMethods),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
                 *named("ps", ps, "detectable"),
