@@ -12,6 +12,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
+from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
 from polars_scorio.command_line.log_arguments import read_log
 from polars_scorio.command_line.report_command import add_report_arguments, run_report
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
@@ -23,6 +24,7 @@ _EXAMPLES = """examples:
   polars-scorio report results.json --from tau2_bench
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
+  polars-scorio gate new/ --against old/ --margin 0.02
 """
 # Each command: what help says of it, the function that adds its arguments, the one that runs it.
 _COMMANDS = {
@@ -30,6 +32,8 @@ _COMMANDS = {
     "coverage": ("print what is in a log, and what is missing", add_coverage_arguments,
                  run_coverage),
     "compare": ("print which of two models is better", add_compare_arguments, run_compare),
+    "gate": ("judge whether a model is not worse than a baseline by more than a margin",
+             add_gate_arguments, run_gate),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends
@@ -49,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0; 1 if the log is refused (`report` writes a page that says why); 2 if the command cannot
-        run; 130 if it was interrupted; 141 if nobody reads its output any more.
+        run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted; 141
+        if nobody reads its output any more.
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     try:
@@ -74,13 +79,15 @@ def _exit_status(given: Sequence[str]) -> int:
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
             status = _USAGE if asked.run is run_report else _REFUSED
-            refusal = asked.run(log, asked, f"{PROGRAM} {shlex.join(given)}")
+            outcome = asked.run(log, asked, f"{PROGRAM} {shlex.join(given)}")
     except BrokenPipeError:
         raise
     except _ERRORS as error:
         print_message(f"{PROGRAM}: {error}", vars(asked))
         return status
-    return 0 if refusal is None else _REFUSED
+    if isinstance(outcome, int):  # the verdict of a gate
+        return outcome
+    return 0 if outcome is None else _REFUSED
 
 
 def command_parser() -> ArgumentParser:

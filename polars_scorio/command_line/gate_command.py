@@ -1,0 +1,178 @@
+"""`polars-scorio gate`: is a candidate not worse than a baseline by more than a margin?"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import Compared, Overall
+from polars_scorio.command_line.gate_files import (
+    GateResult,
+    write_json,
+    write_junit,
+    write_markdown,
+)
+from polars_scorio.command_line.log_arguments import add_log_arguments, column_value, read_log
+from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.terminal import print_table, print_text
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.trials import bind
+from polars_scorio.display.gate_sentences import GateWords
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import avg
+
+# Exit status of each verdict; 1 and 2 say that there is none.
+STATUS = {"pass": 0, "fail": 3, "undecided": 4}
+_ASSURANCE = 0.8
+
+
+def add_gate_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_log_arguments(parser)
+    add_number_arguments(parser)
+    add = parser.add_argument_group("gate").add_argument
+    add("--baseline", metavar="MODEL", help="the model that all others are compared with")
+    against = "the log of the baseline, if it is another one; both are named by their folders"
+    add("--against", nargs="+", metavar="LOG", help=against)
+    margin = "by how much a candidate may be worse: 0.02 is two points of a hundred"
+    add("--margin", type=float, required=True, help=margin)
+    add("--stratum-margin", type=float, metavar="MARGIN", help="the same of strata (the margin)")
+    add("--each", action="store_true", help="all strata must pass, not only their mean")
+    kinds = "all strata count the same (%(default)s), or all questions do"
+    add("--overall", choices=get_args(Overall), default="macro", help=kinds)
+    same = "versions must have the same questions (%(default)s), or only common ones count"
+    add("--questions", choices=get_args(Compared), default="same", help=same)
+    fdr = "false discovery rate of single questions (%(default)s)"
+    add("--fdr", type=float, default=0.1, help=fdr)
+    undecided = "what an undecided gate is: fail, or pass; else its exit status is 4"
+    add("--undecided", choices=("fail", "pass"), help=undecided)
+    for kind in ("json", "junit", "markdown"):
+        add(f"--{kind}", metavar="FILE", help=f"write the result as {kind} too")
+
+
+def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
+    """Print the rows of the gate and a sentence; return the exit status of the verdict."""
+    log, baseline = _versions_log(log, asked)
+    metrics = asked.metric or [avg()]
+    results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
+    for result in results:
+        print_table(result.rows)
+    verdict = _worst_verdict(log, results)
+    if asked.json:
+        write_json(asked.json, verdict, results)
+    if asked.junit:
+        trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - the command is a part of the package
+        (model,) = trials.models
+        write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
+    if asked.markdown:
+        write_markdown(asked.markdown, verdict, results)
+    print_text("\n".join(line for result in results for line in result.sentences))
+    counted = asked.undecided or verdict if verdict == "undecided" else verdict
+    return STATUS[counted]
+
+
+def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Category]:
+    """The log of all versions, and the name of the baseline."""
+    if asked.against is not None:
+        if asked.baseline is not None:
+            raise ValueError("--against names the log of the baseline: leave --baseline out")
+        return _joined_logs(log, asked)
+    if asked.baseline is None:
+        raise ValueError("name the baseline with --baseline, or its log with --against")
+    roles = log._roles  # noqa: SLF001 - as above
+    dtype = bind(log.frame.lazy(), roles).models
+    return log, column_value(asked.baseline, next(iter(dtype.values()), None))
+
+
+def _joined_logs(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], str]:
+    """One log of two, in which the models have the names of their folders."""
+    old = read_log(Namespace(**{**vars(asked), "log": asked.against}))
+    names = [_log_name(paths) for paths in (asked.log, asked.against)]
+    if names[0] == names[1]:
+        names = [" ".join(map(str, paths)) for paths in (asked.log, asked.against)]
+    frames = [_named_frame(each, name) for each, name in zip((log, old), names, strict=True)]
+    roles = replace(log._roles, model="model")  # noqa: SLF001 - as above
+    return Scorio(pl.concat(frames, how="diagonal_relaxed"), roles), names[1]
+
+
+def _log_name(paths: list[str]) -> str:
+    """The name of the file or folder of a log."""
+    return Path(paths[0]).resolve().name
+
+
+def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
+    """The rows of a log of one model, with another name of it."""
+    trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    if trials.model is not None:
+        models = trials.frame.select(trials.model.expr.unique().sort()).collect().to_series()
+        if models.len() > 1:
+            raise ValueError(
+                f"{name} has {models.len()} models, {models.head(5).to_list()}: with --against "
+                "each log has one. Filter it, or concatenate the logs and name the --baseline"
+            )
+    return trials.frame.with_columns(pl.lit(name).alias("model"))
+
+
+def _gate_result(
+    log: Scorio[Any], baseline: Category, metric: Metric, asked: Namespace
+) -> GateResult:
+    """The rows of one metric, with a sentence for each candidate and draw size."""
+    settings = chosen_settings(asked)
+    rows = log.gate(
+        baseline,
+        metric,
+        margin=asked.margin,
+        stratum_margin=asked.stratum_margin,
+        each=asked.each,
+        overall=asked.overall,
+        questions=asked.questions,
+        assurance=_ASSURANCE,
+        **settings.report,
+    )
+    rows = rows.lazy().collect()
+    trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    (model,) = trials.models
+    words = GateWords(
+        metric,
+        model,
+        settings.confidence,
+        _ASSURANCE,
+        asked.fdr,
+        settings.target == "population",
+        settings.anytime,
+    )
+    regressed = pl.DataFrame()
+    if rows["broken"].null_count() < rows.height and asked.questions == "same":
+        tests = log.regressions(baseline, fdr=asked.fdr).lazy()
+        regressed = tests.filter(pl.col("regressed")).collect()
+    sentences = [
+        words.sentence(row, _number_regressed(regressed, model, row[model]))
+        for row in whole_rows(rows, [*trials.strata]).to_dicts()
+    ]
+    return GateResult(metric.name, rows, sentences, regressed)
+
+
+def _number_regressed(regressed: pl.DataFrame, model: str, candidate: object) -> int | None:
+    """How many questions of a candidate regressed; None if they were not tested."""
+    if not regressed.width:
+        return None
+    return regressed.filter(pl.col(model) == pl.lit(candidate)).height
+
+
+def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
+    """The rows of a gate over all strata, which have its verdict."""
+    return rows.filter(*(pl.col(name).is_null() for name in strata))
+
+
+def _worst_verdict(log: Scorio[Any], results: list[GateResult]) -> str:
+    """The verdict of all candidates and metrics together."""
+    strata = [*bind(log.frame.lazy(), log._roles).strata]  # noqa: SLF001 - as above
+    found = {
+        verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
+    }
+    return next((each for each in ("fail", "undecided") if each in found), "pass")

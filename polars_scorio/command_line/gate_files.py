@@ -1,0 +1,100 @@
+"""The results of gates as files for other programs: JSON, JUnit XML, Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import polars as pl
+
+from polars_scorio.display.whole_files import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One metric of a gate.
+
+    Attributes
+    ----------
+    metric : str
+        Its name.
+    rows : DataFrame
+        The rows of the gate.
+    sentences : list of str
+        A sentence for each candidate and draw size.
+    regressed : DataFrame
+        The questions that regressed.
+    """
+
+    metric: str
+    rows: pl.DataFrame
+    sentences: Sequence[str]
+    regressed: pl.DataFrame
+
+
+def write_json(path: str, verdict: str, results: Sequence[GateResult]) -> None:
+    """Write everything as one JSON object."""
+    found = [
+        {
+            "metric": result.metric,
+            "sentences": [*result.sentences],
+            "rows": result.rows.to_dicts(),
+            "regressed": result.regressed.to_dicts(),
+        }
+        for result in results
+    ]
+    content = {"verdict": verdict, "results": found}
+    write_whole(Path(path), json.dumps(content, indent=2, default=str, ensure_ascii=False) + "\n")
+
+
+def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str], model: str,
+                undecided: str | None) -> None:  # fmt: skip
+    """Write a test case for each row: failed, or skipped if it is undecided.
+
+    With `undecided` a row that is undecided counts as "fail" or "pass".
+    """
+    suite = ET.Element("testsuite", name="polars-scorio gate")
+    counts = dict.fromkeys(("tests", "failures", "skipped"), 0)
+    for result in results:
+        for row in result.rows.to_dicts():
+            place = " ".join(str(row[name]) for name in strata if row[name] is not None) or "all"
+            name = f"{row[model]}: {place}"
+            size = "" if row["k"] is None else f", k={row['k']}"
+            case = ET.SubElement(suite, "testcase", classname=f"{result.metric}{size}", name=name)
+            counts["tests"] += 1
+            verdict = undecided or "undecided" if row["verdict"] == "undecided" else row["verdict"]
+            if verdict == "pass":
+                continue
+            kind, count = ("failure", "failures") if verdict == "fail" else ("skipped", "skipped")
+            message = f"{row['verdict']}: {row['diff']:+.4g} [{row['lo']:.4g}, {row['hi']:.4g}]"
+            ET.SubElement(case, kind, message=message)
+            counts[count] += 1
+    suite.attrib |= {name: str(count) for name, count in counts.items()}
+    write_whole(Path(path), ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
+
+
+def write_markdown(path: str, verdict: str, results: Sequence[GateResult]) -> None:
+    """Write the sentences, and a table of each metric."""
+    lines = [f"## Gate: {verdict}", ""]
+    for result in results:
+        lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
+        lines += [_markdown_table(result.rows), ""]
+    write_whole(Path(path), "\n".join(lines))
+
+
+def _markdown_table(rows: pl.DataFrame) -> str:
+    """The rows of a gate as a table of Markdown, numbers with three significant digits."""
+    head = f"| {' | '.join(rows.columns)} |\n|{' --- |' * rows.width}"
+    return "\n".join(
+        [head, *(f"| {' | '.join(map(_markdown_cell, row))} |" for row in rows.rows())]
+    )
+
+
+def _markdown_cell(value: object) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.3g}" if isinstance(value, float) else str(value)
+    return text.replace("|", "\\|")

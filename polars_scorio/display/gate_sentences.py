@@ -1,0 +1,121 @@
+"""Verdicts of gates as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polars_scorio.metrics.metric import Metric
+
+_VERDICTS = {
+    "pass": "{candidate} is not worse than {baseline} by more than {margin}",
+    "fail": "{candidate} is worse than {baseline} by more than {margin}",
+    "undecided": "it is open whether {candidate} is worse than {baseline} by more than {margin}",
+}
+_AT_ZERO = {
+    "pass": "{candidate} is better than {baseline}",
+    "fail": "{candidate} is worse than {baseline}",
+    "undecided": "it is open whether {candidate} or {baseline} is better",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GateWords:
+    """Metric, confidences and names in sentences about the rows of a gate.
+
+    Attributes
+    ----------
+    metric : Metric
+        What is compared.
+    model : str
+        The column of the candidates.
+    confidence, assurance : float
+        Of the verdicts, and of the further trials.
+    fdr : float
+        False discovery rate of single questions.
+    population : bool
+        Whether the questions are a sample.
+    anytime : int or None
+        Planned trials a question (or questions), if the verdicts hold at every look.
+    """
+
+    metric: Metric
+    model: str
+    confidence: float
+    assurance: float
+    fdr: float
+    population: bool = False
+    anytime: int | None = None
+
+    def sentence(self, row: Mapping[str, Any], regressed: int | None = None) -> str:
+        """The verdict about a candidate, from its row and the number of regressed questions.
+
+        Examples
+        --------
+        >>> from polars_scorio.metrics.weighted import avg
+        >>> row = {"model": "v2", "baseline": "v1", "margin": 0.02, "verdict": "fail"}
+        >>> row |= {"diff": -0.062, "lo": -0.082, "hi": -0.041, "k": None, "further": 0}
+        >>> row |= {"broken": 9, "broken_by_chance": 3.61, "p_broken": 0.012}
+        >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, 3))
+        fail: v2 is worse than v1 by more than 2 points (avg@N -6.2 [-8.2, -4.1], one-sided 95 %); \
+9 questions broke, chance breaks 3.6 (p = 0.012); 3 questions regressed (FDR 10 %)
+        """
+        verdict = row["verdict"]
+        words = (_VERDICTS if row["margin"] else _AT_ZERO)[verdict].format(
+            candidate=row[self.model],
+            baseline=row["baseline"],
+            margin=self._size(row["margin"]) + self._unit(row["margin"]),
+        )
+        ends = f"{self._size(row['diff'])} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
+        heading = self.metric.heading(row["k"])
+        parts = [f"{verdict}: {words} ({heading} {ends}, {self.level})"]
+        if verdict == "undecided":
+            parts.append(self._further_words(row["further"]))
+        if row["broken"] is not None:
+            parts.append(_broken_words(row))
+        if regressed is not None:
+            named = _counted_noun(regressed, "question")
+            parts.append(f"{named} regressed (FDR {100 * self.fdr:.10g} %)")
+        return "; ".join(parts)
+
+    @property
+    def level(self) -> str:
+        """The confidence of each verdict, in words."""
+        words = f"one-sided {100 * self.confidence:.10g} %"
+        if self.anytime is None:
+            return words
+        planned = "questions" if self.population else "trials a question"
+        return f"{words}, which holds at every look (planned: {self.anytime:,} {planned})"
+
+    def _further_words(self, further: int | None) -> str:
+        unit = "questions" if self.population else "trials of each question"
+        if further is None:
+            return f"no number of further {unit} is in sight that would decide it"
+        chance = f"{100 * self.assurance:.10g} %"
+        return f"{further:,} further {unit} would decide it with a chance of {chance}"
+
+    def _size(self, value: float | None) -> str:
+        """A number in points of a hundred, or in the units of the metric."""
+        if value is None:
+            return "unknown"
+        if self.metric.support != (0, 1):
+            return f"{value:.4g}"
+        return f"{100 * value + 0.0:.1f}".removesuffix(".0") or "0"
+
+    def _unit(self, value: float) -> str:
+        if self.metric.support != (0, 1):
+            return ""
+        return " point" if 100 * value == 1 else " points"
+
+
+def _broken_words(row: Mapping[str, Any]) -> str:
+    """The count of broken questions, with what chance breaks."""
+    broken = _counted_noun(row["broken"], "question")
+    p = row["p_broken"]
+    shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # noqa: PLR2004 - rounds to no digit
+    return f"{broken} broke, chance breaks {row['broken_by_chance']:.1f} ({shown})"
+
+
+def _counted_noun(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

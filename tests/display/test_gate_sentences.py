@@ -1,0 +1,50 @@
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.display.gate_sentences import GateWords
+
+ROW = {
+    "model": "v2", "baseline": "v1", "k": None, "margin": 0.05, "verdict": "undecided",
+    "diff": -0.012, "lo": -0.06, "hi": 0.04, "further": 59, "broken": 1, "broken_by_chance": 3.17,
+    "p_broken": 0.0001,
+}  # fmt: skip
+WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
+
+
+def test_an_undecided_gate_says_what_would_decide_it():
+    assert WORDS.sentence(ROW) == (
+        "undecided: it is open whether v2 is worse than v1 by more than 5 points "
+        "(avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question would decide it "
+        "with a chance of 80 %; 1 question broke, chance breaks 3.2 (p < 0.001)"
+    )
+    nothing = WORDS.sentence({**ROW, "further": None, "broken": None})
+    assert nothing.endswith(
+        "no number of further trials of each question is in sight that would decide it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("pass", "pass: v2 is better than v1 ("),
+        ("fail", "fail: v2 is worse than v1 ("),
+        ("undecided", "undecided: it is open whether v2 or v1 is better ("),
+    ],
+)
+def test_at_margin_zero_a_verdict_names_the_better_one(verdict, words):
+    assert WORDS.sentence({**ROW, "margin": 0.0, "verdict": verdict}).startswith(words)
+
+
+def test_metrics_of_other_ranges_are_written_as_they_are():
+    words = GateWords(ps.avg(w=[0, 10]), "model", 0.99, 0.8, 0.05)
+    sentence = words.sentence({**ROW, "verdict": "fail", "margin": 1.5, "diff": -2.25}, 1)
+    assert "by more than 1.5 (" in sentence
+    assert "one-sided 99 %" in sentence
+    assert sentence.endswith("1 question regressed (FDR 5 %)")
+
+
+def test_about_a_population_questions_are_counted():
+    words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, anytime=1000)
+    sentence = words.sentence(ROW)
+    assert "59 further questions would" in sentence
+    assert "which holds at every look (planned: 1,000 questions)" in sentence
