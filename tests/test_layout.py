@@ -59,18 +59,9 @@ UNTESTED = {
     "display/plot_base",
     "display/theme",
     "kernels/array_types",
-    "kernels/calibrated/average_price",
-    "kernels/calibrated/blend_price",
-    "kernels/calibrated/clopper_pearson",
-    "kernels/calibrated/free_fit",
-    "kernels/calibrated/further_trials",
-    "kernels/calibrated/group_fits",
-    "kernels/calibrated/holdout",
-    "kernels/calibrated/max_price",
     "kernels/calibrated/variance_price",
     "kernels/posteriors",
     "metrics/parameter_help",
-    "metrics/success",
     "signatures",
 }
 # Not yet: folders with two functions of one name, and rooms with private names of one word or with

@@ -22,6 +22,13 @@ CASES = {
     "half": [(8, 8, 26), (8, 0, 6), (8, 1, 3), (8, 4, 4), (8, 7, 6)],
 }
 
+# Five kinds of question in three categories, and the weights of these.
+COUNTS = np.array([[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 1, 2], [0, 0, 5]])
+QUESTIONS = np.array([5, 4, 3, 2, 6])
+W = np.array([-1.0, 0.0, 2.0])
+
+GRID_TOLERANCE = 2e-6  # the grids of the kernels and of the oracle differ
+
 
 def states_of(*groups):
     """The states of some groups."""
@@ -29,3 +36,16 @@ def states_of(*groups):
     n, c, questions, group = np.array(rows).T
     counts = np.stack([n - c, c], axis=1)
     return States.tally(counts, np.zeros_like(counts), group, questions, len(groups))
+
+
+def states_of_categories(counts, questions):
+    """The states of one group, from the counts by category."""
+    return States.tally(counts, 0 * counts, 0 * questions, questions, 1)
+
+
+def assert_prices_equal(found, known, tolerance):
+    """Assert that all numbers of two prices agree."""
+    for name in ("estimate", "rest", "mean", "mean_rest", "variance", "factor"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(known, name), rtol=0, atol=tolerance, err_msg=name
+        )

@@ -8,9 +8,8 @@ from scipy.stats import chi2
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.further_draws import forecast
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
-from polars_scorio.kernels.calibrated.holdout import holdout_error
 from polars_scorio.kernels.draws import credit
-from tests.kernels.calibrated.cases import CASES, HARD, RAGGED, states_of
+from tests.kernels.calibrated.cases import CASES, RAGGED, states_of
 
 RANGE = 1e-6  # of the barriers, by far
 
@@ -102,13 +101,3 @@ def test_an_end_is_reached_by_a_population_of_the_region(case, sign):
     # Sixty tangents know the end less well than the dual does.
     assert end == pytest.approx(outer, abs=2e-3)
     assert end <= outer + 1e-6
-
-
-def test_holdout_by_hand():
-    # One trial in four of eight: Binomial shares of the two states, one each.
-    assert np.isnan(holdout_error(Group.fit(*np.array(HARD).T), credit.all_success(4)))
-    assert np.isnan(holdout_error(Group.fit(*np.array(RAGGED).T), credit.all_success(16)))
-    smooth = Group.fit(np.full(9, 8), np.arange(9), np.full(9, 50))
-    assert abs(holdout_error(smooth, credit.any_success(8))) < 0.02
-    half = Group.fit(np.full(9, 8), np.arange(9), np.array([2] * 8 + [16]) * 10)
-    assert holdout_error(half, credit.all_success(8)) < -0.03

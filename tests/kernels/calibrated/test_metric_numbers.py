@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
 from polars_scorio.kernels.calibrated.credit_sums import fixed
-from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -103,21 +101,6 @@ def test_no_groups():
     assert found.mu.size == 0
 
 
-def test_an_interval_of_a_million_questions_is_normal():
-    p = np.array([0.3])
-    narrow = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 1e9, np.array([1.0]))
-    lo, hi = interval(narrow, 0.95)
-    # Clopper and Pearson's ends are those of one question more: 2e-5 of this width.
-    assert hi - lo == pytest.approx(2 * 1.959964 * np.sqrt(0.21e-9), rel=1e-4)
-    wide = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3e8, np.array([1.0]))
-    less = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 3.4e8, np.array([1.0]))
-    for end, inner in zip(interval(wide, 0.95), interval(less, 0.95), strict=True):
-        # Both sides of the switch from the Beta integral, in standard deviations.
-        ratio = (end - p) / (inner - p)
-        # Clopper and Pearson's one question more, and the skewness: 4e-6 here.
-        assert ratio == pytest.approx(np.sqrt(3.4 / 3), rel=1e-4)
-
-
 def test_without_noise_the_interval_is_the_estimate():
     half = np.array([0.5])
     assert price_numbers(Price(half, half, half, half, 0 * half, half), 0.95).hi == half
@@ -143,18 +126,3 @@ def test_clusters_widen_the_population_and_change_nothing_with_single_questions(
     assert plain.lo == pytest.approx(stats.beta.ppf(0.025, 10, 11), rel=1e-10)
     together = numbers(0 * one)
     assert np.isnan([together.sigma, together.lo, together.hi]).all()
-
-
-@pytest.mark.parametrize("further", [1, 3, 40])
-def test_further_trials_by_either_way(further):
-    # One state of many trials goes by posteriors, all states by the prior.
-    b, a = np.array([0.3, 40.0, 1e-9]), np.array([2.0, 1e-3, 1e-9])
-    n, c = 30, np.array([30])
-    (one,) = (further_successes(b, a, n, c, np.array([2]), further),)
-    many = further_successes(
-        b, a, n, np.arange(n + 1), np.where(np.arange(n + 1) == n, 2, 0), further
-    )
-    # Products of up to 70 factors in another order: 7e-14; atol for chances near 0.
-    np.testing.assert_allclose(one, many, rtol=1e-10, atol=1e-25)
-    # The rounding of up to 41 chances that sum to 1, for each of two questions.
-    np.testing.assert_allclose(one.sum(axis=1), 2, rtol=1e-12)
