@@ -168,6 +168,7 @@ class DecisionMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         candidates: int | None = None,
+        overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """Which model is the best, and what is its score, corrected for being selected?
@@ -182,6 +183,8 @@ class DecisionMethods(Accessor[FrameT]):
         candidates : int, optional
             From how many models the best one was selected, if more were tried than the log has,
             such as checkpoints; default: the models of the stratum.
+        overall : "macro" or "micro", optional
+            Add a row for the best model over all strata, as in `rank`.
 
         Returns
         -------
@@ -237,7 +240,9 @@ class DecisionMethods(Accessor[FrameT]):
         from polars_scorio.decisions.best import best  # noqa: PLC0415 - not every program's
 
         options = self._with(options)
-        plan = best(self._lazy(), self._roles, metric, candidates=candidates, **options)
+        plan = best(
+            self._lazy(), self._roles, metric, candidates=candidates, overall=overall, **options
+        )
         return self._returned(plan)
 
     @takes(DecisionOptions)

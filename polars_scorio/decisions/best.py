@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import check_count
+from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
@@ -35,6 +35,7 @@ def best(
     metric: Metric | None = None,
     *,
     candidates: int | None = None,
+    overall: Overall | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of the best models; see `Scorio.best`."""
@@ -52,8 +53,9 @@ def best(
         "could_be_best": pl.List(model),
     }
     refuse_repeats([*trials.strata, *schema])
-    grouped, models = models_of(trials, metric, options)
-    rows = in_all_strata(grouped, trials, _Selection(models, candidates), schema | DOUBTS)
+    grouped, models = models_of(trials, metric, options, overall)
+    selection = _Selection(models, candidates)
+    rows = in_all_strata(grouped, trials, selection, schema | DOUBTS, overall=overall is not None)
     return checked(rows, warn_of_prior).select(*trials.strata, *schema)
 
 
@@ -68,9 +70,8 @@ class _Selection:
         """A row for each stratum."""
         (model,) = self.models.trials.models
         rows = self.models.of_k(tidy_rows(groups), self.models.metric.k[0])
-        parts = [
-            self._best_of_strata(rows, block, groups[model]) for block in blocks(groups[STRATUM])
-        ]
+        strata = blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
+        parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:
             return pl.concat(parts)
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())

@@ -44,6 +44,24 @@ def test_the_best_is_the_leader_of_the_ranking_with_a_lower_end_that_falls(log, 
     assert sets.equals(marked)
 
 
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_the_best_over_all_strata_leads_the_ranking_over_all_strata(log, overall, target):
+    options = {"overall": overall, "target": target, "inference": "calibrated"}
+    few = ps.scorio(log.frame.filter(pl.col("stratum") < 3), count="count", by="stratum")
+    rows, ranking = few.best(ps.avg(), **options), few.rank(ps.avg(), **options)
+    assert rows.height == 4
+    each, whole = rows[:-1], rows.row(-1, named=True)
+    assert each.equals(few.best(ps.avg(), target=target, inference="calibrated"))
+    leader = ranking.filter(pl.col("stratum").is_null()).row(0, named=True)
+    assert whole["stratum"] is None
+    assert whole["candidates"] == 6
+    assert (whole["model"], whole["estimate"]) == (leader["model"], leader["mu"])
+    assert whole["best_hi"] == leader["hi"]
+    assert whole["best_lo"] < leader["lo"]
+    assert leader["model"] in whole["could_be_best"]
+
+
 def test_a_single_candidate_has_its_own_interval():
     alone = counted(np.array([[[3, 1, 4, 2]]]), 4)
     row = alone.best(ps.avg(), inference="calibrated").row(0, named=True)
