@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,11 +14,14 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
+    kept_part,
     model_runs,
     model_table,
     numbered_objects,
     unexpected_content,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run
@@ -35,6 +38,26 @@ _COLUMNS = {
     "question": pl.String,
     "category": pl.Boolean,
     "error": pl.String,
+}
+
+
+def _summed_turns(name: str) -> Getter:
+    """The function that sums a field over turns and steps, for which it is a list of lists."""
+
+    def total(record: Any) -> object:  # noqa: ANN401 - JSON
+        return _nested_sum(record.get(name))
+
+    return total
+
+
+def _nested_sum(value: Any) -> Any:  # noqa: ANN401 - JSON
+    return sum(map(_nested_sum, value)) if isinstance(value, list) else value
+
+
+_VOCABULARY: Vocabulary = {
+    "input_tokens": _summed_turns("input_token_count"),
+    "output_tokens": _summed_turns("output_token_count"),
+    "seconds": _summed_turns("latency"),
 }
 
 
@@ -68,10 +91,14 @@ def bfcl(
     >>> ps.logs.bfcl("score").avg()  # doctest: +SKIP
     """
     files = find_files(paths, "*_score.json")
-    parts = read_each(files, _test_verdicts, roles.get("on_error", "raise"))
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
+    parts = read_each(
+        files, lambda file: kept_part(_test_verdicts(file), keep), roles.get("on_error", "raise")
+    )
     models = model_names({file: _model_folder_below(file) for file in parts}, model)
     frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(frame, model_runs(parts, models), roles, by="benchmark", trial=None)
+    table = with_kept(frame, parts, keep)
+    return log_accessor(table, model_runs(parts, models), roles, by="benchmark", trial=None)
 
 
 def _score_folder(file: Path) -> Path:
@@ -111,7 +138,7 @@ def _test_verdicts(file: Path) -> FileRows:
         errors = {failure["id"]: _error_type(failure) for _, failure in failures}
     side = _result_file(file)
     with errors_name_file(side, _SIDE):
-        tests = dict.fromkeys(result["id"] for _, result in numbered_objects(side, _SIDE))
+        tests = {result["id"]: result for _, result in numbered_objects(side, _SIDE)}
     strangers = [test for test in errors if test not in tests]
     if len(tests) != total or len(errors) != total - correct or strangers:
         found = (
@@ -122,7 +149,7 @@ def _test_verdicts(file: Path) -> FileRows:
     category = name["category"]
     rows: list[Row] = [(category, test, test not in errors, errors.get(test)) for test in tests]
     folder = _score_folder(file).parent.name
-    return FileRows(rows, Run(name=folder, keys={"benchmark": category}))
+    return FileRows(rows, Run(name=folder, keys={"benchmark": category}), tests.values())
 
 
 def _error_type(failure: dict[str, object]) -> str:

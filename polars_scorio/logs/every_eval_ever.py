@@ -9,7 +9,9 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import errors_name_file, read_json
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_text import text_number
+from polars_scorio.logs.kept_fields import LineVocabulary, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
@@ -30,6 +32,12 @@ _SCHEMA: Schema = {
     "sample_id": pl.String,
     "evaluation": pl.Struct({"score": pl.String, "is_correct": pl.String}),
     "error": pl.String,
+}
+
+_VOCABULARY: LineVocabulary = {
+    "input_tokens": ("token_usage.input_tokens", 1),
+    "output_tokens": ("token_usage.output_tokens", 1),
+    "seconds": ("performance.latency_ms", 0.001),
 }
 
 
@@ -69,12 +77,17 @@ def every_eval_ever(
     runs = {
         file: _evaluation_run(file, head, path_model(file, model)) for file, head in heads.items()
     }
+    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _VOCABULARY)
     lines = {
         file: scan_lines(
             file,
             _EXPECTED,
-            _SCHEMA,
-            _sample_columns(path_model(file, model)) | run_literals(file, run),
+            {**kept.schema, **_SCHEMA},
+            {
+                **_sample_columns(path_model(file, model)),
+                **kept.columns,
+                **run_literals(file, run),
+            },
         )
         for file, run in runs.items()
     }
@@ -83,7 +96,9 @@ def every_eval_ever(
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
     log, runs = joined_files(lines, runs, on_error)
-    table = log.select(*keys, category.alias("category"), "score", "error", *RUN_COLUMNS)
+    table = log.select(
+        *keys, category.alias("category"), "score", "error", *kept.columns, *RUN_COLUMNS
+    )
     return log_accessor(table, runs, roles, by=("benchmark", "measure"), trial=None)
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
@@ -28,6 +36,13 @@ _COLUMNS = {
     "trial": pl.String,
     "reward": pl.Float64,
     "exception": pl.String,
+}
+
+_VOCABULARY: Vocabulary = {
+    "usd": "agent_result.cost_usd",
+    "input_tokens": "agent_result.n_input_tokens",
+    "output_tokens": "agent_result.n_output_tokens",
+    "seconds": time_between("agent_execution.started_at", "agent_execution.finished_at"),
 }
 
 
@@ -68,12 +83,14 @@ def harbor(
     >>> import polars_scorio as ps
     >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
     """
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
     parts = rows_by_file(
         paths,
         ("result.json",),
         _EXPECTED,
         lambda file, trial: _trial_row(file, trial, reward),
         on_error=roles.get("on_error", "raise"),
+        keep=keep,
     )
     models = model_names({file: file.parent.parent for file in parts}, model)
     if model is None:
@@ -85,7 +102,7 @@ def harbor(
     keys = ["model", "agent", "version", "llm", "provider", "question", "trial"]
     outcome = reward_outcome(threshold).alias("category")
     log = frame.select(*keys, outcome, "reward", "exception", *RUN_COLUMNS)
-    return log_accessor(log, model_runs(parts, models), roles)
+    return log_accessor(with_kept(log, parts, keep), model_runs(parts, models), roles)
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON
@@ -119,4 +136,4 @@ def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa:
         started=trial.get("started_at"),
         settings=run_settings({**trial, **player}, SETTINGS),
     )
-    return FileRows(rows, described)
+    return FileRows(rows, described, [trial])

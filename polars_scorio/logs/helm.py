@@ -19,7 +19,9 @@ from polars_scorio.logs.json_files import (
     model_table,
     read_json,
     rows_by_file,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.run_totals import Totals, mean_or_none
@@ -52,6 +54,12 @@ _COLUMNS = {
     "score": pl.Float64,
 }
 _PERTURBATION, _SCORE = ([*_COLUMNS].index(name) for name in ("perturbation", "score"))
+
+_VOCABULARY: Vocabulary = {
+    "input_tokens": "num_prompt_tokens",
+    "output_tokens": "num_output_tokens",
+    "seconds": "inference_runtime",
+}
 
 
 @log_reader
@@ -100,12 +108,14 @@ def helm(
     >>> import polars_scorio as ps
     >>> ps.logs.helm("benchmark_output/runs/latest").avg()  # doctest: +SKIP
     """
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
     parts = rows_by_file(
         paths,
         ("per_instance_stats.json",),
         _EXPECTED,
         lambda file, content: _instance_rows(file, content, metric, split),
         on_error=roles.get("on_error", "raise"),
+        keep=keep,
     )
     benchmarks = {str(part.run.keys["benchmark"]) for part in parts.values()}
     for keyword, chosen in (("metric", metric), ("split", split)):
@@ -117,7 +127,12 @@ def helm(
     keys = ["model", "benchmark", "perturbation", "question", "trial"]
     outcome = reward_outcome(threshold, "score").alias("category")
     log = frame.select(*keys, outcome, "score", *RUN_COLUMNS)
-    return log_accessor(log, model_runs(parts, models), roles, by=("benchmark", "perturbation"))
+    return log_accessor(
+        with_kept(log, parts, keep),
+        model_runs(parts, models),
+        roles,
+        by=("benchmark", "perturbation"),
+    )
 
 
 def _run_spec(file: Path) -> dict[str, Any]:
@@ -191,8 +206,9 @@ def _instance_rows(
             _stat_mean(instance["stats"], stat, part),
         )
         for instance in content
-        if part in {each["name"].get("split") for each in instance["stats"]}
+        if _has_split(instance, part)
     ]
+    stats = (_stat_means(instance, part) for instance in content if _has_split(instance, part))
     spec = _run_spec(file).get("adapter_spec", {})
     run = Run(
         name=file.parent.name,
@@ -200,7 +216,7 @@ def _instance_rows(
         settings=run_settings(spec, SETTINGS) if spec else {},
         totals=(_split_totals(file, stat, part, rows),),
     )
-    return FileRows(rows, run)
+    return FileRows(rows, run, stats)
 
 
 def _split_totals(file: Path, metric: str, split: str | None, rows: list[Row]) -> Totals:
@@ -239,6 +255,18 @@ def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None
         names = sorted(map(str, splits))
         raise ValueError(f"{file} has {metric!r} in the splits {names}: name one with split=")
     return next((name for name in _SPLITS if name in splits), next(iter(splits)))
+
+
+def _has_split(instance: dict[str, Any], split: str | None) -> bool:
+    """Whether an instance is of a split."""
+    return split in {stat["name"].get("split") for stat in instance["stats"]}
+
+
+def _stat_means(instance: dict[str, Any], split: str | None) -> dict[str, float | None]:
+    """The means of all stats of an instance, by name."""
+    stats = instance["stats"]
+    names = {stat["name"]["name"] for stat in stats}
+    return {name: _stat_mean(stats, name, split) for name in names}
 
 
 def _stat_mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:

@@ -18,9 +18,12 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
+    kept_part,
     run_table,
     unexpected_content,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, summed_field
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_of_means
@@ -55,6 +58,13 @@ _COLUMNS = {
     "invalidation": pl.String,
 }
 _QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "category"))
+
+_VOCABULARY: Vocabulary = {
+    "usd": summed_field("model_usage", "total_cost"),
+    "input_tokens": summed_field("model_usage", "input_tokens"),
+    "output_tokens": summed_field("model_usage", "output_tokens"),
+    "seconds": "total_time",
+}
 
 
 @log_reader
@@ -104,10 +114,11 @@ def inspect_ai(
     >>> ps.logs.inspect_ai("logs", missing="drop").pass_at_k([1, 4])  # doctest: +SKIP
     """
     numbers = threshold is not None or roles.get("levels") is not None
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
     parts = read_each(
         find_inspect_logs(paths),
-        lambda file: _sample_rows(
-            file, path_model(file, model), scorer, unpack_limit, numbers=numbers
+        lambda file: kept_part(
+            _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers), keep
         ),
         roles.get("on_error", "raise"),
     )
@@ -125,7 +136,9 @@ def inspect_ai(
         frame = frame.with_columns(pl.col("category") >= threshold)
     graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
     runs = {file: part.run for file, part in parts.items()}
-    return log_accessor(frame, runs, roles, by="benchmark", success="C" if graded else None)
+    return log_accessor(
+        with_kept(frame, parts, keep), runs, roles, by="benchmark", success="C" if graded else None
+    )
 
 
 def _sample_rows(
@@ -163,7 +176,7 @@ def _sample_rows(
         ]
         (totals,) = described.totals
         counted = replace(totals, read=len(rows), score=_mean_score(rows))
-        return FileRows(rows, replace(described, totals=(counted,)))
+        return FileRows(rows, replace(described, totals=(counted,)), samples)
 
 
 def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> Run:

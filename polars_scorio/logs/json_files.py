@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.logs.compressed_files import DAMAGE, compression_of, open_plain
+from polars_scorio.logs.kept_fields import Getter, kept_columns
 from polars_scorio.logs.paths import Paths, find_files
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
 from polars_scorio.logs.unreadable_files import OnError, read_each
@@ -37,6 +38,9 @@ class FileRows:
 
     rows: list[Row]
     run: Run
+    # What the tool wrote of each row; a reader of files takes what is kept of them.
+    records: Iterable[Any] = ()
+    kept: Sequence[Row] = ()
 
 
 class UnexpectedContentError(ValueError):
@@ -144,6 +148,22 @@ def first_sentence(error: Exception) -> str:
     return str(error).partition("\n")[0].partition("; make sure")[0]
 
 
+def kept_part(part: FileRows, keep: Mapping[str, Getter]) -> FileRows:
+    """The rows of a file with the values that are kept of its records, and without the rest."""
+    records = part.records if keep else ()
+    kept = tuple(tuple(get(record) for get in keep.values()) for record in records)
+    return replace(part, records=(), kept=kept)
+
+
+def with_kept(
+    frame: pl.DataFrame, parts: Mapping[Path, FileRows], keep: Mapping[str, Getter]
+) -> pl.DataFrame:
+    """A table of the rows of some files, with the columns that are kept of their records."""
+    rows = [row for part in parts.values() for row in part.kept]
+    columns = kept_columns([*keep], rows)
+    return frame.with_columns(column for column in columns if column.name not in frame.columns)
+
+
 def rows_by_file(
     paths: Paths,
     patterns: tuple[str, ...],
@@ -152,6 +172,7 @@ def rows_by_file(
     *,
     on_error: OnError = "raise",
     skip_below: bool = False,
+    keep: Mapping[str, Getter] | None = None,
 ) -> dict[Path, FileRows]:
     """The rows of each JSON file of a tool.
 
@@ -170,6 +191,8 @@ def rows_by_file(
         As in `read_each`.
     skip_below : bool
         Whether files in the folders below that of a file with rows are left unopened.
+    keep : mapping of str to callable, optional
+        What is kept of the records of the rows.
     """
     files = find_files(paths, *patterns)
     strangers: list[ValueError] = []
@@ -189,7 +212,7 @@ def rows_by_file(
             raise unexpected_content(file, expected, "one without any trial")
         else:
             runs.add(file.parent)
-        return part
+        return part and kept_part(part, keep or {})
 
     upper_first = sorted(files, key=lambda file: len(file.parts))
     parts = read_each(upper_first, read, on_error)
@@ -210,15 +233,6 @@ def describe_content(content: object) -> str:
         more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
         return f"an object with the keys {keys[:_SHOWN]}{more}"
     return f"a list of {len(content)}" if isinstance(content, list) else repr(content)
-
-
-def json_text(value: object) -> str:
-    """A value as JSON, the same text for objects whose keys are in another order.
-
-    >>> json_text({"b": [1, "é"], "a": None})
-    '{"a": null, "b": [1, "é"]}'
-    """
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def model_table(

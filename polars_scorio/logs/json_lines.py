@@ -19,10 +19,10 @@ from polars_scorio.logs.compressed_files import compression_of, open_plain
 from polars_scorio.logs.json_files import (
     damage_names_file,
     first_sentence,
-    json_text,
     parse_line,
     unexpected_content,
 )
+from polars_scorio.logs.json_text import json_text
 from polars_scorio.logs.run_totals import RowTally
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
@@ -220,12 +220,3 @@ def _scan_fault(lines: list[bytes], scan: Scan) -> str | None:
     except PolarsError as error:
         return first_sentence(error)
     return None
-
-
-def text_number(text: pl.Expr) -> pl.Expr:
-    """The number in a text, for fields in which tools write 1, 1.0 or true.
-
-    >>> pl.select(text_number(pl.Series(["true", "0.5", None]))).to_series().to_list()
-    [1.0, 0.5, None]
-    """
-    return text.replace({"true": "1", "false": "0", "null": None}).cast(pl.Float64)

@@ -13,7 +13,9 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
 from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
-from polars_scorio.logs.json_lines import first_line, scan_lines, text_number
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_text import text_number
+from polars_scorio.logs.kept_fields import LineFields, kept_getters, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
@@ -90,9 +92,10 @@ def lm_eval(
         ),
         on_error,
     )
-    fields = _document_fields(roles.get("cluster"))
+    names = [*_document_fields(roles.get("cluster")), *kept_getters(roles.get("keep"))]
+    kept = kept_line_fields(names, next(iter(heads.values())))
     samples = {
-        file: _scan_samples(file, run, chosen[file], fields, texts=_are_texts(heads[file]))
+        file: _scan_samples(file, run, chosen[file], kept, heads[file])
         for file, run in runs.items()
     }
     joined = joined_files(samples, runs, on_error)
@@ -101,7 +104,7 @@ def lm_eval(
 
 def _first_sample(file: Path) -> dict[str, Any]:
     """The first line of a file, with fields of the right kind."""
-    head = first_line(file, _EXPECTED, ("doc_id", "filter", "resps"))
+    head = first_line(file, _EXPECTED, ("doc_id", "resps"))
     with errors_name_file(file, _EXPECTED, " in line 1"):
         _are_texts(head)
         if not all(isinstance(name, str) for name in head.get("metrics") or ()):
@@ -219,31 +222,29 @@ def _document_fields(cluster: Column | None) -> list[str]:
 
 
 def _scan_samples(
-    file: Path, run: Run, metric: str, fields: list[str], *, texts: bool
+    file: Path, run: Run, metric: str, kept: LineFields, head: Mapping[str, Any]
 ) -> pl.LazyFrame:
+    filtered = "filter" in head  # since November 2024
     answers = pl.col("filtered_resps")
-    several = answers.str.contains(_SEVERAL) & pl.lit(texts)
+    several = answers.str.contains(_SEVERAL) & pl.lit(_are_texts(head))
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
-    schema = {"doc_id": pl.Int64, "filter": pl.String, "filtered_resps": pl.String}
-    document = {"doc": pl.String} if fields else {}
+    filters = {"filter": pl.String} if filtered else {}
+    schema = {"doc_id": pl.Int64, "filtered_resps": pl.String, **filters}
     columns = {
         "model": pl.lit(run.keys["model"]),
         "benchmark": pl.lit(run.keys["benchmark"]),
-        "filter": pl.col("filter"),
+        "filter": pl.col("filter") if filtered else pl.lit("none"),
         "question": pl.col("doc_id"),
         "trial": pl.lit(run.name),
         "asked": trials,
         "answered": trials,
         "mean": text_number(pl.col(metric)),
         "metric": pl.lit(metric),
-        **{
-            name: pl.col("doc").str.json_path_match(f"$.{name.removeprefix(_DOCUMENT)}")
-            for name in fields
-        },
+        **kept.columns,
         **run_literals(file, run),
     }
-    fields_read = {**schema, **document, metric: pl.String}
+    fields_read: Schema = {**kept.schema, **schema, metric: pl.String}
     tally = RowTally(file, run.totals, "mean", by="filter")
     samples = scan_lines(file, _EXPECTED, fields_read, columns, tally)
     return trials_of_means(samples, metric)

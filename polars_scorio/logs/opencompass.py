@@ -14,12 +14,12 @@ from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
-    json_text,
     model_runs,
     model_table,
     rows_by_file,
     unexpected_content,
 )
+from polars_scorio.logs.json_text import json_text
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader

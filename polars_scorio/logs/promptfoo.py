@@ -10,7 +10,9 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import FileRows, Row, json_text, rows_by_file, run_table
+from polars_scorio.logs.json_files import FileRows, Row, rows_by_file, run_table, with_kept
+from polars_scorio.logs.json_text import json_text
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, milliseconds
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
@@ -28,6 +30,13 @@ _COLUMNS = {
     "success": pl.Boolean,
     "score": pl.Float64,
     "error": pl.String,
+}
+
+_VOCABULARY: Vocabulary = {
+    "usd": "cost",
+    "input_tokens": "response.tokenUsage.prompt",
+    "output_tokens": "response.tokenUsage.completion",
+    "seconds": milliseconds("latencyMs"),
 }
 
 
@@ -60,7 +69,8 @@ def promptfoo(
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows, on_error=on_error)
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows, on_error=on_error, keep=keep)
     frame = run_table(parts, _COLUMNS, _EXPECTED)
     if model is not None:
         names = {shown_path(file): path_model(file, model) for file in parts}
@@ -70,7 +80,12 @@ def promptfoo(
     judged = pl.when(pl.col("success").is_not_null()).then(outcome)
     keys = ["model", "prompt", "question", "trial"]
     log = frame.select(*keys, judged.alias("category"), "score", "error", *RUN_COLUMNS)
-    return log_accessor(log, {file: part.run for file, part in parts.items()}, roles, by="prompt")
+    return log_accessor(
+        with_kept(log, parts, keep),
+        {file: part.run for file, part in parts.items()},
+        roles,
+        by="prompt",
+    )
 
 
 def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
@@ -93,7 +108,7 @@ def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 
         )
         for place, (outcome, question) in enumerate(zip(outcomes, questions, strict=True))
     ]
-    return FileRows(rows, Run(name=str(run), identity=content.get("evalId")))
+    return FileRows(rows, Run(name=str(run), identity=content.get("evalId")), outcomes)
 
 
 def _provider_name(provider: str | dict[str, str]) -> str:

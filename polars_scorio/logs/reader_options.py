@@ -13,6 +13,7 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import UnexpectedContentError
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths
 from polars_scorio.logs.read import tool_hint
 from polars_scorio.logs.run_totals import totals_frame, warn_of_totals
@@ -26,7 +27,7 @@ from polars_scorio.logs.runs import (
     with_settings,
 )
 from polars_scorio.logs.unreadable_files import OnError
-from polars_scorio.reporting.options import Chosen, OutcomeOptions, RoleOptions
+from polars_scorio.reporting.options import Chosen, Frame, OutcomeOptions, RoleOptions
 from polars_scorio.signatures import (
     FunctionT,
     Keyword,
@@ -70,6 +71,16 @@ class ReadOptions(TypedDict, total=False):
             "raise",
             """What a file that cannot be read is: an error, the default; with "warn" it is left
             out, and a `LogWarning` lists it.""",
+        ),
+    ]
+    keep: Annotated[
+        str | Iterable[str] | None,
+        Option(
+            None,
+            """Fields of the log that become columns of those names, such as
+            ``["metadata.level", "usd"]``; points lead into objects. Readers of tools that log
+            dollars, tokens or time have them as `usd`, `input_tokens`, `output_tokens` and
+            `seconds`.""",
         ),
     ]
     retries: Annotated[
@@ -173,6 +184,7 @@ def log_accessor(
     check_choice("retries", retries, Retries)
     strata: list[str] = _column_names(both.get("by"))
     refuse_merged_runs(runs, strata, retries)
+    _refuse_unkept(frame, given.get("keep"))
     frame = frame.select(pl.exclude(*RUN_COLUMNS), *RUN_COLUMNS)
     frame = with_settings(frame, runs, [*strata, *_column_names(both.get("cluster"))])
     if retries != "error":
@@ -187,6 +199,13 @@ def _checked_totals(runs: Runs, retries: Retries) -> pl.DataFrame | None:
     # Files that are read lazily warn by themselves, at their ends.
     warn_of_totals((file, totals) for file, _, totals in counted if totals.read is not None)
     return totals_frame((keys, totals) for _, keys, totals in counted)
+
+
+def _refuse_unkept(frame: Frame, keep: str | Iterable[str] | None) -> None:
+    """Refuse fields to keep that the reader did not make columns of."""
+    names = {*kept_getters(keep)} - {*frame.lazy().collect_schema()}
+    if names:
+        raise ValueError(f"this reader cannot keep {sorted(names)}: its logs have no such fields")
 
 
 def _column_names(columns: Column | Iterable[Column] | None) -> list[str]:

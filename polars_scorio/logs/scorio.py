@@ -8,7 +8,8 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines, text_number
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_text import text_number
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals

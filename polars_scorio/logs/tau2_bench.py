@@ -17,7 +17,9 @@ from polars_scorio.logs.json_files import (
     model_table,
     read_json,
     rows_by_file,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals
@@ -39,6 +41,8 @@ _COLUMNS = {
     "reward": pl.Float64,
     "termination": pl.String,
 }
+
+_VOCABULARY: Vocabulary = {"usd": "agent_cost", "seconds": "duration"}
 
 
 @log_reader
@@ -64,7 +68,10 @@ def tau2_bench(
     >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _simulation_rows, on_error=on_error)
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
+    parts = rows_by_file(
+        paths, ("*.json",), _EXPECTED, _simulation_rows, on_error=on_error, keep=keep
+    )
     models = model_names({file: plain_path(file).with_suffix("") for file in parts}, model)
     if model is None:
         models = {
@@ -77,7 +84,9 @@ def tau2_bench(
     frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     keys = ["model", "agent", "llm", "benchmark", "question", "trial"]
     log = frame.select(*keys, "category", "reward", "termination", *RUN_COLUMNS)
-    return log_accessor(log, model_runs(parts, models), roles, by="benchmark")
+    return log_accessor(
+        with_kept(log, parts, keep), model_runs(parts, models), roles, by="benchmark"
+    )
 
 
 def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
@@ -89,6 +98,7 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
         agent["llm"],
         run["info"]["environment_info"]["domain_name"],
     )
+    simulations = _run_simulations(file, run)
     rows: list[Row] = [
         (
             *keys,
@@ -97,7 +107,7 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
             (simulation.get("reward_info") or {}).get("reward"),
             simulation["termination_reason"],
         )
-        for simulation in _run_simulations(file, run)
+        for simulation in simulations
     ]
     described = Run(
         name=str(run.get("timestamp", plain_path(file).stem)),
@@ -106,7 +116,7 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
         settings=run_settings(run["info"], SETTINGS),
         totals=(Totals(planned=_planned_simulations(run), read=len(rows)),),
     )
-    return FileRows(rows, described)
+    return FileRows(rows, described, simulations)
 
 
 def _planned_simulations(run: dict[str, Any]) -> int | None:

@@ -9,7 +9,15 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import RUN_COLUMNS, Run
@@ -49,7 +57,8 @@ def tau_bench(
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows, on_error=on_error)
+    keep = kept_getters(roles.get("keep"))
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows, on_error=on_error, keep=keep)
     models = model_names(
         {file: plain_path(file).with_suffix("") for file in parts}, model, alone=True
     )
@@ -58,7 +67,9 @@ def tau_bench(
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
     frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     columns = ["model", "question", "trial", "category", "reward", "error", *RUN_COLUMNS]
-    return log_accessor(frame.select(columns), model_runs(parts, models), roles)
+    return log_accessor(
+        with_kept(frame.select(columns), parts, keep), model_runs(parts, models), roles
+    )
 
 
 def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
@@ -70,4 +81,4 @@ def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
         (run["task_id"], run["trial"], run["reward"], (run.get("info") or {}).get("error"))
         for run in runs
     ]
-    return FileRows(rows, Run(name=plain_path(file).stem))
+    return FileRows(rows, Run(name=plain_path(file).stem), runs)

@@ -18,7 +18,9 @@ from polars_scorio.logs.json_files import (
     model_table,
     read_json,
     rows_by_file,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_or_none
@@ -37,6 +39,12 @@ _COLUMNS = {
     "trial": pl.String,
     "category": pl.Boolean,
     "failure": pl.String,
+}
+
+_VOCABULARY: Vocabulary = {
+    "input_tokens": "total_input_tokens",
+    "output_tokens": "total_output_tokens",
+    "seconds": time_between("agent_started_at", "agent_ended_at"),
 }
 
 
@@ -62,19 +70,21 @@ def terminal_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.terminal_bench("runs", missing=0).pass_at_k([1, 5])  # doctest: +SKIP
     """
+    keep = kept_getters(roles.get("keep"), _VOCABULARY)
     parts = rows_by_file(
         paths,
         ("results.json", "*_results.json"),
         _EXPECTED,
         _result_rows,
         on_error=roles.get("on_error", "raise"),
+        keep=keep,
         skip_below=True,
     )
     models = model_names({file: file.parent for file in parts}, model)
     if model is None:
         models |= {file: name for file in parts if (name := _agent_and_model(file)) is not None}
     frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(frame, model_runs(parts, models), roles)
+    return log_accessor(with_kept(frame, parts, keep), model_runs(parts, models), roles)
 
 
 def _agent_and_model(file: Path) -> str | None:
@@ -120,4 +130,4 @@ def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSO
         settings=run_settings(metadata, SETTINGS) if metadata else {},
         totals=(_run_totals(run, metadata, rows),),
     )
-    return FileRows(rows, described)
+    return FileRows(rows, described, run["results"])

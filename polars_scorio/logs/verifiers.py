@@ -21,7 +21,8 @@ from polars_scorio.logs.json_files import (
     read_json,
     unexpected_content,
 )
-from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.kept_fields import LineFields, LineVocabulary, kept_line_fields
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
@@ -45,6 +46,12 @@ _COLUMNS = {
     "trial": pl.String,
     "reward": pl.Float64,
     "error": pl.String,
+}
+
+_VOCABULARY: LineVocabulary = {
+    "input_tokens": ("token_usage.input_tokens", 1),
+    "output_tokens": ("token_usage.output_tokens", 1),
+    "seconds": ("timing.total_ms", 0.001),
 }
 
 
@@ -98,7 +105,9 @@ def verifiers(
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         runs = {file: run for file, (_, run) in described.items()}
-        lines = {file: _scan_results(file, *known) for file, known in described.items()}
+        head = first_line(next(iter(described)), _EXPECTED, ("reward",))
+        kept = kept_line_fields(roles.get("keep"), head, _VOCABULARY)
+        lines = {file: _scan_results(file, *known, kept) for file, known in described.items()}
         log, runs = joined_files(lines, runs, on_error)
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
@@ -155,7 +164,7 @@ def _planned_totals(known: Mapping[str, Any]) -> Totals:
     return Totals(planned=planned if planned > 0 else None, reported=reported)
 
 
-def _scan_results(file: Path, question: str, run: Run) -> pl.LazyFrame:
+def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.LazyFrame:
     columns = {
         "model": pl.lit(run.keys["model"]),
         "benchmark": pl.lit(run.keys["benchmark"]),
@@ -164,10 +173,12 @@ def _scan_results(file: Path, question: str, run: Run) -> pl.LazyFrame:
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         _LOGGED: pl.col("reward"),
         "error": pl.col("error"),
+        **kept.columns,
         **run_literals(file, run),
     }
     tally = RowTally(file, run.totals, _LOGGED)
-    lines = scan_lines(file, _EXPECTED, {question: pl.String, **_SCHEMA}, columns, tally)
+    schema: Schema = {**kept.schema, question: pl.String, **_SCHEMA}
+    lines = scan_lines(file, _EXPECTED, schema, columns, tally)
     return lines.drop(_LOGGED)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_scorio.logs.json_lines import scan_lines, text_number
+from polars_scorio.logs.json_lines import scan_lines
 
 SCHEMA = {"task": pl.String, "reward": pl.Float64}
 COLUMNS = {"question": pl.col("task"), "reward": pl.col("reward") * 2}
@@ -73,11 +73,6 @@ def test_an_error_of_the_query_is_not_blamed_on_the_file(lines):
     query = scan(lines).filter(pl.col("question").cast(pl.Int64) > 0)
     with pytest.raises(pl.exceptions.InvalidOperationError, match="conversion"):
         query.collect()
-
-
-def test_numbers_are_read_from_what_tools_write():
-    texts = pl.Series(["1", "0.5", "true", "false", "null", None])
-    assert pl.select(text_number(texts)).to_series().to_list() == [1, 0.5, 1, 0, None, None]
 
 
 HALF = json.dumps({"task": "\ud800", "reward": 1.0})

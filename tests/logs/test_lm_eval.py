@@ -222,3 +222,9 @@ def test_a_score_that_is_no_mean_is_not_compared(reader, write):
     path = write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0))
     write(f"m/results_{RUN}.json", results)
     assert "reported" not in reader(path).coverage().collect().columns
+
+
+def test_samples_before_november_2024_have_no_filter(table, write):
+    line = {"doc_id": 1, "resps": [["x"]], "filtered_resps": ["x"], "acc": 1.0, "target": "B"}
+    path = write("m/samples_t_2024-05-01T00-00-00.0.jsonl", line)
+    assert table(path).select("filter", "question", "category").row(0) == ("none", 1, 1.0)

@@ -1,0 +1,179 @@
+"""Fields of logs as columns: what the keyword `keep` of readers adds to their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_scorio.logs.json_text import json_text, text_number
+
+Getter: TypeAlias = Callable[[Any], object]
+# For each word, such as usd, the path of a field, or what makes its value of a record.
+Vocabulary: TypeAlias = "Mapping[str, str | Getter]"
+_MILLI = 1_000
+
+
+def kept_getters(
+    keep: str | Iterable[str] | None, vocabulary: Vocabulary | None = None
+) -> dict[str, Getter]:
+    """For each name in `keep`, the function that makes its value of a record.
+
+    Examples
+    --------
+    >>> getters = kept_getters(["info.level", "usd"], {"usd": "cost"})
+    >>> [getter({"info": {"level": 3}, "cost": 0.5}) for getter in getters.values()]
+    [3, 0.5]
+    """
+    names = [] if keep is None else [keep] if isinstance(keep, str) else [*keep]
+    return {name: _named_getter(name, (vocabulary or {}).get(name, name)) for name in names}
+
+
+def _named_getter(name: str, source: str | Getter) -> Getter:
+    """The function of a word of the vocabulary, or that of a path."""
+    if not isinstance(source, str):
+        return source
+    return lambda record: field_value(record, source or name)
+
+
+def field_value(record: Any, path: str) -> Any:  # noqa: ANN401 - JSON
+    """The value at a path with points in a record; None if there is none.
+
+    >>> field_value({"info": {"level": 3}}, "info.level"), field_value({"a.b": 1}, "a.b")
+    (3, 1)
+    """
+    if not isinstance(record, Mapping):
+        return None
+    if path in record:
+        return record[path]
+    name, _, rest = path.partition(".")
+    return field_value(record.get(name), rest) if rest else None
+
+
+def milliseconds(path: str) -> Getter:
+    """The function that turns a field in milliseconds into seconds."""
+
+    def seconds(record: Any) -> float | None:  # noqa: ANN401 - JSON
+        value = field_value(record, path)
+        return None if value is None else value / _MILLI
+
+    return seconds
+
+
+def time_between(start: str, end: str) -> Getter:
+    """The function that turns two times of a record into the seconds between them."""
+
+    def seconds(record: Any) -> float | None:  # noqa: ANN401 - JSON
+        texts = field_value(record, start), field_value(record, end)
+        if not all(isinstance(text, str) for text in texts):
+            return None
+        # Python 3.10 does not read the letter Z.
+        first, last = (datetime.fromisoformat(str(text).replace("Z", "+00:00")) for text in texts)
+        return (last - first).total_seconds()
+
+    return seconds
+
+
+def summed_field(path: str, part: str) -> Getter:
+    """The function that sums a part of all values of an object, such as the tokens of models."""
+
+    def total(record: Any) -> float | None:  # noqa: ANN401 - JSON
+        values = (field_value(record, path) or {}).values()
+        known = [value[part] for value in values if value.get(part) is not None]
+        return sum(known) if known else None
+
+    return total
+
+
+def kept_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[pl.Series]:
+    """The columns of kept values: numbers, truth values or texts; other values as JSON.
+
+    Raises
+    ------
+    ValueError
+        If no record has a value of a name.
+    """
+    columns = []
+    for place, name in enumerate(names):
+        values = [row[place] for row in rows]
+        if rows and all(value is None for value in values):
+            raise ValueError(f"no trial has a value of {name!r}, which keep= asks for")
+        columns.append(_typed_column(name, values))
+    return columns
+
+
+def _typed_column(name: str, values: Sequence[object]) -> pl.Series:
+    """A column of the dtype that holds all values as they are."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} or (len(kinds) == 1 and kinds <= {bool, str}):
+        dtype = {bool: pl.Boolean, str: pl.String, int: pl.Int64}.get(next(iter(kinds)), pl.Float64)
+        return pl.Series(name, values, dtype=pl.Float64 if float in kinds else dtype, strict=False)
+    return pl.Series(name, [None if value is None else json_text(value) for value in values])
+
+
+# For each word the path of a field, and what one of its units is in the unit of the word.
+LineVocabulary: TypeAlias = "Mapping[str, tuple[str, float]]"
+
+
+@dataclass(frozen=True, slots=True)
+class LineFields:
+    """Fields of JSON lines that become columns.
+
+    Attributes
+    ----------
+    schema : mapping of str to dtype
+        The fields to read, each as the text of what stands there.
+    columns : mapping of str to Expr
+        The columns to make of them.
+    """
+
+    schema: Mapping[str, pl.DataType]
+    columns: Mapping[str, pl.Expr]
+
+
+def kept_line_fields(
+    keep: str | Iterable[str] | None,
+    head: Mapping[str, Any],
+    vocabulary: LineVocabulary | None = None,
+) -> LineFields:
+    """The fields to read of JSON lines for the names in `keep`.
+
+    Parameters
+    ----------
+    keep : str or iterable of str, optional
+        The names.
+    head : mapping of str to object
+        The first line: a field that is a number there is one everywhere.
+    vocabulary : mapping of str to tuple, optional
+        The words of the tool.
+
+    Raises
+    ------
+    ValueError
+        If the first line lacks a field.
+    """
+    schema: dict[str, pl.DataType] = {}
+    columns = {}
+    for name in kept_getters(keep):
+        path, unit = (vocabulary or {}).get(name, (name, 1.0))
+        root, _, rest = path.partition(".")
+        if root not in head:
+            raise ValueError(
+                f"the lines have no field {root!r}, which keep= asks for: they have {sorted(head)}"
+            )
+        schema[root] = pl.String()
+        text = pl.col(root).str.json_path_match(f"$.{rest}") if rest else pl.col(root)
+        columns[name] = _line_value(text, field_value(head, path), unit, number=path != name)
+    return LineFields(schema, columns)
+
+
+def _line_value(text: pl.Expr, first: object, unit: float, *, number: bool) -> pl.Expr:
+    """The values of a field as its first one says: numbers, truth values or texts."""
+    if isinstance(first, bool):
+        return text == "true"
+    if number or isinstance(first, int | float):
+        return text_number(text) * unit
+    return text
