@@ -94,8 +94,7 @@ class DecisionMethods(Accessor[FrameT]):
         Raises
         ------
         ValueError
-            At the call: no model column, unknown choices; rewards of any value, which have no
-            posterior (``target="population"`` needs none); ``target="population"`` with a blend of
+            At the call: no model column, unknown choices; ``target="population"`` with a blend of
             the whole benchmark, or with what has no say in it; ``questions="adjusted"`` without
             this target. At collection: models with different questions (how many and which), no
             common question, with ``questions="adjusted"`` models that no questions connect (which),

@@ -104,7 +104,9 @@ class Scorio(
             Identifies the trial, so that a row that is there twice is found. None: rows carry no
             such id, and nothing is checked.
         category : str or Expr
-            The outcome: Boolean, integers, floats that hold whole numbers, or labels.
+            The outcome: Boolean, integers, labels; or floats, which are real-valued rewards unless
+            all of them are 0 and 1, or `success`, `threshold`, `levels` or a `w` says what they
+            mean.
         by : str, Expr or several of them
             Strata such as the benchmark or the temperature; results are per stratum and model. Of a
             set, in the order of the names.

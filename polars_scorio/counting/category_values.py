@@ -96,8 +96,8 @@ def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
             )
         if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
             raise TypeError(
-                f"{what} is {dtype}; a category is Boolean, an integer, a float that holds whole "
-                "numbers, or a label (String, Categorical, Enum). Cast it, or pass an expression."
+                f"{what} is {dtype}; a category is Boolean, an integer, a float, or a label "
+                "(String, Categorical, Enum). Cast it, or pass an expression."
             )
     elif role == "count":
         if not dtype.is_integer():

@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.broken_questions import (
     BROKEN,
@@ -40,7 +40,7 @@ from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.request import on_levels, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,10 +68,10 @@ def gate(
     """The plan of a gate; see `Scorio.gate`."""
     metric = avg() if metric is None else metric_of(metric, "gate")
     options = {**options, "inference": options.get("inference") or "calibrated"}
-    margins = _checked_margins(metric, margin, stratum_margin)
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind(frame, roles)
     metric = on_levels(metric, trials)
+    margins = _checked_margins(metric, _value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
     repeated = [] if options.get("anytime") is None else [INFORMATION]
@@ -108,8 +108,16 @@ def gate(
     return in_all_strata(grouped, trials, judged, schema, overall=strata is not None)
 
 
+def _value_range(metric: Metric, trials: Trials) -> float:
+    """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
+    ends = metric.support
+    if view_of(metric, trials) == "rewards":
+        ends = metric.reward_range or trials.roles.bounds or (-np.inf, np.inf)
+    return ends[1] - ends[0]
+
+
 def _checked_margins(
-    metric: Metric, margin: float, stratum_margin: float | None
+    metric: Metric, limit: float, margin: float, stratum_margin: float | None
 ) -> tuple[float, float]:
     """The margin of the mean and that of single strata.
 
@@ -118,7 +126,6 @@ def _checked_margins(
     ValueError
         If one is negative, or as large as the range of the metric.
     """
-    low, high = metric.support
     given = {"margin": margin, "stratum_margin": stratum_margin}
     checked: list[float] = []
     for name, value in given.items():
@@ -126,10 +133,10 @@ def _checked_margins(
             checked.append(checked[-1])
             continue
         number = check_number(name, value, NOT_NEGATIVE)
-        if number >= high - low > 0 and not metric.unbounded:
+        if number >= limit > 0 and not metric.unbounded:
             raise ValueError(
                 f"{name} must be smaller than the range of {metric.name}, which is "
-                f"{high - low:g}: a difference of {number:g} is out of the question. Two points of "
+                f"{limit:g}: a difference of {number:g} is out of the question. Two points of "
                 "a hundred are 0.02"
             )
         checked.append(number)

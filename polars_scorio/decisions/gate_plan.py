@@ -81,13 +81,14 @@ class GatePlan:
             of_pairs(scores.models.covariance)[:, a, b],
             scores.models.variance[:, a, b],
             np.broadcast_to(freedom, (len(mean), a.size)),
-            scores.span or 0.0,
+            scores.span,
         )
         if scores.information is not None:
             design = replace(design, information=np.repeat(scores.information, a.size))
         two_sided = 2 * self.confidence - 1
+        unit = np.broadcast_to(scores.unit, (len(mean), a.size)).ravel()
         return design.questions_with_assurance(
-            share, two_sided, self.assurance, self.most, margins / scores.unit
+            share, two_sided, self.assurance, self.most, margins / unit
         )
 
     def _further_trials(

@@ -176,8 +176,7 @@ def avg(
     """avg@N: what did the trials score on average, and how far is that to be trusted [1]_?
 
     The plain average weight of the trials of a question, averaged over the questions; with binary
-    outcomes the accuracy. Its sigma is that of Bayes@N without prior trials, on the scale of the
-    average.
+    outcomes the accuracy, with real-valued rewards (a category column of floats) the mean reward.
 
     Raises
     ------
@@ -187,8 +186,10 @@ def avg(
     Notes
     -----
     estimate = mu = mean over questions of sum w_j c_j / n. With C + 1 categories, T = C + 1 + n and
-    v the variance of `bayes` without prior trials, sigma = sqrt(sum (T / n)^2 v) / M. Prior trials
-    do not enter.
+    v the variance of `bayes` without prior trials, the published sigma is
+    sqrt(sum (T / n)^2 v) / M. Prior trials do not enter. Real-valued rewards have calibrated
+    numbers alone: sigma is the root of the summed variances of the questions, s^2 / n each, over M;
+    `bounds` are the range in which each reward has to be.
 
     References
     ----------

@@ -1,5 +1,8 @@
 """Sums of rewards: exact, and the same for each order of the rows."""
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -76,10 +79,38 @@ def test_the_order_of_rows_changes_no_bit(log, engine, bounds):
         return accessor.report(*metrics).collect(engine=engine)
 
     first = report(log)
-    for seed in range(5):
+    for seed in range(10):
         shuffled = report(log.sample(fraction=1.0, shuffle=True, seed=seed))
         for name in ("estimate", "mu", "sigma", "lo", "hi"):
             assert shuffled[name].to_numpy().tobytes() == first[name].to_numpy().tobytes()
+
+
+REPORT = """
+import sys, polars as pl, polars_scorio as ps
+trials = pl.scan_parquet(sys.argv[1]).scorio(trial=None)
+report = trials.report(ps.avg(), ps.max_at_k([2, 5]), ps.min_at_k(3)).collect()
+print(report.select("estimate", "sigma", "lo", "hi").to_numpy().tobytes().hex())
+"""
+
+
+def test_threads_and_files_change_no_bit(log, tmp_path):
+    folders = [tmp_path / "one", tmp_path / "several"]
+    for folder, parts in zip(folders, (1, 4), strict=True):
+        folder.mkdir()
+        shuffled = log.sample(fraction=1.0, shuffle=True, seed=parts)
+        for part in range(parts):
+            shuffled.gather_every(parts, part).write_parquet(folder / f"{part}.parquet")
+    runs = [
+        subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", REPORT, str(folder / "*.parquet")],
+            env={**os.environ, "POLARS_MAX_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for folder, threads in zip([*folders, folders[1]], "127", strict=True)
+    ]
+    assert len(runs[0]) > 100
+    assert runs[0] == runs[1] == runs[2]
 
 
 def test_counted_rows_stand_for_several_trials():

@@ -214,3 +214,20 @@ def test_single_trials_are_planned_with_the_spread_of_the_questions(log):
 def test_the_gaps_of_neighbours_have_plans(log):
     need = log.scorio(**CALIBRATED).trials_needed(ps.avg())
     assert need.select("model_a", "model_b").rows() == [("c", "b"), ("b", "a")]
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_a_gate_judges_rewards_by_their_differences(log, target):
+    accessor = log.scorio(trial=None, bounds=(0, 1), target=target)
+    verdicts = accessor.gate("a", ps.avg(), margin=0.02)
+    assert verdicts.select("model", "verdict").rows() == [("b", "pass"), ("c", "pass")]
+    assert accessor.gate("c", ps.avg(), margin=0.02)["verdict"].to_list() == ["fail", "fail"]
+    hundreds = log.with_columns(category=100 * pl.col("category")).scorio(trial=None, target=target)
+    assert hundreds.gate("a", ps.avg(), margin=2)["verdict"].to_list() == ["pass", "pass"]
+    with pytest.raises(ValueError, match=r"margin must be smaller than the range of avg"):
+        accessor.gate("a", ps.avg(), margin=1)
+
+
+def test_intervals_that_hold_at_every_look_are_wider(log):
+    once, often = (log.scorio(trial=None, bounds=(0, 1), anytime=plan).avg() for plan in (None, 16))
+    assert (often["hi"] - often["lo"] > once["hi"] - once["lo"]).all()
