@@ -1,5 +1,7 @@
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from polars_scorio.command_line.main import command_parser
 from polars_scorio.logs.read import TOOLS
 from tests.documents import ROOT, check_prints, code_blocks
+from tests.made_logs import long
 
 GUIDE = ROOT / "examples" / "guide"
 # The reference has the docstrings, which are doctests.
@@ -39,7 +42,7 @@ def test_every_code_block_runs_and_prints_what_the_page_shows(page, tmp_path, mo
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_languages_of_the_code_blocks_are_known(page):
-    assert {language for language, _ in code_blocks(page)} <= {"sh", "python", "text"}
+    assert {language for language, _ in code_blocks(page)} <= {"sh", "python", "text", "yaml"}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -82,3 +85,17 @@ def test_every_reader_of_logs_has_a_line():
     assert {line.count("|") for line in table} == {6}
     for tool in TOOLS:
         assert sum(f"| `ps.logs.{tool}(" in line for line in table) == 1
+
+
+@pytest.mark.parametrize(("worse", "status"), [(0, 0), (1, 1)])
+def test_the_fixture_of_the_guide_judges_in_pytest(tmp_path, worse, status):
+    (block,) = (text for _, text in code_blocks(GUIDE / "gate.md") if "@pytest.fixture" in text)
+    head = "import polars as pl\nimport polars_scorio\n"
+    (tmp_path / "test_gate.py").write_text(head + block, encoding="utf-8")
+    for folder, version, hit in (("old", "v1", 1), ("new", "v2", 1 - worse)):
+        (tmp_path / folder).mkdir()
+        log = long([[hit, 1, hit, 0]] * 40, version)
+        log.write_parquet(tmp_path / folder / "log.parquet")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_gate.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)  # noqa: S603
+    assert done.returncode == status
