@@ -36,7 +36,8 @@ def training() -> pl.DataFrame:
 def coverage() -> alt.LayerChart:
     """How often intervals hold, from the table of the page that promises it."""
     page = Path(__file__).parent / "guide" / "promises.md"
-    lines = page.read_text(encoding="utf-8").partition("| about | inference |")[2].splitlines()[2:]
+    text = page.read_text(encoding="utf-8")
+    lines = text[text.index("| about | inference |") :].splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("| ").split("|")[:5]] for line in lines]
     rows = [
         {"about": about, "inference": word, "mean": float(mean), "worst": float(worst)}
