@@ -303,7 +303,7 @@ def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataTyp
                 "levels= (C = 1, P = 0.5, I = N = 0)"
             )
     # Labels if there is no score at all: a column of nulls alone has no dtype.
-    return pl.Float64() if float in kinds else pl.String()
+    return pl.Float64() if numbers or float in kinds else pl.String()
 
 
 def _score_number(value: object, *, letters: bool) -> object:

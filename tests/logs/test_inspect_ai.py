@@ -373,3 +373,9 @@ def test_an_accuracy_that_the_samples_do_not_have_is_named(reader, write):
         reader(write("2026-01-01_a.json", log | {"results": results}))
     pass_at_2 = {"name": "judge", "reducer": "pass_at_2", "metrics": accuracy}
     reader(write("2026-01-01_a.json", log | {"results": {"scores": [pass_at_2]}}))
+
+
+def test_a_log_without_any_score_has_missing_outcomes_at_a_threshold_too(table, log):
+    path = log("n.eval", sample("a", 1, {}), sample("b", 1, {}))
+    for options in ({}, {"threshold": 1}, {"levels": [0, 1]}):
+        assert table(path, **options)["category"].to_list() == [None, None]
