@@ -74,28 +74,24 @@ def every_eval_ever(
         lambda file: first_line(file, _EXPECTED, _NEEDS),
         on_error,
     )
-    runs = {
-        file: _evaluation_run(file, head, path_model(file, model)) for file, head in heads.items()
-    }
+    described = read_each(
+        heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), on_error
+    )
     kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _VOCABULARY)
-    lines = {
-        file: scan_lines(
-            file,
-            _EXPECTED,
-            {**kept.schema, **_SCHEMA},
-            {
-                **_sample_columns(path_model(file, model)),
-                **kept.columns,
-                **run_literals(file, run),
-            },
-        )
-        for file, run in runs.items()
-    }
+
+    def scan(file: Path, run: Run) -> pl.LazyFrame:
+        columns = {
+            **_sample_columns(path_model(file, model)),
+            **kept.columns,
+            **run_literals(file, run),
+        }
+        return scan_lines(file, _EXPECTED, {**kept.schema, **_SCHEMA}, columns)
+
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
-    log, runs = joined_files(lines, runs, on_error)
+    log, runs = joined_files(described, scan, on_error)
     table = log.select(
         *keys, category.alias("category"), "score", "error", *kept.columns, *RUN_COLUMNS
     )

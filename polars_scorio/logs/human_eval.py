@@ -55,8 +55,7 @@ def human_eval(
         {file: _samples_place(plain_path(file)) for file in files}, model, alone=True
     )
     runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in files}
-    programs = {file: _scan_programs(file, run) for file, run in runs.items()}
-    return log_accessor(*joined_files(programs, runs, on_error), roles, trial=None)
+    return log_accessor(*joined_files(runs, _scan_programs, on_error), roles, trial=None)
 
 
 def _samples_place(file: Path) -> Path:

@@ -66,8 +66,8 @@ def lighteval(
         file: Run(name=file.parent.name, keys={"model": models[file]}, started=file.parent.name)
         for file in chosen
     }
-    answers = {file: _answer_trials(file, run, chosen[file]) for file, run in runs.items()}
-    return log_accessor(*joined_files(answers, runs, on_error), roles, by="benchmark")
+    joined = joined_files(runs, lambda file, run: _answer_trials(file, run, chosen[file]), on_error)
+    return log_accessor(*joined, roles, by="benchmark")
 
 
 def _below_details(place: Path) -> int:

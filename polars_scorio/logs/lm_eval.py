@@ -94,11 +94,11 @@ def lm_eval(
     )
     names = [*_document_fields(roles.get("cluster")), *kept_getters(roles.get("keep"))]
     kept = kept_line_fields(names, next(iter(heads.values())))
-    samples = {
-        file: _scan_samples(file, run, chosen[file], kept, heads[file])
-        for file, run in runs.items()
-    }
-    joined = joined_files(samples, runs, on_error)
+
+    def scan(file: Path, run: Run) -> pl.LazyFrame:
+        return _scan_samples(file, run, chosen[file], kept, heads[file])
+
+    joined = joined_files(runs, scan, on_error)
     return log_accessor(*joined, roles, by=("benchmark", "filter"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -71,13 +72,12 @@ def scorio(
     runs = {
         file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
     }
-    lines = {
-        file: scan_lines(
-            file, _EXPECTED, _SCHEMA, _signal_columns(names[file]) | run_literals(file, run)
-        )
-        for file, run in runs.items()
-    }
-    return log_accessor(*joined_files(lines, runs, on_error), roles)
+
+    def scan(file: Path, run: Run) -> pl.LazyFrame:
+        columns = _signal_columns(names[file]) | run_literals(file, run)
+        return scan_lines(file, _EXPECTED, _SCHEMA, columns)
+
+    return log_accessor(*joined_files(runs, scan, on_error), roles)
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -62,8 +62,9 @@ def trl(
     rewards = read_each(files, lambda file: _chosen_reward(file, reward), on_error)
     names = {file: path_model(file, model) for file in rewards}
     runs = {file: Run(name=_run_folder(file), keys={"model": name}) for file, name in names.items()}
-    frames = {file: _scan_completions(file, rewards[file], run) for file, run in runs.items()}
-    log, runs = joined_files(frames, runs, on_error)
+    log, runs = joined_files(
+        runs, lambda file, run: _scan_completions(file, rewards[file], run), on_error
+    )
     table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None
     return log_accessor(table, runs, roles, model=role, by="step", trial=None)

@@ -55,16 +55,18 @@ def read_each(
 
 
 def joined_files(
-    frames: Mapping[Path, pl.LazyFrame], runs: Mapping[Path, ContentT], on_error: OnError
+    runs: Mapping[Path, ContentT],
+    scan: Callable[[Path, ContentT], pl.LazyFrame],
+    on_error: OnError,
 ) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
     """One table of files that are read lazily, and the runs that are in it.
 
     Parameters
     ----------
-    frames : mapping of Path to LazyFrame
-        The table of each file.
     runs : mapping of Path to Run
         The run of each file.
+    scan : callable
+        Makes the table of a file and its run.
     on_error : {"raise", "warn"}
         With "warn" each file is read to its end at the call, to find lines that cannot be read; a
         file with one is left out.
@@ -74,8 +76,12 @@ def joined_files(
     ValueError
         With "warn" if no file can be read.
     """
-    if on_error == "warn":
-        frames = read_each(frames, lambda file: _whole_frame(frames[file]), on_error)
+
+    def read(file: Path) -> pl.LazyFrame:
+        frame = scan(file, runs[file])
+        return _whole_frame(frame) if on_error == "warn" else frame
+
+    frames = read_each(runs, read, on_error)
     return pl.concat([*frames.values()]), {file: runs[file] for file in frames}
 
 

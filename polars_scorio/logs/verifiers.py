@@ -104,11 +104,13 @@ def verifiers(
         log = model_table(parts, models, _COLUMNS, _TRACES).lazy()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
-        runs = {file: run for file, (_, run) in described.items()}
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
         kept = kept_line_fields(roles.get("keep"), head, _VOCABULARY)
-        lines = {file: _scan_results(file, *known, kept) for file, known in described.items()}
-        log, runs = joined_files(lines, runs, on_error)
+        log, runs = joined_files(
+            {file: run for file, (_, run) in described.items()},
+            lambda file, run: _scan_results(file, described[file][0], run, kept),
+            on_error,
+        )
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)

@@ -225,7 +225,7 @@ MISFITS = {
     ),
     "lm_eval": (
         [GOOD["lm_eval"], {**GOOD["lm_eval"], "doc_id": 2**64}, GOOD["lm_eval"]],
-        rf"something else in line 2 \(.*{2**64}",
+        rf"something else in line 2 \(.*({2**64}|InvalidNumber)",
     ),
     "scorio": (
         [GOOD["scorio"], {**GOOD["scorio"], "processed_results": {"is_correct": "good"}}],

@@ -259,15 +259,15 @@ def test_a_cancelled_run_of_inspect_ai_is_no_whole_run():
 
 
 def test_a_part_of_a_run_of_lm_eval_is_no_whole_run():
-    log = ps.logs.lm_eval(LOGS / "lm_eval_partial")
     wanted = (
         r"filter 'strict-match': 3 of 100 planned trials; the tool reports 0\.75, these rows "
         r"0\.3333\n- .*filter 'flexible-extract': 0 of 100 planned trials$"
     )
     with pytest.warns(ps.LogWarning, match=wanted):
-        assert log.avg().collect()["estimate"].to_list() == [pytest.approx(1 / 3)]
+        report = ps.logs.lm_eval(LOGS / "lm_eval_partial").avg().collect()
+    assert report["estimate"].to_list() == [pytest.approx(1 / 3)]
     with pytest.warns(ps.LogWarning, match=wanted):
-        found = log.coverage().collect()
+        found = ps.logs.lm_eval(LOGS / "lm_eval_partial").coverage().collect()
     assert found.select("filter", "trials", "planned", "reported").rows() == [
         ("strict-match", 3, 100, 0.75)
     ]
