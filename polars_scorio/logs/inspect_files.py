@@ -25,7 +25,9 @@ def find_inspect_logs(paths: Paths) -> list[Path]:
     If no file is a log, all files are returned, so that reading them says what is wrong.
     """
     files = find_files(paths, "*.eval", "*.json")
-    logs = [file for file, named in files.items() if named or _is_log_name(file) or _is_log(file)]
+    logs = [
+        file for file, named in files.items() if named or _is_log_name(file) or is_inspect_log(file)
+    ]
     return logs or [*files]
 
 
@@ -35,7 +37,7 @@ def _is_log_name(file: Path) -> bool:
     return name.endswith(".eval") or re.match(r"\d{4}-.*\.json$", name) is not None
 
 
-def _is_log(file: Path) -> bool:
+def is_inspect_log(file: Path) -> bool:
     """Whether a file begins as the JSON logs of inspect_ai do."""
     try:
         with open_plain(file) as source:

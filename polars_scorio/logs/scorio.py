@@ -38,6 +38,9 @@ _SCHEMA: Schema = {
     "processed_results": pl.Struct({"is_correct": pl.String, "has_box": pl.String}),
 }
 
+_TAIL = 64  # tokens at the end of a completion
+_REWARD_MODELS = "acemath_orm", "skywork_orm", "verifier_pA"
+
 
 @log_reader
 def scorio(
@@ -49,7 +52,9 @@ def scorio(
     where it is missing. The signals have scorio's names, which the rubrics of
     `ps.rubrics.scorio_schemata` use: is_correct, has_box, hit_max_len, completion_length,
     completion_perplexity, prompt_perplexity, completion_avg_logprob, completion_sum_logprob,
-    prompt_sum_logprob, logprob_min. Further columns: run (the name of the file), source (the file).
+    prompt_sum_logprob, logprob_min, logprob_iqr, tail64_avg_logprob; and acemath_orm, skywork_orm,
+    verifier_pA, which the lines do not hold: they are null until reward models are joined. Further
+    columns: run (the name of the file), source (the file).
 
     Parameters
     ----------
@@ -86,6 +91,7 @@ def _signal_columns(model: str | None) -> dict[str, pl.Expr]:
         pl.col(part).struct for part in ("output", "tokens", "processed_results")
     )
     correct = text_number(results.field("is_correct"))
+    logprobs = tokens.field("completion_logprob_list").list.drop_nulls()
     return {
         "model": pl.col("model") if model is None else pl.lit(model),
         "question": pl.col("data_id"),
@@ -100,5 +106,13 @@ def _signal_columns(model: str | None) -> dict[str, pl.Expr]:
         "completion_avg_logprob": tokens.field("completion_avg_logprob"),
         "completion_sum_logprob": tokens.field("completion_sum_logprob"),
         "prompt_sum_logprob": tokens.field("prompt_sum_logprob"),
-        "logprob_min": tokens.field("completion_logprob_list").list.min(),
+        "logprob_min": logprobs.list.min(),
+        "logprob_iqr": _list_quantile(logprobs, 0.75) - _list_quantile(logprobs, 0.25),
+        "tail64_avg_logprob": logprobs.list.tail(_TAIL).list.mean(),
+        **{name: pl.lit(None, pl.Float64) for name in _REWARD_MODELS},
     }
+
+
+def _list_quantile(numbers: pl.Expr, share: float) -> pl.Expr:
+    """A quantile of the numbers in each list, as NumPy interpolates it."""
+    return numbers.list.eval(pl.element().quantile(share, "linear")).list.first()

@@ -18,7 +18,7 @@ SCHEMATA = {
 
 def trial(model, question, seed, numbers):
     """One line of the project's JSON lines."""
-    logprobs = [float(x) for x in -np.round(numbers.exponential(1, 5), 3)]
+    logprobs = [float(x) for x in -np.round(numbers.exponential(1, 70), 3)]
     return {
         "seed": seed,
         "data_id": question,
@@ -59,10 +59,13 @@ def test_the_table_is_what_scorio_reads(reader, rollouts):
     assert log["model"].to_list() == list(read["model"])
     assert log["question"].to_list() == [str(problem) for problem in read["problem"]]
     signals = [name for name in log.columns if name in read and name not in ("model", "trial")]
-    assert len(signals) == 10
+    renamed = {"problem": "question", "source_file": "source"}
+    assert {renamed.get(name, name) for name in read} <= {*log.columns}
+    assert len(signals) == 15
     for name in signals:
-        # Sums of five numbers, and what follows from them, in another order: some 1e-16.
-        np.testing.assert_allclose(log[name].to_numpy(), read[name].astype(float), rtol=1e-12)
+        # Sums of some numbers, and what follows from them, in another order: some 1e-16.
+        found = log[name].cast(pl.Float64).to_numpy()
+        np.testing.assert_allclose(found, read[name].astype(float), rtol=1e-12)
 
 
 def test_files_of_gzip_are_read(table, rollouts):
@@ -92,3 +95,13 @@ def test_the_rubrics_give_the_scores_of_scorio(rollouts, name, schema):
         row = part.scorio(category="score", levels=shown).bayes()
         # The same sums over six questions, in another order: some 1e-16.
         assert row.select("mu", "sigma").row(0) == pytest.approx((mu, sigma), rel=1e-9)
+
+
+def test_lines_without_logprobs_have_none(table, write):
+    line = trial("ada", 1, 7, np.random.default_rng(5))
+    line["tokens"]["completion_logprob_list"] = []
+    log = table(write("a.jsonl", line))
+    assert log.select("logprob_min", "logprob_iqr", "tail64_avg_logprob").row(0) == (None,) * 3
+    line["tokens"]["completion_logprob_list"] = [-1.0, None]
+    log = table(write("a.jsonl", line))
+    assert log.select("logprob_min", "logprob_iqr", "tail64_avg_logprob").row(0) == (-1, 0, -1)
