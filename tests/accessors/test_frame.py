@@ -1,42 +1,17 @@
 """The accessor: what goes in, what comes out, and what is left of it."""
 
-import gc
 import inspect
 import rlcompleter
-import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio import metrics
+from tests.accessors.all_uses import ASKS, METHODS, METRICS, VALUES, required
 from tests.made_logs import long, unreadable
-
-METHODS = [name for name in metrics.__all__ if name.islower()]
-# A value for each parameter that some metric has, other than its default.
-VALUES: dict[str, Any] = {
-    "k": 2,
-    "w": [0.5, 1],
-    "tau": 0.25,
-    "weights": (0.25, 0.5),
-    "lam": 0.25,
-    "pass_power": 0.25,
-    "unanimous_power": 0.25,
-    "alpha0": 0.5,
-    "beta0": 2,
-    "bounds": (0.4, 0.9),
-    "name": "x",
-}
-
-
-def required(function: Callable[..., object]) -> dict[str, Any]:
-    """Arguments for the parameters that must be given."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: VALUES[p.name] for p in parameters if p.default is p.empty}
 
 
 def all_of(function: Callable[..., object]) -> dict[str, Any]:
@@ -47,12 +22,9 @@ def all_of(function: Callable[..., object]) -> dict[str, Any]:
 
 PRIOR = long([[1, 1], [0, 1]])
 OPTIONS = {"confidence": 0.5, "inference": "published", "per": "question", "prior": PRIOR}
-METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
-FAILED = {"failed": pl.col("category") == 0}
-SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
-# The methods that are no metric.
-# What reads the log at once, and returns no frame of the kind of the log.
+# The methods that read the log at once, and return no frame of the kind of the log.
 READERS = ["leaderboard", "plot", "write_html"]
+# The methods that are no metric.
 OTHERS = [
     "report",
     "counts",
@@ -69,50 +41,11 @@ OTHERS = [
     "trajectory",
     "convergence",
 ]
-Ask = Callable[[Any], object]
-# Every way to use an accessor.
-ASKS: dict[str, Ask] = {
-    **{
-        method: lambda frame, method=method: getattr(frame.scorio(answer="category"), method)(
-            **required(getattr(ps, method))
-        )
-        for method in METHODS
-    },
-    "report": lambda frame: frame.scorio.report(*METRICS),
-    "per question": lambda frame: frame.scorio.report(*METRICS, per="question"),
-    "prior": lambda frame: frame.scorio.report(*METRICS, prior=frame),
-    "counts": lambda frame: frame.scorio.counts(),
-    "priors": lambda frame: frame.scorio.priors(),
-    "compare": lambda frame: frame.scorio.compare(),
-    "population": lambda frame: frame.scorio.compare(target="population"),
-    "coverage": lambda frame: frame.scorio.coverage(),
-    "forecast": lambda frame: frame.scorio.forecast(4),
-    "gaps": lambda frame: frame.scorio.coverage(per="question"),
-    "best": lambda frame: frame.scorio.best(),
-    "rank": lambda frame: frame.scorio.rank(),
-    "trials_needed": lambda frame: frame.scorio.trials_needed(),
-    "questions_needed": lambda frame: frame.scorio.questions_needed(),
-    "half width": lambda frame: frame.scorio.trials_needed(half_width=0.1),
-    "next_trials": lambda frame: frame.scorio.next_trials(5, models="m"),
-    "trajectory": lambda frame: frame.scorio.trajectory(),
-    "convergence": lambda frame: frame.scorio.convergence(replicates=5),
-    "bar": lambda frame: frame.scorio.convergence(replicates=5, progress=True),
-    "configured": lambda frame: frame.scorio(success=1).bayes(),
-    "configured twice": lambda frame: frame.scorio(success=1)(model=None).counts(),
-    "configured only": lambda frame: frame.scorio(trial=None),
-    "rubric": lambda frame: frame.scorio.rubric(SOLVED).pass_at_k(2),
-    "function": lambda frame: ps.scorio(frame, trial=None).bayes(),
-    "pipe": lambda frame: frame.pipe(ps.scorio).bayes(),
-}
 
 
 def test_every_metric_is_a_method_and_every_method_a_metric():
     public = {name for name in dir(ps.Scorio) if not name.startswith("_")}
     assert {*METHODS, *OTHERS, *READERS} == public - {"frame"}
-
-
-def test_the_frame_of_an_accessor_is_the_log(r1):
-    assert r1.scorio(trial=None).frame is r1
 
 
 # --- frames in, frames out
@@ -258,76 +191,6 @@ def test_an_unknown_keyword_is_refused_at_the_call(r1, ask):
         ask(unreadable(r1.schema))
 
 
-# --- memory
-
-
-@pytest.fixture
-def no_collector():
-    """Nothing but reference counts frees memory."""
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("ask", ASKS)
-def test_a_frame_is_freed_when_its_last_name_goes(r1, ask, lazy):
-    frame = r1.lazy().filter(pl.lit(value=True)) if lazy else r1.clone()
-    alive = weakref.ref(frame)
-    ASKS[ask](frame)
-    assert alive() is frame
-    del frame
-    assert alive() is None
-
-
-@pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda frame: frame.scorio(n=0),
-        lambda frame: frame.scorio.pass_at_k(0),
-        lambda frame: frame.scorio.bayes(w=[]),
-        lambda frame: frame.scorio.report(),
-        lambda frame: frame.scorio.report(ps.bayes(), per="trial"),
-        lambda frame: frame.scorio(n=1).bayes(),
-        lambda frame: frame.scorio.rank(ps.pass_at_k([1, 2])),
-        lambda frame: frame.scorio.compare(baseline="x"),
-    ],
-    ids=["role", "k", "w", "no metric", "option", "collection", "draw sizes", "stratum"],
-)
-def test_a_frame_is_freed_after_an_error_too(r1, ask):
-    frame = r1.clone()
-    alive = weakref.ref(frame)
-    with pytest.raises((TypeError, ValueError)):
-        ask(frame)
-    del frame
-    assert alive() is None
-
-
-def test_an_accessor_keeps_its_frame():
-    accessor = ps.scorio(long([[0, 1]]), trial=None)
-    assert accessor.avg()["mu"].item() == 0.5
-
-
-# --- changes, help
-
-
-@pytest.mark.parametrize("roles", [None, {"success": 1}])
-def test_changes_in_place_are_seen(r1, roles):
-    frame = r1.clone()
-    accessor = frame.scorio if roles is None else frame.scorio(**roles)
-    assert accessor.bayes()["trials"].item() == 10
-    more = long([[1], [1]]).with_columns(trial=pl.lit(99, pl.Int64))
-    frame.extend(more)
-    assert frame.scorio.bayes()["trials"].item() == 12
-    assert accessor.bayes()["trials"].item() == 12
-    frame.insert_column(0, pl.Series("domain", [*["a", "b"] * 6]))
-    assert frame.scorio(by="domain").bayes()["domain"].to_list() == ["a", "b"]
-    frame.replace_column(frame.get_column_index("category"), pl.Series("category", np.ones(12)))
-    assert frame.scorio.avg()["mu"].item() == accessor.avg()["mu"].item() == 1
-
-
 @pytest.mark.parametrize("lazy", [False, True])
 def test_notebooks_complete_the_methods(r1, lazy):
     frame = r1.lazy() if lazy else r1
@@ -350,41 +213,3 @@ def test_help_shows_what_a_method_does(method):
     described = inspect.getdoc(getattr(ps.Scorio, method))
     assert described is not None
     assert ">>> " in described
-
-
-def test_an_accessor_shows_its_roles_and_their_dtypes(r1):
-    log = r1.with_columns(step=1, seed=pl.lit("x"))
-    accessor = log.lazy().scorio(
-        model="llm", category=pl.col("category").alias("x"), success=[1, 2], by="step"
-    )
-    assert repr(accessor).split("\n") == [
-        "<scorio of a LazyFrame>",
-        "  model          llm                         no such column",
-        "  question       question                    Int64",
-        "  trial          trial                       Int64",
-        '  category       col("category").alias("x")  Int64',
-        "  by             step                        Int32",
-        "  success        (1, 2)",
-        "  other columns  model, seed",
-    ]
-
-
-def test_a_notebook_shows_the_roles_as_a_table(r1):
-    html = r1.scorio(by=pl.lit("<b>").alias("x"))._repr_html_()
-    assert html.startswith("<table><caption>scorio of a DataFrame</caption><tr><th>role</th>")
-    assert "<tr><td>question</td><td>question</td><td>Int64</td></tr>" in html
-    assert "<b>" not in html
-    assert "&lt;b&gt;" in html
-
-
-def test_an_accessor_shows_itself_where_its_log_cannot_be_read(tmp_path):
-    shown = repr(pl.scan_parquet(tmp_path / "none.parquet").scorio)
-    assert "question  question" in shown
-    assert "unknown" in shown
-    assert "none.parquet" in shown
-
-
-def test_showing_an_accessor_reads_nothing_and_keeps_no_frame(r1):
-    frame = unreadable(r1.schema)
-    assert "Int64" in repr(frame.scorio) + frame.scorio._repr_html_()
-    assert "scorio" not in vars(frame)

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from tests.made_logs import long
+
 
 def plot_of(log: pl.DataFrame | pl.LazyFrame, by: str | tuple[str, ...] = "domain"):
     return log.scorio(by=by, success=[1, 2]).plot
@@ -22,3 +24,10 @@ def marks_of(chart) -> list[str]:
 
 def subtitle_of(chart) -> str:
     return "; ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def ascending_models(number: int) -> pl.DataFrame:
+    """A log of models, the later the better."""
+    return pl.concat(
+        long([[0] * (number - place) + [1] * place], f"m{place:02}") for place in range(number)
+    )

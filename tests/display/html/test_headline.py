@@ -1,7 +1,6 @@
 """The sentence that matters, and what a reader is warned of."""
 
 import re
-from random import Random
 
 import polars as pl
 import pytest
@@ -11,10 +10,6 @@ from polars_scorio.display.html.page import Page
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
 from tests.made_logs import long
-
-
-def alerts_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[str, str]:
-    return {alert.title: alert.text for alert in page_of(log, *metrics, **roles).alerts}
 
 
 def sure() -> pl.DataFrame:
@@ -77,15 +72,6 @@ def test_a_good_log_has_no_alerts(settled):
     assert list(settled.alerts) == []
 
 
-def test_missing_questions_are_named_and_left_out():
-    log = models(3, questions=10).filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
-    page = page_of(log)
-    (alert,) = page.alerts
-    assert alert.title == "Missing questions"
-    assert "1 model lacks questions that other models have (m01: 2, of 10)" in alert.text
-    assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
-
-
 def test_strata_that_lack_a_model_are_left_out_of_the_whole():
     log = models(3, strata=2).filter(~((pl.col("model") == "m00") & (pl.col("bench") == "bench 1")))
     page = page_of(log, by="bench")
@@ -100,62 +86,3 @@ def test_without_a_stratum_of_all_models_each_speaks_for_itself():
     said = page_of(log, by="bench").headline
     assert said.startswith("No stratum has all models. In bench 0: m01 scores")
     assert "In bench 1: m00 scores" in said
-
-
-def test_dropped_trials_are_counted():
-    log = models(2).with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
-    found = alerts_of(log, missing="drop")
-    assert found["Dropped trials"].startswith(
-        "24 trials without an outcome (m00: 12 and m01: 12). They were dropped"
-    )
-    found = alerts_of(log, missing=0)
-    assert found["Missing outcomes"].endswith("They count as category 0.")
-
-
-def test_duplicates_are_counted_where_they_are_refused():
-    found = alerts_of(models(2).vstack(models(2).tail(5)))
-    assert found["Duplicates"].startswith("5 trials with the id of an earlier trial (m01: 5)")
-
-
-def test_unchecked_unequal_and_single_trials():
-    assert [*alerts_of(models(2), trial=None)] == ["Unchecked duplicates"]
-    ragged = models(2).filter((pl.col("trial") < 2) | (pl.col("question") > 3))
-    assert alerts_of(ragged)["Unequal trials"] == "Questions have 2 to 4 trials."
-    assert [*alerts_of(models(2, trials=1))] == ["One trial per question"]
-
-
-def test_draws_of_more_than_there_are_trials():
-    found = alerts_of(models(2), ps.bayes(), ps.pass_at_k([4, 8]), ps.pass_hat_k(16))
-    assert found["More draws than trials"].startswith("Pass@8 and Pass^16: some questions")
-
-
-def stopped(kind: str) -> pl.DataFrame:
-    """Sixty questions whose numbers of trials follow outcomes, difficulty, or nothing."""
-    random, rows = Random(2), []  # noqa: S311 - nothing here is secret
-    for question in range(60):
-        rate = (question + 0.5) / 60
-        outcomes = [int(random.random() < rate) for _ in range(3)]
-        if kind == "outcomes":  # a failure is tried again, up to eight times
-            while not outcomes[-1] and len(outcomes) < 8:
-                outcomes.append(int(random.random() < rate))
-        more = {"difficulty": question // 8, "nothing": question % 4}.get(kind, 0)
-        outcomes += [int(random.random() < rate) for _ in range(more)]
-        rows += [(question, trial, outcome) for trial, outcome in enumerate(outcomes)]
-    log = pl.DataFrame(rows, schema=["question", "trial", "category"], orient="row")
-    return log.with_columns(model=pl.lit("ada"))
-
-
-@pytest.mark.parametrize(
-    ("kind", "title", "says"),
-    [
-        ("outcomes", "Trials that stopped on outcomes", "The first 3 trials of each question"),
-        ("difficulty", "Trials that follow difficulty", "Harder questions of ada have more"),
-        ("nothing", None, ""),
-    ],
-)
-def test_trials_that_follow_something_are_warned_of(kind, title, says):
-    log = stopped(kind)
-    assert log.scorio.coverage()["stopping"].to_list() == [None if title is None else kind]
-    found = alerts_of(log)
-    assert [name for name in found if name.startswith("Trials that")] == [title] * bool(title)
-    assert says in found.get(title, "")

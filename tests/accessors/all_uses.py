@@ -1,0 +1,72 @@
+"""Every way to use an accessor, with arguments for what must be given."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+import polars_scorio as ps
+from polars_scorio import metrics
+
+METHODS = [name for name in metrics.__all__ if name.islower()]
+# A value for each parameter that some metric has, other than its default.
+VALUES: dict[str, Any] = {
+    "k": 2,
+    "w": [0.5, 1],
+    "tau": 0.25,
+    "weights": (0.25, 0.5),
+    "lam": 0.25,
+    "pass_power": 0.25,
+    "unanimous_power": 0.25,
+    "alpha0": 0.5,
+    "beta0": 2,
+    "bounds": (0.4, 0.9),
+    "name": "x",
+}
+
+
+def required(function: Callable[..., object]) -> dict[str, Any]:
+    """Arguments for the parameters that must be given."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: VALUES[p.name] for p in parameters if p.default is p.empty}
+
+
+METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
+FAILED = {"failed": pl.col("category") == 0}
+SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
+Ask = Callable[[Any], object]
+# Every way to use an accessor.
+ASKS: dict[str, Ask] = {
+    **{
+        method: lambda frame, method=method: getattr(frame.scorio(answer="category"), method)(
+            **required(getattr(ps, method))
+        )
+        for method in METHODS
+    },
+    "report": lambda frame: frame.scorio.report(*METRICS),
+    "per question": lambda frame: frame.scorio.report(*METRICS, per="question"),
+    "prior": lambda frame: frame.scorio.report(*METRICS, prior=frame),
+    "counts": lambda frame: frame.scorio.counts(),
+    "priors": lambda frame: frame.scorio.priors(),
+    "compare": lambda frame: frame.scorio.compare(),
+    "population": lambda frame: frame.scorio.compare(target="population"),
+    "coverage": lambda frame: frame.scorio.coverage(),
+    "forecast": lambda frame: frame.scorio.forecast(4),
+    "gaps": lambda frame: frame.scorio.coverage(per="question"),
+    "best": lambda frame: frame.scorio.best(),
+    "rank": lambda frame: frame.scorio.rank(),
+    "trials_needed": lambda frame: frame.scorio.trials_needed(),
+    "questions_needed": lambda frame: frame.scorio.questions_needed(),
+    "half width": lambda frame: frame.scorio.trials_needed(half_width=0.1),
+    "next_trials": lambda frame: frame.scorio.next_trials(5, models="m"),
+    "trajectory": lambda frame: frame.scorio.trajectory(),
+    "convergence": lambda frame: frame.scorio.convergence(replicates=5),
+    "bar": lambda frame: frame.scorio.convergence(replicates=5, progress=True),
+    "configured": lambda frame: frame.scorio(success=1).bayes(),
+    "configured twice": lambda frame: frame.scorio(success=1)(model=None).counts(),
+    "configured only": lambda frame: frame.scorio(trial=None),
+    "rubric": lambda frame: frame.scorio.rubric(SOLVED).pass_at_k(2),
+    "function": lambda frame: ps.scorio(frame, trial=None).bayes(),
+    "pipe": lambda frame: frame.pipe(ps.scorio).bayes(),
+}

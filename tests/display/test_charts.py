@@ -1,0 +1,64 @@
+"""Forest plots and other charts: their numbers, their order, their axes."""
+
+import re
+
+import polars as pl
+import pytest
+import vl_convert
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from polars_scorio.display.charts import models_by_mean
+from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of
+from tests.made_logs import long
+
+
+def test_intervals_are_those_of_the_report(log):
+    chart = plot_of(log).intervals(ps.pass_at_k(2), confidence=0.8, overall="macro")
+    report = log.scorio(by="domain", success=[1, 2]).report(
+        ps.pass_at_k(2), confidence=0.8, overall="macro", inference="calibrated"
+    )
+    expected = report.select(
+        pl.col("domain").fill_null("overall").alias("stratum"), "model", "mu", "lo", "hi"
+    )
+    assert_frame_equal(data_of(chart).select(expected.columns), expected, check_exact=True)
+    assert marks_of(chart) == ["rule", "point"]
+    rule, point = (layer["encoding"] for layer in layers_of(chart))
+    assert [rule["x"]["field"], rule["x2"]["field"], point["x"]["field"]] == ["lo", "hi", "mu"]
+
+
+def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
+    report = log.scorio(by="domain", success=[1, 2]).bayes(inference="published")
+    means = {model: rows["mu"].mean() for (model,), rows in report.group_by("model")}
+    # b and c have the same mean, which sums in another order could tell apart by some 1e-16.
+    assert means["a"] > means["b"] == pytest.approx(means["c"], abs=1e-15)
+    for layer in layers_of(plot_of(log).intervals(inference="published")):
+        assert layer["encoding"]["y"]["sort"] == ["a", "b", "c"]
+
+
+def test_equal_means_are_in_the_order_of_the_names():
+    # 0.1 + 0.2 is 0.30000000000000004.
+    rows = pl.DataFrame({"model": ["b", "a", "c"], "mu": [0.1 + 0.2, 0.3, 0.4]})
+    assert models_by_mean(rows, "mu") == ["c", "a", "b"]
+
+
+def test_convergence_shows_the_share_and_tau(log):
+    chart = plot_of(log).convergence(replicates=20, scheme="question", seed=3)
+    rows = log.scorio(by="domain", success=[1, 2]).convergence(
+        ps.avg(), replicates=20, scheme="question", seed=3, inference="calibrated"
+    )
+    expected = rows.drop_nulls("n")
+    for what, column in (("share of the rep", "cumulative"), ("Kendall's tau", "tau")):
+        shown = data_of(chart).filter(pl.col("what").str.starts_with(what))
+        assert shown["value"].to_list() == expected[column].to_list()
+        assert shown["n"].to_list() == expected["n"].to_list()
+    assert marks_of(chart) == ["line"]
+
+
+def test_no_percentage_is_beyond_100():
+    right = long([[1, 1, 1]] * 3)
+    for chart in (right.scorio.plot.intervals(), right.scorio.plot.curve(2)):
+        svg = vl_convert.vegalite_to_svg(chart.to_dict())
+        shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)%<", svg)]
+        assert max(shown) == 100
+        assert len(shown) > 2

@@ -1,0 +1,70 @@
+"""Pictures with a line for each model: their numbers, bands, points and axes."""
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
+
+
+def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
+    chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]), inference="published")
+    report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3], inference="published")
+    columns = ["model", "k", "estimate", "mu", "lo", "hi"]
+    shown = data_of(chart).sort("stratum", "model", "k")
+    assert_frame_equal(shown.select(columns), report.select(columns), check_exact=True)
+    assert marks_of(chart) == ["area", "line", "line", "line", "point", "line", "line"]
+    band, grey, line, ahead, points, *_ = layers_of(chart)
+    assert [band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]] == ["lo", "hi"]
+    assert line["encoding"]["y"]["field"] == grey["encoding"]["y"]["field"] == "mu"
+    # Some question has a single trial: without an estimate the line is dashed, and has no point.
+    assert shown["estimate"].null_count() > 0
+    assert ahead["mark"]["strokeDash"]
+    assert points["encoding"]["y"]["field"] == "marked"
+    assert {"filter": "isValid(datum.marked)"} in points["transform"]
+    far = (shown["estimate"] - shown["mu"]).abs() > 1e-3
+    assert shown["marked"].is_not_null().to_list() == far.fill_null(value=False).to_list()
+    assert "points: unbiased estimate; dashed: k exceeds the trials, a prediction" in subtitle_of(
+        chart
+    )
+
+
+def test_calibrated_lines_need_no_points(r1):
+    chart = r1.scorio.plot.curve(4)
+    assert marks_of(chart) == ["area", "line", "line"]
+    assert "points" not in subtitle_of(chart)
+
+
+@pytest.mark.parametrize(
+    ("k", "sizes", "scale"),
+    [
+        (16, [1, 2, 4, 8, 16], "log"),
+        (5, [1, 2, 4, 5], None),
+        ([1, 3, 7], [1, 3, 7], None),
+        (range(1, 9), [*range(1, 9)], "log"),
+        (ps.pass_hat_k([4, 8]), [4, 8], None),
+    ],
+    ids=str,
+)
+def test_the_axis_of_k_is_logarithmic_where_k_spans_it(r1, k, sizes, scale):
+    chart = r1.scorio.plot.curve(k)
+    assert data_of(chart)["k"].unique().sort().to_list() == sizes
+    axis = layers_of(chart)[0]["encoding"]["x"]
+    assert axis["scale"].get("type") == scale
+    powers = [size for size in (1, 2, 4, 8, 16) if min(sizes) <= size <= max(sizes)]
+    assert axis["axis"]["values"] == (powers if scale else sizes)
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_tail_is_the_curve_over_thresholds(log, k):
+    chart = plot_of(log).tail(k, inference="published")
+    rows = log.scorio(by="domain", success=[1, 2]).tail_pass(k, inference="published")
+    columns = ["model", "t", "estimate", "mu", "lo", "hi"]
+    shown = data_of(chart).sort("stratum", "model", "t").select(columns)
+    assert_frame_equal(
+        shown, rows.select(columns), check_exact=True, check_dtypes=False
+    )  # all null
+    across = layers_of(chart)[0]["encoding"]["x"]
+    assert (across["field"], across["title"]) == ("t", f"t, successes of {k}")
+    assert ("values" in across["axis"]) == (k == 3)  # twenty ticks are for Vega to choose
+    assert chart.to_dict()["title"]["text"] == f"TailPass@{k}"

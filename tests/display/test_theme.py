@@ -1,0 +1,55 @@
+"""Colours of models, which are the same in all pictures of a log."""
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from tests.display.chart_parts import ascending_models, data_of, layers_of, marks_of, subtitle_of
+from tests.made_logs import long
+
+
+def colours_of(chart) -> dict[str, str]:
+    scale = layers_of(chart)[0]["encoding"]["color"]["condition"]["scale"]
+    return dict(zip(scale["domain"], scale["range"], strict=True))
+
+
+def test_seven_models_have_colours_and_all_others_are_grey():
+    seven, nine = (ascending_models(number).scorio.plot.curve([1, 2]) for number in (7, 9))
+    assert [*colours_of(seven)] == [f"m{place:02}" for place in (6, 5, 4, 3, 2, 1, 0)]
+    assert len({*colours_of(seven).values()}) == 7
+    assert [*colours_of(nine)] == [f"m{place:02}" for place in (8, 7, 6, 5, 4, 3, 2)]
+    named = data_of(nine).filter("coloured")["model"].unique().sort().to_list()
+    assert named == [f"m{place:02}" for place in range(2, 9)]
+    assert subtitle_of(nine).endswith("grey: 2 others")
+    # The best is drawn last.
+    assert data_of(nine)["model"].last() == "m08"
+    # Seven bands would hide each other; the ends of lines have names.
+    assert "area" not in marks_of(seven)
+    assert "calibrated; no bands, for more than 3 lines in colour" in subtitle_of(seven)
+    labels = data_of(nine).drop_nulls("label")
+    assert sorted(labels["label"]) == named
+    assert labels["place"].sort().diff().drop_nulls().min() > 0
+
+
+def test_a_model_has_one_colour_in_all_pictures():
+    # By Pass@1 "split" is better than "even", by Pass@8 it is worse.
+    log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
+    plot = log.scorio.plot
+    charts = plot.curve(8), plot.trajectory(ps.pass_at_k(8)), plot.curve([8, 16])
+    assert {tuple(colours_of(chart).items()) for chart in charts} == {
+        (("split", "#0072B2"), ("even", "#D55E00"))
+    }
+    dots = data_of(plot.intervals(ps.pass_at_k(8)))
+    assert dict(dots.select("model", "colour").rows()) == colours_of(charts[0])
+
+
+def test_highlighted_models_keep_their_colours():
+    plot = ascending_models(9).scorio.plot
+    everybody = colours_of(plot.curve([1, 2]))
+    chart = plot.curve([1, 2], highlight=["m00", "m07"])
+    assert colours_of(chart)["m07"] == everybody["m07"]
+    assert colours_of(chart)["m00"] not in {everybody["m07"], "#A0A0A0"}
+    assert marks_of(chart)[0] == "area"
+    assert subtitle_of(chart).endswith("grey: 7 others")
+    with pytest.raises(ValueError, match=r"^highlight: no model 'x'; there are \['m08', "):
+        plot.curve([1, 2], highlight="x")
