@@ -55,6 +55,11 @@ ASKS: dict[str, Ask] = {
     "forecast": lambda frame: frame.scorio.forecast(4),
     "gaps": lambda frame: frame.scorio.coverage(per="question"),
     "best": lambda frame: frame.scorio.best(),
+    # The two questions of R1 as models: a gate needs a baseline and a candidate.
+    "gate": lambda frame: frame.scorio(model="question", question="trial", trial=None).gate(
+        0, margin=0.1
+    ),
+    "regressions": lambda frame: frame.scorio.regressions("m"),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "questions_needed": lambda frame: frame.scorio.questions_needed(),

@@ -34,6 +34,8 @@ OTHERS = [
     "rubric",
     "compare",
     "best",
+    "gate",
+    "regressions",
     "rank",
     "trials_needed",
     "questions_needed",
