@@ -179,6 +179,8 @@ def _results_have_field(name: str) -> Sign:
 
 def _is_swe_bench(record: Any) -> bool:  # noqa: ANN401 - JSON
     """A sign of SWE-bench: lists of instances by outcome, or an instance with its outcome."""
+    if "results" in record:  # Terminal-Bench has such lists beside its trials
+        return False
     lists = isinstance(record.get("resolved_ids", record.get("resolved")), list)
     return lists or "patch_exists" in next(iter(record.values()))
 

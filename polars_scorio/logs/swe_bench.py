@@ -122,7 +122,7 @@ def _file_verdicts(
     instances: Collection[str] | None,
 ) -> FileRows | None:
     """The outcomes of a file of any of the three kinds; None for files of others."""
-    if not isinstance(report, dict):
+    if not isinstance(report, dict) or "results" in report:  # as Terminal-Bench has it
         return None
     if "resolved_ids" in report:
         outcomes, run, rest = _run_outcomes(report), _model_and_run(file)[1], "incomplete"

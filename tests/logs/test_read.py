@@ -90,3 +90,12 @@ def test_few_files_of_one_name_are_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_first_record", opened.append)
     fitting_tools(tmp_path)
     assert len(opened) == 3
+
+
+def test_terminal_bench_is_not_taken_for_swe_bench(tmp_path):
+    trial = {"task_id": "t", "trial_name": "a", "is_resolved": True}
+    run = {"results": [trial], "resolved_ids": ["t"], "unresolved_ids": []}
+    path = put(tmp_path / "run/results.json", run)
+    assert [*fitting_tools(path)] == ["terminal_bench"]
+    with pytest.raises(ValueError, match=r"results\.json of terminal_bench: ps\.logs\.terminal"):
+        ps.logs.swe_bench(path)
