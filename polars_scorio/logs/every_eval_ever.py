@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json
 from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
 from polars_scorio.logs.json_text import text_number
@@ -100,17 +101,18 @@ def every_eval_ever(
 
 def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:
     """The run of a file, from its first line and the summary beside it."""
-    side = file.with_name(file.name.replace("_samples.jsonl", ".json"))
+    side = side_file(file, plain_path(file).name.replace("_samples.jsonl", ".json"))
     settings = {}
     if side.exists():
         with errors_name_file(side, _SIDE):
             (result, *_) = read_json(side, _SIDE)["evaluation_results"]
             settings = run_settings(result, SETTINGS)
-    return Run(
-        name=str(head.get("evaluation_id", file.stem)),
-        keys={"model": model or head["model_id"], "benchmark": head["evaluation_name"]},
-        settings=settings,
-    )
+    with errors_name_file(file, _EXPECTED, " in line 1"):
+        return Run(
+            name=str(head.get("evaluation_id", file.stem)),
+            keys={"model": model or head["model_id"], "benchmark": head["evaluation_name"]},
+            settings=settings,
+        )
 
 
 def _sample_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -151,8 +151,11 @@ def refuse_merged_runs(runs: Runs, strata: Collection[str], retries: Retries = "
 
 def _run_value(file: Path, run: Run, name: str) -> object:
     """The value of a column for all rows of a file; None if it is not known."""
-    known: dict[str, object] = {**run.keys, "run": run.name, "source": shown_path(file)}
-    return known[name] if name in known else _setting_value(run, name)
+    if name == "source":
+        return shown_path(file)
+    if name == "run":
+        return run.name
+    return run.keys[name] if name in run.keys else _setting_value(run, name)
 
 
 def _setting_value(run: Run, name: str) -> object:

@@ -82,3 +82,9 @@ def test_runs_with_other_settings_do_not_merge(reader, write):
         reader(path.parent)
     models = reader(path.parent, model="([ab])_samples").frame.collect()["model"].to_list()
     assert models == ["a", "b"]
+
+
+def test_a_name_of_another_kind_is_refused_with_its_file(reader, write):
+    path = write("a_samples.jsonl", sample("a", correct=True, evaluation_name={}))
+    with pytest.raises(ValueError, match=r"a_samples\.jsonl: .* line 1 \(the benchmark of the"):
+        reader(path)
