@@ -53,6 +53,8 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     add("--threshold", type=float, metavar="REWARD", help=threshold)
     levels = f"the category is the reward itself, one of these{again}"
     add("--levels", type=float, action="append", metavar="REWARD", help=levels)
+    bounds = "the least and the largest reward that there may be, if the category is a reward"
+    add("--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
     option = f"a keyword of the tool's reader, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
@@ -151,7 +153,12 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         roles["missing"] = column_value(asked.missing, dtype)
     if asked.unscored != "error":
         roles["unscored"] = asked.unscored
-    given = {"n": asked.n, "levels": asked.levels, "threshold": asked.threshold}
+    given: dict[str, Any] = {
+        "n": asked.n,
+        "levels": asked.levels,
+        "threshold": asked.threshold,
+        "bounds": asked.bounds and tuple(asked.bounds),
+    }
     return roles | {role: value for role, value in given.items() if value is not None}
 
 

@@ -293,7 +293,10 @@ def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
     missing = "Recode it, or make it null and see missing=."
     if asked.range is not None:
         low, high = asked.range
-        return f"a reward outside bounds=({low!r}, {high!r})", f"Give other bounds=. {missing}"
+        return (
+            f"a reward that is not between {low!r} and {high!r}",
+            f"Give other bounds=. {missing}",
+        )
     if not asked.averages:
         return "an infinite reward", missing
     most = int(LARGEST_REWARD_SIZE)

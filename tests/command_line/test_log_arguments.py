@@ -119,3 +119,12 @@ def test_questions_without_outcome_may_be_dropped(folder, capsys):
         assert "unscored" not in capsys.readouterr().out
         assert main(["coverage", log, "--missing", "drop", "--unscored", "drop"]) == 0
         assert "unscored" in capsys.readouterr().out
+
+
+def test_rewards_have_a_range(capsys):
+    models(2).with_columns(pl.col("category") * 0.5 + 0.25).write_parquet("rewards.parquet")
+    arguments = ["report", "rewards.parquet", "--metric", "avg", "--bounds"]
+    assert main([*arguments, "0", "1"]) == 0
+    assert " leads with " in capsys.readouterr().out
+    assert main([*arguments, "0", "0.5"]) == 1
+    assert "Give other --bounds." in capsys.readouterr().out
