@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,10 @@ def reward_numbers(
         low, width = cells.reward_range(metric)
         bounds = "observed" if cells.given_range(metric) is None else "given"
         for k in metric.k:
-            questions = cells.reward_estimates(metric, k).ordered()
+            questions = cells.reward_estimates(metric, k)
+            if target == "benchmark":  # these very questions are no sample of clusters
+                questions = replace(questions, cluster=None)
+            questions = questions.ordered()
             numbers = (
                 _benchmark_numbers(RewardPrice.of(questions, low, width), confidence)
                 if target == "benchmark"
