@@ -25,6 +25,7 @@ from polars_scorio.counting.trials import bind
 from polars_scorio.display.gate_sentences import GateWords
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.reporting.request import view_of
 
 # Exit status of each verdict; 1 and 2 say that there is none.
 STATUS = {"pass": 0, "fail": 3, "undecided": 4}
@@ -143,6 +144,7 @@ def _gate_result(
         settings.confidence,
         _ASSURANCE,
         asked.fdr,
+        metric.support == (0, 1) and view_of(metric, trials) != "rewards",
         settings.target == "population",
         settings.anytime,
     )

@@ -34,6 +34,8 @@ class GateWords:
         Of the verdicts, and of the further trials.
     fdr : float
         False discovery rate of single questions.
+    points : bool
+        Whether numbers are points of a hundred, not in the units of the metric.
     population : bool
         Whether the questions are a sample.
     anytime : int or None
@@ -45,6 +47,7 @@ class GateWords:
     confidence: float
     assurance: float
     fdr: float
+    points: bool = True
     population: bool = False
     anytime: int | None = None
 
@@ -99,12 +102,12 @@ class GateWords:
         """A number in points of a hundred, or in the units of the metric."""
         if value is None:
             return "unknown"
-        if self.metric.support != (0, 1):
+        if not self.points:
             return f"{value:.4g}"
         return f"{100 * value + 0.0:.1f}".removesuffix(".0") or "0"
 
     def _unit(self, value: float) -> str:
-        if self.metric.support != (0, 1):
+        if not self.points:
             return ""
         return " point" if 100 * value == 1 else " points"
 

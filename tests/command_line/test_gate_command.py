@@ -173,6 +173,15 @@ def test_logs_that_cannot_be_judged_say_so(gate):
     assert "stopped on their outcomes" in errors
 
 
+def test_rewards_are_written_in_their_own_units(gate):
+    log = versions(0.3).with_columns(80 * pl.col("category") + pl.col("trial") / 9)
+    log.write_parquet("log.parquet")
+    status, last, _ = gate("log.parquet", "--baseline", "v1", "--margin", 5)
+    assert status == 3
+    assert last.startswith("fail: v2 is worse than v1 by more than 5 (avg@N -2")
+    assert "broke" not in last
+
+
 def test_a_margin_must_be_given(gate):
     with pytest.raises(SystemExit) as ended:
         gate("log.parquet", "--baseline", "v1")

@@ -36,7 +36,7 @@ def test_at_margin_zero_a_verdict_names_the_better_one(verdict, words):
 
 
 def test_metrics_of_other_ranges_are_written_as_they_are():
-    words = GateWords(ps.avg(w=[0, 10]), "model", 0.99, 0.8, 0.05)
+    words = GateWords(ps.avg(w=[0, 10]), "model", 0.99, 0.8, 0.05, points=False)
     sentence = words.sentence({**ROW, "verdict": "fail", "margin": 1.5, "diff": -2.25}, 1)
     assert "by more than 1.5 (" in sentence
     assert "one-sided 99 %" in sentence
