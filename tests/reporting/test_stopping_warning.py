@@ -67,6 +67,13 @@ def test_other_comparisons_do_not_warn(models, options):
         log(**models).rank(ps.avg(), **options)
 
 
+def test_a_page_has_an_alert_instead(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log(ada=PLANNED, bob=RETRIED).write_html(tmp_path / "page.html", ps.avg())
+    assert "stopped on" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_reports_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -22,6 +22,7 @@ from polars_scorio.display.html.scopes import Scope, default_metrics, page_scope
 from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.stopping_warning import StoppingWarning
 
 
 def _tell_nobody(step: str) -> None:
@@ -84,20 +85,24 @@ def made_page(
         tell("reporting, ranking and comparing")
         if not any(metric.w for metric in metrics):
             warn_of_absent_labels(look.cells, look.trials)
-        with _without_success_warnings():
+        with _without_repeated_warnings():
             overall, parts = page_scopes(look, metrics, order.settings)
     except (ValueError, TypeError) as error:
         return _refusal_page(look, coverage, order, error), error
     tell("drawing")
-    with _without_success_warnings():
+    with _without_repeated_warnings():
         return _report_page(look, coverage, order, metrics, overall, parts), None
 
 
 @contextmanager
-def _without_success_warnings() -> Iterator[None]:
-    """Ignore what reports of strata warn of: a page warns once, about the whole log."""
+def _without_repeated_warnings() -> Iterator[None]:
+    """Ignore what reports of strata warn of: a page warns once, about the whole log.
+
+    Of trials that stopped on outcomes it has an alert.
+    """
     with catch_warnings():
         simplefilter("ignore", SuccessWarning)
+        simplefilter("ignore", StoppingWarning)
         yield
 
 
