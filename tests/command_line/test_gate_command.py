@@ -174,7 +174,7 @@ def test_logs_that_cannot_be_judged_say_so(gate):
 
 
 def test_rewards_are_written_in_their_own_units(gate):
-    log = versions(0.3).with_columns(80 * pl.col("category") + pl.col("trial") / 9)
+    log = versions(0.3).with_columns(pl.col("category") * 80 + pl.col("trial") / 9)
     log.write_parquet("log.parquet")
     status, last, _ = gate("log.parquet", "--baseline", "v1", "--margin", 5)
     assert status == 3
