@@ -10,7 +10,15 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run
@@ -51,14 +59,14 @@ def livecodebench(
     >>> import polars_scorio as ps
     >>> ps.logs.livecodebench("output", by="difficulty").pass_at_k([1, 5])  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
+    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
     parts = rows_by_file(
-        paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, on_error=on_error
+        paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, on_error=on_error, keep=keep
     )
     places = {file: _model_folder(plain_path(file)) for file in parts}
     models = model_names(places, model, alone=True)
     frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(frame, model_runs(parts, models), roles)
+    return log_accessor(with_kept(frame, parts, keep), model_runs(parts, models), roles)
 
 
 def _model_folder(file: Path) -> Path:
@@ -83,4 +91,6 @@ def _program_verdicts(file: Path, problems: Any) -> FileRows | None:  # noqa: AN
         for problem in problems
         for trial, passed in enumerate(problem["graded_list"])
     ]
-    return FileRows(rows, Run(name=plain_path(file).name.removesuffix("_eval_all.json")))
+    run = Run(name=plain_path(file).name.removesuffix("_eval_all.json"))
+    records = (problem for problem in problems for _ in problem["graded_list"])
+    return FileRows(rows, run, records)

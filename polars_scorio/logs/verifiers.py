@@ -15,14 +15,22 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
+    kept_part,
     model_runs,
     model_table,
     numbered_objects,
     read_json,
     unexpected_content,
+    with_kept,
 )
 from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
-from polars_scorio.logs.kept_fields import LineFields, LineVocabulary, kept_line_fields
+from polars_scorio.logs.kept_fields import (
+    LineFields,
+    LineVocabulary,
+    Vocabulary,
+    kept_getters,
+    kept_line_fields,
+)
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
@@ -48,6 +56,8 @@ _COLUMNS = {
     "error": pl.String,
 }
 
+# Words of traces.jsonl, then those of results.jsonl.
+_EPISODES: Vocabulary = {"input_tokens": "num_input_tokens", "output_tokens": "num_output_tokens"}
 _VOCABULARY: LineVocabulary = {
     "input_tokens": ("token_usage.input_tokens", 1),
     "output_tokens": ("token_usage.output_tokens", 1),
@@ -98,10 +108,13 @@ def verifiers(
         other = next(file for file in files if file not in traces)
         raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
     if traces:
-        parts = read_each(traces, lambda file: _episode_rows(file, model, agent), on_error)
+        keep = kept_getters(roles.get("keep"), _EPISODES)
+        parts = read_each(
+            traces, lambda file: kept_part(_episode_rows(file, model, agent), keep), on_error
+        )
         models = _episode_models(parts, model)
         runs = model_runs(parts, models)
-        log = model_table(parts, models, _COLUMNS, _TRACES).lazy()
+        log = with_kept(model_table(parts, models, _COLUMNS, _TRACES), parts, keep).lazy()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
@@ -188,15 +201,23 @@ def _episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
     """The episodes of traces.jsonl, and their run with the model if the traces say it."""
     played: set[str | None] = set()
     rows: list[Row] = []
+    episodes = []
     for number, episode in numbered_objects(file, _TRACES):
         with errors_name_file(file, _TRACES, f" in line {number}"):
             traces = _agent_traces(file, episode, agent)
             played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
             rows.append(_episode_row(episode, traces))
+            episodes.append(_episode_facts(episode, traces))
     named = None if model is not None else _only_model(file, played - {None})
     environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
     keys = {"benchmark": environment, "model": named or _folder_model(file)}
-    return FileRows(rows, Run(name=file.parent.name, keys=keys))
+    return FileRows(rows, Run(name=file.parent.name, keys=keys), episodes)
+
+
+def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:
+    """The fields of an episode without its traces, of which the first one has `info`."""
+    info = traces[0].get("info") if traces else None
+    return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
 
 
 def _episode_models(parts: Mapping[Path, FileRows], model: str | None) -> dict[Path, str]:

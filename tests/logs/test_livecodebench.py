@@ -49,3 +49,9 @@ def test_two_settings_of_a_model_are_no_more_trials(table, problems, write):
 
 def test_the_mean_is_that_of_the_tool(summary, problems):
     assert summary(ps.avg(), problems) == [(4, 0, 0.25)]
+
+
+def test_fields_of_problems_are_kept(table, problems):
+    log = table(problems, keep=["question_content", "pass@1"])
+    assert log.select("question_content", "pass@1").row(0) == ("...", 0.5)
+    assert log["pass@1"].to_list() == [0.5, 0.5, 0.0, 0.0]

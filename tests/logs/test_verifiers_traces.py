@@ -109,3 +109,13 @@ def test_a_reward_that_was_not_computed_leaves_no_outcome(table, write):
     none = episode(0, 1, trace(correct=1.0))
     none["traces"][0]["rewards"] = {"correct": None}
     assert table(write("e--m/traces.jsonl", part, none))["category"].to_list() == [None, None]
+
+
+def test_fields_of_episodes_are_kept(table, write):
+    known = episode(0, 0, trace(correct=1.0))
+    known["task"]["data"]["level"] = "hard"
+    known["traces"][0]["info"] = {"topic": "sums"}
+    known |= {"num_input_tokens": 7, "num_output_tokens": 5}
+    keep = ["task.data.level", "info.topic", "input_tokens", "output_tokens"]
+    log = table(write("e--m/traces.jsonl", known, episode(0, 1)), keep=keep)
+    assert log.select(keep).rows() == [("hard", "sums", 7, 5), (None, None, None, None)]
