@@ -4,7 +4,7 @@ Reports of `avg` and `max_at_k` on logs of 14 populations of questions. The rang
 given; the other three have none, and an interval promises nothing about rewards that were not seen.
 The replicates of a cell are the models of one log; without a range each is a stratum, as the range
 is that of all models. Prints, for each number of questions, trials and target, the mean coverage
-and the worst population.
+and the worst population. With `--differences`, those of two models, and how often one is decided.
 """
 
 from __future__ import annotations
@@ -181,6 +181,55 @@ def measured_cell(name: str, questions: int, n: int, replicates: int, seed: int)
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
+def measured_difference(
+    name: str, questions: int, n: int, replicates: int, seed: int, worse: float
+) -> pl.DataFrame:
+    """Coverage of the difference of two models, of which the second is equal or worse.
+
+    Its rewards are those of other trials of the same questions, less a share of them.
+    """
+    population = POPULATIONS[name]
+    first, parameters = made_log(name, questions, n, replicates, seed)
+    rng = np.random.default_rng([seed, 1])
+    rewards = population.rewards(rng, np.repeat(parameters[..., None], n, axis=2))
+    second = first.with_columns(category=pl.Series((1 - worse) * rewards.ravel()))
+    log = pl.concat([first.with_columns(model=pl.lit("a")), second.with_columns(model=pl.lit("b"))])
+    means, everywhere = (
+        population.mean(each)
+        for each in (parameters, population.parameters(np.random.default_rng(seed), (MANY,)))
+    )
+    rows = []
+    for target in TARGETS:
+        accessor = log.scorio(by="replicate", trial=None, bounds=population.bounds, target=target)
+        pairs = accessor.compare(ps.avg()).sort("replicate")
+        truth = worse * (means.mean(axis=1) if target == "benchmark" else everywhere.mean())
+        lo, hi = (pairs[end].to_numpy() for end in ("lo", "hi"))
+        held = ((lo - 1e-9 <= truth) & (truth <= hi + 1e-9)).mean()
+        decided = pairs["better"].is_not_null().mean()
+        rows.append((name, questions, n, worse, target, held, decided))
+    columns = ["population", "questions", "n", "worse", "target", "coverage", "decided"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def print_differences(asked: argparse.Namespace) -> None:
+    """Measure differences of models on rewards whose range is given, and print them."""
+    given = [name for name in asked.only if POPULATIONS[name].bounds]
+    cells = pl.concat(
+        measured_difference(name, questions, n, asked.replicates, asked.seed, worse)
+        for questions, n, name, worse in product(asked.sizes, asked.trials, given, (0.0, 0.15))
+    )
+    print(
+        cells.group_by("target", "worse", "questions", "n", maintain_order=True)
+        .agg(
+            pl.col("coverage").mean().alias("mean"),
+            pl.col("coverage").min().alias("worst"),
+            pl.col("population").sort_by("coverage").first().alias("of"),
+            pl.col("decided").mean(),
+        )
+        .sort("target", "worse", "questions", "n")
+    )
+
+
 def main() -> None:
     """Measure all cells, and print them."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -190,7 +239,12 @@ def main() -> None:
     parser.add_argument("--trials", type=int, nargs="*", default=TRIALS)
     parser.add_argument("--only", nargs="*", default=[*POPULATIONS])
     parser.add_argument("-o", "--output", help="a Parquet file with all cells")
+    parser.add_argument("--differences", action="store_true", help="of two models")
     asked = parser.parse_args()
+    pl.Config.set_tbl_rows(-1).set_tbl_cols(-1)
+    if asked.differences:
+        print_differences(asked)
+        return
     cells = pl.concat(
         measured_cell(name, questions, n, asked.replicates, asked.seed)
         for questions, n, name in product(asked.sizes, asked.trials, asked.only)
@@ -201,7 +255,6 @@ def main() -> None:
         [name for name, population in POPULATIONS.items() if population.bounds]
     )
     kind = pl.when(pl.col("k") == 1).then(pl.lit("avg")).otherwise(pl.lit("max_at_k"))
-    pl.Config.set_tbl_rows(-1).set_tbl_cols(-1)
     for bounds, some in (("given", cells.filter(given)), ("observed", cells.filter(~given))):
         keys = [kind.alias("metric"), "target", "questions", "n"]
         if bounds == "observed":
