@@ -1,0 +1,113 @@
+"""The texts of tables: which columns are numbers, and how each cell is written."""
+
+import json
+
+import polars as pl
+import pytest
+
+from polars_scorio.display.cells import Number, Table, rank_texts
+from polars_scorio.display.leaderboard import HEADINGS
+
+DASH = "\N{EN DASH}"
+BOARD = pl.DataFrame(
+    {
+        "rank": [1, 2],
+        "model": ["ada", "bob"],
+        "x": [0.75, 0.25],
+        "x_lo": [0.5, 0.0],
+        "x_hi": [1.0, 0.5],
+        "x_sigma": [0.1, 0.1],
+        "x_estimate": [0.75, 0.25],
+    }
+)
+
+
+def texts_of(frame: pl.DataFrame, **options: object) -> dict[str, tuple[str, ...]]:
+    table = Table.read(frame, **{"percent": None, **options})
+    return {column.label: column.texts for column in table.columns}
+
+
+def test_numbers_are_found_by_the_names_of_their_intervals():
+    columns = ["model", "x", "x_lo", "x_hi", "web__y", "web__y_lo", "web__y_hi", "z", "z_lo"]
+    numbers = {each.name: (each.group, each.metric, each.value) for each in Number.find(columns)}
+    assert numbers == {"x": ("", "x", "x"), "web__y": ("web", "y", "web__y")}
+
+
+def test_the_number_of_a_wide_report_is_its_mu():
+    (number,) = Number.find(["avg", "avg_mu", "avg_lo", "avg_hi", "avg_sigma"])
+    assert (number.name, number.value) == ("avg", "avg_mu")
+    assert number.parts == ("avg_lo", "avg_hi", "avg_sigma", "avg")
+
+
+def test_an_estimate_that_is_the_number_is_left_out():
+    assert texts_of(BOARD) == {
+        "rank": ("1", "2"),
+        "model": ("ada", "bob"),
+        "x (%)": ("75.0 [50.0, 100.0]", "25.0 [0.0, 50.0]"),
+    }
+
+
+def test_an_estimate_that_differs_has_a_column():
+    moved = BOARD.with_columns(x_estimate=pl.Series([0.8, None]))
+    assert texts_of(moved, digits=0)["estimate (%)"] == ("80", DASH)
+
+
+def test_percent_and_digits_may_be_chosen():
+    assert texts_of(BOARD, percent=False, digits=2)["x"] == (
+        "0.75 [0.50, 1.00]",
+        "0.25 [0.00, 0.50]",
+    )
+
+
+def test_headings_of_a_leaderboard_are_used():
+    headed = BOARD.with_columns(pl.lit(json.dumps({"x": "Average"})).alias(HEADINGS))
+    assert "Average (%)" in texts_of(headed)
+
+
+def test_colours_go_from_the_least_to_the_largest():
+    columns = Table.read(BOARD, percent=None).columns
+    assert [column.heat for column in columns] == [(), (), (1.0, 0.0)]
+    equal = BOARD.with_columns(x=0.5, x_estimate=0.5)
+    assert Table.read(equal, percent=None).columns[-1].heat == (None, None)
+
+
+def test_all_texts_of_a_table_may_be_changed():
+    loud = Table.read(BOARD, percent=None).written(str.upper)
+    assert [column.label for column in loud.columns] == ["RANK", "MODEL", "X (%)"]
+    assert loud.columns[1].texts == ("ADA", "BOB")
+    assert loud.columns[2].heat == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "texts"),
+    [
+        ("prob", [0.5, 0.99999], ("0.500", ">0.999")),
+        ("cost", [0.15, 10.0], ("0.15", "10.00")),
+        ("cost", [None, 0.0], (DASH, "0")),
+        ("tags", [["a", None], []], (f"a, {DASH}", "")),
+        ("open", [True, None], ("true", DASH)),
+    ],
+)
+def test_other_columns_are_written_by_their_kind(name, values, texts):
+    frame = BOARD.with_columns(pl.Series(name, values))
+    assert texts_of(frame)[name] == texts
+
+
+def test_ranks_are_the_places_that_are_open():
+    frame = pl.DataFrame({"rank_lo": [1, 2, None], "rank_hi": [1, 4, None]})
+    assert [*rank_texts(frame)] == ["1", f"2{DASH}4", DASH]
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "error", "message"),
+    [
+        ({"x": [1]}, {}, TypeError, "a table is made of a DataFrame, got dict"),
+        (pl.DataFrame({"x": [1]}), {}, ValueError, r"the columns are \['x'\]"),
+        (BOARD, {"digits": 13}, ValueError, "digits"),
+        (BOARD, {"percent": 1}, TypeError, "percent"),
+    ],
+    ids=["no frame", "no numbers", "digits", "percent"],
+)
+def test_wrong_arguments_are_refused(frame, options, error, message):
+    with pytest.raises(error, match=message):
+        texts_of(frame, **options)

@@ -1,0 +1,170 @@
+"""The rows of results as pictures want them: labels, places, cells, thinned lines."""
+
+from datetime import date
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_scorio as ps
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.trials import Trials, bind
+from polars_scorio.display import chart_data
+from tests.made_logs import long
+
+WORD_JOINER = "\N{WORD JOINER}"
+
+
+def bound(log: pl.DataFrame, **roles: object) -> Trials:
+    return bind(log.lazy(), Roles(**roles))
+
+
+def labels_of(strata: pl.DataFrame) -> list[str]:
+    """The labels of strata; rows without any value stand for all strata."""
+    log = pl.DataFrame({"model": "m", "question": 1, "trial": 1, "category": 1}).join(
+        strata, how="cross"
+    )
+    return strata.select(chart_data.stratum_label(bound(log, by=strata.columns)))[
+        "stratum"
+    ].to_list()
+
+
+def test_strata_of_one_column_have_their_values_as_labels():
+    strata = pl.DataFrame({"domain": ["web", "overall", '"air"', None]})
+    assert labels_of(strata) == ["web", '"overall"', r'"\"air\""', "overall"]
+
+
+def test_strata_whose_values_join_to_the_same_text_have_labels_of_their_own():
+    strata = pl.DataFrame({"x": ["a / b", "a", "c"], "y": ["c", "b / c", "d"]})
+    assert labels_of(strata) == ['"a / b" / c', 'a / "b / c"', "c / d"]
+
+
+def test_without_models_strata_are_lines_in_one_panel():
+    log = long([[1]]).with_columns(domain=pl.lit("web"))
+    named, unnamed = bound(log, by="domain"), bound(log, by="domain", model=None)
+    assert log.select(chart_data.row_labels(named)).row(0) == ("web", "m")
+    assert log.select(chart_data.row_labels(unnamed)).row(0) == ("", "web")
+    assert chart_data.panel_heading(named) == "domain"
+    assert chart_data.panel_heading(unnamed) == ""
+    assert chart_data.strata_heading(unnamed) == "domain"
+
+
+@pytest.mark.parametrize(
+    ("text", "inert"),
+    [
+        ("</script>", f"<{WORD_JOINER}/script>"),
+        ("<SCRIPT>", f"<{WORD_JOINER}SCRIPT>"),
+        ("<!--", f"<{WORD_JOINER}!--"),
+        ("a < b", "a < b"),
+    ],
+)
+def test_no_text_closes_or_opens_a_script(text, inert):
+    assert chart_data.inert_text(text) == inert
+    assert pl.select(chart_data.inert_texts(pl.lit(text))).item() == inert
+    assert chart_data.metric_heading(ps.avg(name=text), None) == inert
+
+
+def test_a_long_name_keeps_both_ends():
+    assert chart_data.short_name("x" * 30) == "x" * 30
+    assert chart_data.short_name("a" * 20 + "b" * 20) == "a" * 14 + "..." + "b" * 13
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=10), st.integers(1, 9))
+def test_labels_are_spread_and_stay_inside_the_span(values, gap):
+    places = chart_data.spread_places(sorted(values), gap, (0.0, 100.0))
+    assert all(upper - lower >= gap for lower, upper in pairwise(places))
+    assert 0 <= places[0] <= places[-1] <= 100
+    steps = [upper - lower for lower, upper in pairwise(sorted(values))]
+    if all(step >= gap for step in steps):
+        assert places == sorted(values)
+
+
+def test_marked_rows_end_where_the_metric_does():
+    rows = pl.DataFrame(
+        {
+            "estimate": [0.5, 0.5, None],
+            "mu": [0.5005, 0.6, 1.2],
+            "lo": [-0.1, 0.4, -0.1],
+            "hi": [1.1, 0.7, 1.3],
+        }
+    )
+    marked = chart_data.marked_rows(rows, ps.avg())
+    # A mu outside the range, of a normal posterior, keeps its interval around it.
+    assert marked.select("lo", "hi").rows() == [(0.0, 1.0), (0.4, 0.7), (-0.1, 1.3)]
+    # A thousandth of the range is not seen in a picture.
+    assert marked["marked"].to_list() == [None, 0.5, None]
+    assert marked["ahead"].to_list() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("k", "sizes"),
+    [(1, (1,)), (2, (1, 2)), (5, (1, 2, 4, 5)), (8, (1, 2, 4, 8)), ([5], (5,)), ([3, 1], (3, 1))],
+)
+def test_a_single_draw_size_is_reached_by_powers_of_two(k, sizes):
+    assert {*chart_data.curve_sizes(k)} == {*sizes}
+
+
+def test_thinned_lines_keep_the_last_row_of_each():
+    rows = pl.DataFrame({"model": ["a"] * 9 + ["b"] * 6, "n": [*range(1, 10), *range(1, 7)]})
+    thinned = chart_data.thinned_rows(rows, ["model"], 3)
+    assert thinned.filter(model="a")["n"].to_list() == [1, 4, 7, 9]
+    assert thinned.filter(model="b")["n"].to_list() == [1, 4, 6]
+    assert chart_data.thinned_rows(rows.clear(), ["model"], 3).is_empty()
+
+
+def test_questions_that_share_a_cell_have_their_mean():
+    rows = pl.DataFrame(
+        {"stratum": "", "model": "m", "question": ["w", "x", "y"], "mu": [0.9, 0.1, 0.3]}
+    )
+    cells, each = chart_data.by_difficulty(rows, 2)
+    assert each == 2
+    assert cells.select("question", "place").rows() == [("1 to 2", 0), ("3 to 4", 1)]
+    assert cells["mu"].to_list() == pytest.approx([0.2, 0.9])
+
+
+def test_a_model_without_a_question_has_an_empty_cell():
+    rows = pl.DataFrame(
+        {"stratum": "", "model": ["a", "a", "b"], "question": ["x", "y", "x"], "mu": [0, 1, 0.5]},
+        strict=False,
+    )
+    cells, each = chart_data.by_difficulty(rows, 250)
+    assert each == 1
+    assert cells.select("question", "model", "mu").rows() == [
+        ("x", "a", 0.0),
+        ("x", "b", 0.5),
+        ("y", "a", 1.0),
+        ("y", "b", None),
+    ]
+
+
+def test_pairs_are_shown_both_ways_and_missing_ones_are_empty():
+    pairs = pl.DataFrame(
+        {
+            "domain": ["air", "air", "air", "web"],
+            "model_a": ["a", "a", "b", "a"],
+            "model_b": ["b", "c", "c", "b"],
+            "diff": [0.5, 0.25, -0.25, 0.0],
+            "prob": [1.0, 0.75, 0.25, 0.5],
+            "better": ["a", None, None, None],
+        }
+    )
+    log = long([[1]]).with_columns(domain=pl.lit("web"))
+    ways = chart_data.both_ways(pairs, bound(log, by="domain"))
+    assert ways.filter(stratum="air", model="b", other="a").row(0)[3:] == (-0.5, 0.0, "<.01", True)
+    assert ways.filter(stratum="air", model="a", other="c").row(0)[3:] == (0.25, 0.75, ".75", False)
+    cells = chart_data.paired_rows(ways)
+    assert cells.height == 2 * 3 * 2
+    assert cells.filter(stratum="web", model="c", other="a")["prob"].to_list() == [None]
+    assert cells.filter(stratum="web", model="c", other="a")["sure"].to_list() == [False]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(3, 3), (0.5, 0.5), (date(2026, 1, 2), "2026-01-02T00:00:00.000"), (True, 1.0)],
+    ids=str,
+)
+def test_an_axis_has_numbers_or_times(value, shown):
+    frame = pl.DataFrame({"step": [value]})
+    assert frame.select(chart_data.axis_values("step", frame.schema["step"])).item() == shown
