@@ -122,7 +122,7 @@ def answering(
 ) -> FunctionT:
     """The function with this signature and help; it refuses keywords outside both and `more`."""
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    known = [*(p.name for p in _named(shown) if p.kind not in several), *more]
+    known = [*(p.name for p in _named_parameters(shown) if p.kind not in several), *more]
 
     @wraps(function)
     def answered(*arguments: object, **given: object) -> object:
@@ -149,13 +149,13 @@ def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     """The keywords of a function."""
     _, sections = sections_of(function.__doc__ or "")
     entries = entries_of(sections.get("Parameters", ""))
-    parameters = _named(signature(function))
+    parameters = _named_parameters(signature(function))
     named = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters if p.default is not p.empty]
     # Under `python -OO` no docstring is there to be read, and none to be written.
     return {p.name: (p, entries.get(p.name, "")) for p in named}
 
 
-def _named(shown: Signature) -> list[Parameter]:
+def _named_parameters(shown: Signature) -> list[Parameter]:
     return [p for p in shown.parameters.values() if p.name != "self"]
 
 
@@ -211,7 +211,7 @@ def described(
     known = {**entries}
     for name, entry in entries_of(own.get("Parameters", "")).items():
         known[name] = extended(entries[name], entry) if name in entries else entry
-    body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named(shown)))
+    body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named_parameters(shown)))
     own = {**own, **({"Parameters": body} if body else {}), **sections}
     titled = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in _ORDER if title in own]
     return "\n\n".join([head, *titled]) + "\n"

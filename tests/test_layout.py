@@ -48,17 +48,6 @@ UNTESTED = {
     "display/html/sections",
     "display/plot_base",
 }
-# Not yet: folders with two functions of one name, and rooms with private names of one word or with
-# docstrings that do not name their subject.
-REPEATED_FUNCTIONS = set[str]()
-SHORT_NAMES = {
-    "accessors",
-    "decisions",
-    "kernels",
-}
-VAGUE_DOCSTRINGS = {
-    "accessors",
-}
 
 
 def relative_name(path: Path) -> str:
@@ -164,7 +153,7 @@ def test_the_parts_of_a_folder_do_not_import_each_other_in_a_circle(folder):
 def test_no_two_modules_of_a_folder_define_a_function_of_the_same_name(folder):
     modules = [path for path in MODULES if path.parent == folder]
     names = repeated(name for path in modules for name in module_functions(path))
-    assert names == set() or relative_name(folder) in REPEATED_FUNCTIONS
+    assert names == set()
 
 
 def test_a_private_function_has_a_name_of_two_words():
@@ -172,7 +161,7 @@ def test_a_private_function_has_a_name_of_two_words():
         (relative_name(path), name)
         for path in MODULES
         for name in module_functions(path)
-        if re.fullmatch(r"_+[^_]+", name) and room_of(path) not in SHORT_NAMES
+        if re.fullmatch(r"_+[^_]+", name)
     }
     assert short == set()
 
@@ -182,7 +171,7 @@ def test_a_docstring_begins_with_its_subject():
         (relative_name(path), text.splitlines()[0])
         for path in MODULES
         for text in docstrings(path)
-        if PRONOUN.match(text) and room_of(path) not in VAGUE_DOCSTRINGS
+        if PRONOUN.match(text)
     }
     assert vague == set()
 

@@ -1,4 +1,4 @@
-"""What all parts of the accessor share: its frame, its roles, and the report."""
+"""The base of all parts of the accessor: its frame, its roles, and the report."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Accessor(Generic[FrameT]):
 
     @takes()
     def coverage(self, *, per: Per = "model") -> FrameT:
-        """What is in the log, and what is missing: a look before it is trusted.
+        """Coverage of the log: its questions and trials, and those that are missing.
 
         It never raises for what the rows hold, and shows what a report refuses.
 
@@ -300,7 +300,7 @@ class Accessor(Generic[FrameT]):
         *,
         confidence: float | None = None,
     ) -> FrameT:
-        """What would more trials show? A range for draws of more trials than there were.
+        """Range of a metric for draws of more trials than there were.
 
         That is a prediction and no measurement: nothing that was seen says how often questions
         succeed that never did. The range is over all populations of questions that the counts do

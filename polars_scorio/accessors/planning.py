@@ -233,7 +233,7 @@ class PlanMethods(Accessor[FrameT]):
         per: Per = "question",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Where to spend the next trials, so that the sigmas become as small as they can?
+        """Allocation of the next trials that makes the sigmas as small as they can become.
 
         Minimises the expected squared sigmas, summed over models and strata. Each further trial of
         a question gains less than the one before, so taking the largest gains one by one is
@@ -303,7 +303,7 @@ class PlanMethods(Accessor[FrameT]):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
-        """What would one have reported after the first n trials of each question?
+        """Report of the first n trials of each question, for each n.
 
         Parameters
         ----------

@@ -54,8 +54,8 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
             rows += [(field.name, repr(value), "")] if value != field.default else []
             continue
         columns = [value] if isinstance(value, str | pl.Expr) else list(value or ())
-        rows += [(field.name, str(column), _dtype(column, schema)) for column in columns]
-        used |= {name for column in columns for name in _roots(column)}
+        rows += [(field.name, str(column), _role_dtype(column, schema)) for column in columns]
+        used |= {name for column in columns for name in _root_columns(column)}
     if schema is None:
         return rows + problem
     others = [name for name in schema if name not in used]
@@ -63,11 +63,11 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
     return rows + [("other columns", names, "") for names in more if names]
 
 
-def _roots(column: Column) -> list[str]:
+def _root_columns(column: Column) -> list[str]:
     return [column] if isinstance(column, str) else column.meta.root_names()
 
 
-def _dtype(column: Column, schema: pl.Schema | None) -> str:
+def _role_dtype(column: Column, schema: pl.Schema | None) -> str:
     """The dtype of a role, or why it has none."""
     if schema is None:
         return "unknown"

@@ -133,7 +133,7 @@ def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     return Outcomes(codes, offsets, group, groups.height, before)
 
 
-def _cells(states: States, request: Request) -> QuestionCells:
+def _question_cells(states: States, request: Request) -> QuestionCells:
     """The cells of `_outcomes`, which are failure and success for a metric of success."""
     ((_, view),) = request.metrics
     two = Classes((0, 1), (1,))
@@ -151,7 +151,7 @@ class _Trajectory:
         states, group, n = prefixes(_trial_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
-        rows = inference.numbers([(metric, view)], _cells(states, self.request))
+        rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
         numbers = rows[metric.name, metric.k[0]].columns()
         frame = groups.drop(QUESTIONS)[group].with_columns(
             n=n, **{name: numbers[name] for name in _NUMBERS}
@@ -186,7 +186,7 @@ class _Settling:
     def _score(self, states: States) -> Floats:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
-        cells = _cells(states, self.request)
+        cells = _question_cells(states, self.request)
         return inference.ranking_numbers(metric, view, metric.k[0], cells)
 
 

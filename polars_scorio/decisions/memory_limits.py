@@ -25,8 +25,8 @@ def refuse_many_pairs(models: int, pairs: int, rows: int) -> None:
     """
     if rows * _ROW > LIMIT:
         raise ValueError(
-            f"{models:,} models make {pairs:,} pairs, a result of about {_gigabytes(rows * _ROW)}; "
-            f"compare makes at most {_gigabytes(LIMIT)}. Name one model with baseline= to compare "
+            f"{models:,} models make {pairs:,} pairs, a result of about {_size_text(rows * _ROW)}; "
+            f"compare makes at most {_size_text(LIMIT)}. Name one model with baseline= to compare "
             "all others with it, filter the models, or use rank"
         )
 
@@ -42,10 +42,10 @@ def refuse_large_covariance(models: int) -> None:
     if models**2 * _CELL > LIMIT:
         raise ValueError(
             f'target="population" needs the covariances of all pairs of {models:,} models, '
-            f"about {_gigabytes(models**2 * _CELL)}; the limit is {_gigabytes(LIMIT)}. Filter "
+            f"about {_size_text(models**2 * _CELL)}; the limit is {_size_text(LIMIT)}. Filter "
             'the models, or use target="benchmark"'
         )
 
 
-def _gigabytes(size: int) -> str:
+def _size_text(size: int) -> str:
     return f"{size / 1e9:,.1f} GB"

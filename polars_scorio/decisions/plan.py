@@ -204,7 +204,7 @@ class _Need:
             extra = trials_for_half_width(width, *self._sigma_after(expected, sides), self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         stratum = groups[STRATUM].to_numpy()
-        a, b = _neighbours(stratum, expected.mu)
+        a, b = _ranked_neighbours(stratum, expected.mu)
         share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
         need = self._needed_rows(expected, [a, b], self._extra_trials(expected, a, b, share))
         (model,) = self.request.trials.models
@@ -294,12 +294,12 @@ class _Need:
         )
 
 
-def _neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:
+def _ranked_neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:
     """Both groups of each pair of neighbours in the ranking, the best of a stratum first.
 
     Examples
     --------
-    >>> a, b = _neighbours(np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.9, 0.8]))
+    >>> a, b = _ranked_neighbours(np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.9, 0.8]))
     >>> a.tolist(), b.tolist()
     ([1, 2], [0, 3])
     """

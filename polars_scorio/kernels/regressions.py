@@ -95,8 +95,8 @@ def regression_tests(counts: VersionCounts) -> RegressionTests:
     questions = kind.size
     p, p_min, p_broken = np.ones((3, questions))
     points, weights = [np.empty(0)], [np.empty(0)]
-    order = np.argsort(_widths(kinds), kind="stable")
-    for rows in batches(order, int(_widths(kinds).max(initial=1))):
+    order = np.argsort(_outcome_counts(kinds), kind="stable")
+    for rows in batches(order, int(_outcome_counts(kinds).max(initial=1))):
         splits = _Splits.of(kinds[rows])
         place = np.full(len(kinds), -1)
         place[rows] = np.arange(rows.size)
@@ -122,8 +122,8 @@ def _kinds_of_questions(counts: VersionCounts) -> tuple[Ints, Ints, Ints]:
     return np.column_stack([column[first] for column in columns]), code, often
 
 
-def _widths(kinds: Ints) -> Ints:
-    """How many numbers of new successes each kind of question can have."""
+def _outcome_counts(kinds: Ints) -> Ints:
+    """Number of values that the new successes of each kind of question can have."""
     n_old, n_new, total = kinds.T
     return np.asarray(np.minimum(n_new, total) - np.maximum(total - n_old, 0) + 1)
 
@@ -145,7 +145,7 @@ class _Splits:
     def of(cls, kinds: Ints) -> _Splits:
         """All splits of questions with trials of both versions and a total, shape (K, 3)."""
         n_old, n_new, total = kinds.T[:, :, None]
-        widths, least = _widths(kinds), np.maximum(total - n_old, 0)[:, 0]
+        widths, least = _outcome_counts(kinds), np.maximum(total - n_old, 0)[:, 0]
         column = np.arange(widths.max(initial=1))
         inside = column < widths[:, None]
         new = np.where(inside, least[:, None] + column, least[:, None])

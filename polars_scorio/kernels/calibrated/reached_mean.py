@@ -67,7 +67,9 @@ def reached_mean(
         centre: Floats = getattr(free, start)
         least = _highest_likelihood(free, centre, exact=thorough) - room
         # Rates without weight never get any, so the way starts where all of them have some.
-        attempt = _mixtures_within(free, centre, _apart(free, free.better, values, steps), least)
+        attempt = _mixtures_within(
+            free, centre, _raised_weights(free, free.better, values, steps), least
+        )
         reached = max(reached, float((attempt @ values).max(initial=0.0)))
         if reached > enough:
             break
@@ -95,7 +97,7 @@ def _log_likelihood(free: FreeFit, weight: Floats) -> Floats:
     return np.asarray(np.log(weight @ free.likelihood.T) @ free.questions)
 
 
-def _apart(free: FreeFit, centre: Floats, values: Floats, steps: int) -> Floats:
+def _raised_weights(free: FreeFit, centre: Floats, values: Floats, steps: int) -> Floats:
     """Weights with larger means than at the centre, shape (bonuses, I)."""
     bonus = free.questions.sum() * _BONUSES[:, None] * (values / values.max())
     apart = np.tile(centre, (_BONUSES.size, 1))

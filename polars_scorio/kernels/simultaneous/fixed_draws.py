@@ -32,13 +32,17 @@ def normal_draws(dimensions: int, size: int) -> Floats:
     >>> float(normal_draws(2, 1024).std().round(2))
     1.0
     """
-    uniform = _lattice(dimensions, size) if dimensions <= EVEN else _random(dimensions, size)
+    uniform = (
+        _lattice_points(dimensions, size)
+        if dimensions <= EVEN
+        else _random_points(dimensions, size)
+    )
     draws = scipy.special.ndtri(uniform)
     draws.flags.writeable = False
     return draws
 
 
-def _lattice(dimensions: int, size: int) -> Floats:
+def _lattice_points(dimensions: int, size: int) -> Floats:
     ratio = 2.0
     for _ in range(64):
         ratio = (1 + ratio) ** (1 / (dimensions + 1))
@@ -46,7 +50,7 @@ def _lattice(dimensions: int, size: int) -> Floats:
     return np.asarray((np.outer(step, np.arange(1, size + 1)) + 0.5) % 1).clip(1e-12, 1 - 1e-12)
 
 
-def _random(dimensions: int, size: int) -> Floats:
+def _random_points(dimensions: int, size: int) -> Floats:
     raw = np.random.PCG64(_SEED).random_raw(dimensions * size)
     return (((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53).reshape(dimensions, size)
 

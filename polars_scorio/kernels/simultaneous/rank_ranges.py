@@ -145,20 +145,20 @@ def lower_models(value: Floats, down: Floats, up: Floats, c: Floats, limit: floa
     for start in range(0, value.shape[1], _ROWS):
         rows = slice(start, start + _ROWS)
         above = value[:, rows], down[:, rows], c[:, rows]
-        every, some = _bounds(*above, value, up, limit)
+        every, some = _surely_below(*above, value, up, limit)
         mixed = np.flatnonzero((some & ~every).any(axis=0))
         every[:, mixed] = False
         counts[:, rows] = every.sum(axis=1, keepdims=True) * np.isfinite(above[0])
-        counts[:, rows] += _pairwise(*above, value[:, mixed], up[:, mixed], limit)
+        counts[:, rows] += _pairs_below(*above, value[:, mixed], up[:, mixed], limit)
     found = np.empty_like(counts)
     np.put_along_axis(found, order, counts, axis=1)
     return found
 
 
-def _bounds(
+def _surely_below(
     value: Floats, down: Floats, c: Floats, others: Floats, up: Floats, limit: float
 ) -> tuple[Mask, Mask]:
-    """Which other models lie clearly below every one of some models, and below at least one."""
+    """Masks of the other models clearly below all of some models, and below at least one."""
     known = np.isfinite(value)
 
     def least(numbers: Floats) -> Floats:
@@ -172,7 +172,7 @@ def _bounds(
     return every, some
 
 
-def _pairwise(
+def _pairs_below(
     value: Floats, down: Floats, c: Floats, others: Floats, up: Floats, limit: float
 ) -> Ints:
     """Number of the other models that lie clearly below each model."""
