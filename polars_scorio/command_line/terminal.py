@@ -67,11 +67,17 @@ def command_words(text: str, options: Collection[str]) -> str:
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
     text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)
+    text = re.sub(r"(?<![\w.])by=\[('[^\]]*')\]", _repeated_option, text)
     names = "|".join(sorted({*options} - _PLACES))
-    # Lists and expressions stay as they are: the command spells them in other ways.
+    # Other lists and expressions stay as they are: the command spells them in other ways.
     value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"
     option = rf"(?<![\w.])({names})={value}{end}"
     return re.sub(option, _option_words, text)
+
+
+def _repeated_option(strata: re.Match[str]) -> str:
+    """A list of columns, such as by=['task', 'run'], as one types it to the command."""
+    return " ".join(f"--by {name}" for name in re.findall(r"'([^']*)'", strata[1]))
 
 
 def _option_words(keyword: re.Match[str]) -> str:

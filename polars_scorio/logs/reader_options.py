@@ -24,6 +24,7 @@ from polars_scorio.logs.runs import (
     kept_attempts,
     last_attempts,
     refuse_merged_runs,
+    run_columns,
     with_settings,
 )
 from polars_scorio.logs.unreadable_files import OnError
@@ -115,7 +116,7 @@ def log_reader(function: FunctionT) -> FunctionT:
     >>> tool("logs", misssing=0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, on_error, retries, answer, ...
+takes paths, on_error, ...
     """
     shared = keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
@@ -189,16 +190,17 @@ def log_accessor(
     frame = with_settings(frame, runs, [*strata, *_column_names(both.get("cluster"))])
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)
-    return Scorio(frame, tool_totals=_checked_totals(runs, retries))(**both)
+    return Scorio(frame, tool_totals=_checked_totals(runs, retries, strata))(**both)
 
 
-def _checked_totals(runs: Runs, retries: Retries) -> pl.DataFrame | None:
+def _checked_totals(runs: Runs, retries: Retries, strata: list[str]) -> pl.DataFrame | None:
     """Totals of the runs that count, after a warning of those that differ from the rows."""
     files = runs if retries == "error" else last_attempts(runs)
-    counted = [(file, runs[file].keys, totals) for file in files for totals in runs[file].totals]
+    counted = [(file, totals) for file in files for totals in runs[file].totals]
     # Files that are read lazily warn by themselves, at their ends.
-    warn_of_totals((file, totals) for file, _, totals in counted if totals.read is not None)
-    return totals_frame((keys, totals) for _, keys, totals in counted)
+    warn_of_totals((file, totals) for file, totals in counted if totals.read is not None)
+    frame = totals_frame((run_columns(file, runs[file]), totals) for file, totals in counted)
+    return None if frame is None else with_settings(frame, runs, strata)
 
 
 def _refuse_unkept(frame: Frame, keep: str | Iterable[str] | None) -> None:

@@ -24,6 +24,7 @@ _SHOWN = 3  # differences that an error shows
 _NO_SETTING = re.compile(
     "seed$|^(base_url|max_connections|num_concurrent|max_retries|(attempt_)?timeout|batch_size)$"
 )
+_NOTHING: tuple[object, ...] = (None, {}, [])  # one version logs it so, another otherwise
 _PLACE = ":place"  # of a run, in the order of their starts
 
 
@@ -109,6 +110,11 @@ def shown_path(file: Path) -> str:
     """A file as the column `source` has it: from the working directory on, if it is below."""
     here = Path.cwd()
     return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
+def run_columns(file: Path, run: Run) -> dict[str, object]:
+    """Columns that have one value for all rows of a file."""
+    return {**run.keys, "run": run.name, "source": shown_path(file)}
 
 
 def run_literals(file: Path, run: Run) -> dict[str, pl.Expr]:
@@ -225,7 +231,7 @@ def _differing_settings(
         one, other = first.get(name), second.get(name)
         if isinstance(one, dict) and isinstance(other, dict):
             yield from _differing_settings(one, other, f"{prefix}{name}.")
-        elif one != other:
+        elif one != other and any(value not in _NOTHING for value in (one, other)):
             yield f"{prefix}{name}", (one, other)
 
 

@@ -31,6 +31,7 @@ MESSAGES = {
     "model=None; trial=None": "--model none; --trial none",
     "name the column with model=": "name the column with --model",
     "levels=[0, 1]; by=pl.col('x'); df.n=3": "levels=[0, 1]; by=pl.col('x'); df.n=3",
+    "as in by=['benchmark', 'args.rlm']": "as in --by benchmark --by args.rlm",
     "at model='a', question='n=3', trial=1": "at model='a', question='n=3', trial=1",
 }
 

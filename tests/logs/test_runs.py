@@ -91,6 +91,11 @@ def test_a_setting_that_one_log_does_not_know_says_nothing(tmp_path):
     refuse_merged_runs(logged(tmp_path, a=of_settings(shots=5), b=of_settings()), [])
 
 
+def test_settings_that_are_empty_and_absent_are_alike(tmp_path):
+    runs = logged(tmp_path, a=of_settings(args={}, stop=[]), b=of_settings(args=None, stop=None))
+    refuse_merged_runs(runs, [])
+
+
 def test_tasks_of_one_model_may_differ_in_settings(tmp_path):
     runs = {
         put(tmp_path, task, task): Run(

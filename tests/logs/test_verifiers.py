@@ -137,7 +137,8 @@ def test_runs_with_other_settings_do_not_merge(reader, run, first, second, diffe
         reader(folder)
     assert reader(folder, model="evals/(.*)/results").avg().collect().height == 2
     setting = difference.partition(" ")[0]
-    assert reader(folder, by=setting).avg().collect()["estimate"].sort().to_list() == [0.5, 1.0]
+    strata = reader(folder, by=setting)
+    assert strata.avg().collect()["estimate"].sort().to_list() == [0.5, 1.0]
 
 
 def test_seeds_and_addresses_are_no_settings(reader, run):
@@ -154,3 +155,12 @@ def test_a_mean_that_was_not_computed_is_no_report(reader, run):
     with pytest.warns(ps.LogWarning, match="2 of 4 planned trials; the tool reports 0.9, these"):
         found = reader(folder).coverage().collect()
     assert found.select("planned", "reported").row(0) == (4, 0.9)
+
+
+def test_the_plan_of_each_stratum_is_known(reader, run):
+    plan = {"rollouts_per_example": 1}
+    run("one", env_args={"rlm": True}, **plan)
+    folder = run("two", (1.0, 1.0), env_args={}, **plan)
+    for by in ("run", "source", "env_args.rlm"):
+        found = reader(folder, by=by).coverage().collect()
+        assert found.select("trials", "planned").rows() == [(2, 2), (2, 2)]
