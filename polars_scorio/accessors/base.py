@@ -115,6 +115,8 @@ class Accessor(Generic[FrameT]):
             mu, sigma         the reported number and its standard deviation; mu is the estimate,
                               or the posterior mean of published and pooled rows
             lo, hi            ends of the interval, clipped to the bounds of the metric
+            bounds            of real-valued rewards alone: whether their range was "given" or
+                              "observed"; null where all rewards are 0 or 1
             information       with `anytime` alone: information so far over the planned one
             inference         what mu, sigma, lo and hi rest on: "calibrated", "published",
                               "pooled", or "range" where k exceeds the trials

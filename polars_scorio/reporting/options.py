@@ -68,7 +68,9 @@ class PlanOptions(TypedDict, total=False):
             follows difficulty known from elsewhere, and for k > 1 where the questions are not one
             Beta population. `priors` shows the fit.
 
-            `vote_at_k` has one interval around its estimate, whatever is said here.""",
+            `vote_at_k` has one interval around its estimate, whatever is said here. Real-valued
+            rewards have calibrated numbers alone, which need no fit: the noise of each question is
+            measured, and `bounds` says what may be unseen.""",
         ),
     ]
 

@@ -76,7 +76,8 @@ CASES = {
         [0, 1, 2], {}, ps.pass_at_k(1),
         (
             "a category that is neither 0 nor 1 in 'x': recode it, pass w with a weight for every "
-            "category, or say with .scorio(success=...) which of them count as success."
+            "category, or say with .scorio(success=...) which of them count as success. "
+            "Real-valued rewards need a report, and their mean is pl.col(...).mean()."
         ),
     ),
     "too few weights": ([0, 1, 3], {}, ps.bayes(RUBRIC), "a category outside [0, 1, 2] in 'x': "),
