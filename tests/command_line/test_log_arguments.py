@@ -128,3 +128,16 @@ def test_rewards_have_a_range(capsys):
     assert " leads with " in capsys.readouterr().out
     assert main([*arguments, "0", "0.5"]) == 1
     assert "Give other --bounds." in capsys.readouterr().out
+
+
+def test_a_page_leaves_unscored_questions_out(capsys):
+    table = models(2).with_columns(
+        category=pl.when((pl.col("question") > 0) | (pl.col("model") != "m00")).then("category")
+    )
+    assert table["category"].null_count() > 0
+    table.write_parquet("log.parquet")
+    plain = ["report", "log.parquet", "--missing", "drop", "-o", "-"]
+    assert main(plain) == 1
+    capsys.readouterr()
+    assert main([*plain, "--unscored", "drop"]) == 0
+    assert "cannot be reported" not in capsys.readouterr().out

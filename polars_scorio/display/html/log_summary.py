@@ -92,6 +92,7 @@ class Look:
             n=asked.n,
             levels=asked.levels,
             bounds=asked.bounds,
+            unscored=asked.unscored,
             cluster=None if asked.cluster is None else "cluster",
         )
 

@@ -11,6 +11,7 @@ import polars as pl
 from polars_scorio.counting.categories import classes
 from polars_scorio.counting.category_values import literal
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
@@ -217,11 +218,14 @@ def default_metrics(look: Look) -> tuple[Metric, ...]:
 def common_questions(look: Look) -> pl.DataFrame:
     """Of each stratum the cells of the questions that all of its models have.
 
-    Where they have none in common, all are kept, for the comparison to refuse.
+    Where they have none in common, all are kept, for the comparison to refuse. With
+    ``unscored="drop"`` a model does not have a question without any outcome.
     """
     cells, keys = look.cells, ["stratum", "question"]
     models = look.each.group_by("stratum").agg(pl.col("model").n_unique())
-    asked = look.each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
+    dropped = look.trials.roles.unscored == "drop"
+    each = look.each.filter(pl.col(TRIALS) > 0) if dropped else look.each
+    asked = each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
     lacking = asked.filter(pl.col("askers") < pl.col("model"))
     if lacking.is_empty():
         return cells
