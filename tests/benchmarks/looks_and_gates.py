@@ -1,6 +1,6 @@
 """Do looks again and again, gates and regressions keep their promises?
 
-Run: python tests/benchmarks/looks_and_gates.py looks|gates|regressions [--replicates 100]
+Run: python tests/benchmarks/looks_and_gates.py looks [--replicates 200] [--questions 30 100]
 
 Rates of questions come from eight populations; both models have the same rates, or rates that
 differ by a margin. Everything goes through the public API: a replicate is a stratum of one log, in
@@ -74,6 +74,49 @@ def looks(replicates: int, sizes: list[int]) -> Iterator[dict]:
             }  # fmt: skip
 
 
+def families(replicates: int, sizes: list[int]) -> Iterator[dict]:
+    """A false winner in some pair of five equal models, all pairs at once, over all looks."""
+    for name, population in POPULATIONS.items():
+        for size in sizes:
+            rng = np.random.default_rng(size)
+            rates = np.repeat(population(rng, (replicates, 1, size)), 5, axis=1)
+            hits = trials(rng, rates, PLAN)
+            found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
+            for n in LOOKS:
+                log = counted(n, hits[n - 1])
+                for kind, plan in (("peeking", None), ("anytime", PLAN)):
+                    rows = log.compare(ps.avg(), simultaneous=True, anytime=plan)
+                    wrong = rows.filter(pl.col("better").is_not_null())["stratum"].unique()
+                    found[kind][wrong.to_numpy()] = True
+            shares = {kind: float(wrong.mean()) for kind, wrong in found.items()}
+            yield {"population": name, "questions": size, "replicates": replicates, **shares}
+
+
+def samples(replicates: int, sizes: list[int]) -> Iterator[dict]:
+    """False winners while questions arrive in clusters of five, up to twice the plan."""
+    size, trials_each = 5, 4
+    for name, population in POPULATIONS.items():
+        for planned in sizes:
+            rng = np.random.default_rng(planned)
+            clusters = 2 * planned // size
+            # A cluster is better for one of the models, by chance: no model is on average.
+            shape = replicates, 2, clusters
+            rates = np.repeat(population(rng, shape), size, axis=2)
+            c = rng.binomial(trials_each, rates)
+            found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
+            for asked in np.linspace(planned // 3, 2 * planned, 6).astype(int) // size * size:
+                log = counted(trials_each, c[:, :, :asked])
+                frame = log.frame.with_columns(passage=pl.col("question") // size)
+                grouped = frame.scorio(
+                    by="stratum", count="count", cluster="passage", target="population"
+                )
+                for kind, plan in (("peeking", None), ("anytime", planned)):
+                    rows = grouped.compare(ps.avg(), anytime=plan)
+                    found[kind] |= rows["better"].is_not_null().to_numpy()
+            shares = {kind: float(wrong.mean()) for kind, wrong in found.items()}
+            yield {"population": name, "questions": planned, "replicates": replicates, **shares}
+
+
 def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
     """One-sided errors of gates exactly at the margin, and passes of equal models."""
     margin = 0.05
@@ -126,16 +169,24 @@ def regressions(replicates: int, sizes: list[int]) -> Iterator[dict]:
                 }  # fmt: skip
 
 
+STUDIES = {
+    "looks": looks,
+    "families": families,
+    "samples": samples,
+    "gates": gates,
+    "regressions": regressions,
+}
+
+
 def main() -> None:
     """Run one study and print its cells."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", choices=("looks", "gates", "regressions"))
+    parser.add_argument("study", choices=[*STUDIES])
     parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     asked = parser.parse_args()
-    study = {"looks": looks, "gates": gates, "regressions": regressions}[asked.study]
     start = time.perf_counter()
-    for cell in study(asked.replicates, asked.questions):
+    for cell in STUDIES[asked.study](asked.replicates, asked.questions):
         print(json.dumps({**cell, "seconds": round(time.perf_counter() - start)}), flush=True)
 
 
