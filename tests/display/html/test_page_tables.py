@@ -1,0 +1,128 @@
+"""The tables of a page: their heads, their cells, their notes."""
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.html.log_summary import Look
+from polars_scorio.display.html.page_tables import (
+    Column,
+    Table,
+    coverage_table,
+    hardest_questions,
+    leaderboard_table,
+    pairs_table,
+    strata_table,
+    trials_needed_table,
+)
+from polars_scorio.display.html.scopes import Scope, page_scopes
+from polars_scorio.display.number_format import Scale
+from polars_scorio.display.settings import Settings
+from tests.display.html.logs import models
+
+DASH = "\N{EN DASH}"
+
+
+def scopes_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> tuple[Scope, list[Scope]]:
+    look = Look.read(log.lazy(), Roles(**roles))
+    return page_scopes(look, metrics or (ps.avg(),), Settings())
+
+
+@pytest.fixture(scope="module")
+def whole() -> Scope:
+    """Three models on twelve questions of four trials."""
+    return scopes_of(models(3), ps.avg(), ps.pass_at_k([1, 2]))[0]
+
+
+def heads(table: Table) -> list[str]:
+    return [column.head for column in table.columns]
+
+
+def test_rows_are_the_cells_side_by_side():
+    name, number = Column("model", ["ada", "bob"], number=False), Column("avg", ["1", "2"])
+    assert Table([name, number]).rows == [
+        ((name, "ada"), (number, "1")),
+        ((name, "bob"), (number, "2")),
+    ]
+
+
+def test_a_leaderboard_has_a_column_for_each_metric_and_draw_size(whole):
+    table = leaderboard_table(whole)
+    assert heads(table) == ["rank", "P(best)", "model", "avg@4 (%)", "Pass@1 (%)", "Pass@2 (%)"]
+    assert [*table.columns[2].cells] == ["m00", "m01", "m02"]
+    assert table.note == "12 questions, 48 trials of each model."
+    best = whole.rows.filter(model="m00", metric="avg").row(0, named=True)
+    assert table.columns[3].cells[0].startswith(f"{100 * best['mu']:.1f} [")
+
+
+def test_a_single_model_has_no_chance_to_be_the_best():
+    alone, _ = scopes_of(models(1))
+    assert heads(leaderboard_table(alone)) == ["rank", "model", "avg@4 (%)"]
+
+
+def test_strata_have_a_column_each_with_a_dash_for_a_model_that_lacks_one():
+    log = models(2, strata=2).filter((pl.col("model") == "m00") | (pl.col("bench") == "bench 0"))
+    _, parts = scopes_of(log, by="bench")
+    table = strata_table(parts, ["m01", "m00"])
+    assert heads(table) == ["model", "bench 0", "bench 1"]
+    assert table.columns[2].cells[0] == DASH
+    assert table.columns[2].cells[1] != DASH
+    assert table.note == "In percent."
+
+
+def test_the_best_model_is_compared_with_each_other_one(whole):
+    table = pairs_table(whole)
+    assert heads(table)[:2] == ["m00 against", "difference (points)"]
+    assert [*table.columns[0].cells] == ["m01", "m02"]
+    for name, cell, better in zip(*(table.columns[i].cells for i in (0, 1, 3)), strict=True):
+        pair = whole.pairs.filter(
+            pl.col("model_a").is_in(["m00", name]), pl.col("model_b").is_in(["m00", name])
+        ).row(0, named=True)
+        sign = 1 if pair["model_a"] == "m00" else -1
+        assert float(cell.split(" ")[0]) == pytest.approx(100 * sign * pair["diff"], abs=0.051)
+        assert better == (pair["better"] or "undecided")
+
+
+def test_trials_that_are_needed_have_a_row_for_each_open_pair():
+    row = {"model_a": "ada", "model_b": "bob", "trials_min": 2, "trials_max": 4}
+    needed = pl.DataFrame(
+        [{**row, "extra": 1500, "total": 1504}, {**row, "extra": None, "total": None}]
+    )
+    empty = pl.DataFrame()
+    table = trials_needed_table(Scope("", empty, Roles(), (ps.avg(),), needed=needed))
+    assert [*table.columns[2].cells] == ["2 to 4"] * 2
+    assert [*table.columns[3].cells] == ["1,500", "no difference in sight"]
+    assert [*table.columns[4].cells] == ["1,504", "no difference in sight"]
+
+
+def test_ten_questions_are_the_hardest():
+    names = [f"q{place}" for place in range(12)]
+    questions = pl.DataFrame(
+        {"question": names, "trials": 1200, "score": 0.25, "least": 0.0, "most": 0.5}
+    )
+    table = hardest_questions(questions, Scale(percent=True, digits=1))
+    assert [*table.columns[0].cells] == names[:10]
+    assert [column.cells[0] for column in table.columns[1:]] == ["25.0", "0.0", "50.0", "1,200"]
+    assert heads(table)[1] == "mean of the models (%)"
+
+
+def test_the_coverage_is_written_by_kind():
+    found = pl.DataFrame(
+        {
+            "model": ["ada"],
+            "trials": [1200],
+            "duplicates": pl.Series([None], dtype=pl.Int64),
+            "p_order": [0.00123],
+            "categories": [[*map(str, range(14))]],
+        }
+    )
+    columns = coverage_table(found).columns
+    assert [column.cells[0] for column in columns] == [
+        "ada",
+        "1,200",
+        DASH,
+        "0.0012",
+        "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more",
+    ]
+    assert [column.number for column in columns] == [False, True, True, True, False]
