@@ -34,7 +34,7 @@ _SHOWN = 200  # characters of a value in a message
 
 
 class Range(NamedTuple):
-    """Which numbers an option may have, and how a message says so."""
+    """Ranges of the numbers that options may have, and the words of messages about them."""
 
     words: str
     low: float

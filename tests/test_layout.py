@@ -31,7 +31,8 @@ FLOORS = [
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LONGEST_MODULE = 400  # lines
-PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b")
+# A method may begin with its question: "Which of two models is better?"
+PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b|Which\b(?!.*\?)")
 
 
 def relative_name(path: Path) -> str:

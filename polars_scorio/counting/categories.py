@@ -54,7 +54,7 @@ def classes(
     rewards: RewardColumns | None = None,
     answers: bool = False,
 ) -> Classes:
-    """Which classes a report has to count.
+    """The classes that a report has to count.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which column plays which part, and everything about it that is checked at the call."""
+"""The parts that columns play, and the checks of them at the call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Unscored = Literal["error", "drop"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roles:
-    """Which column plays which part, as the user says it; `Scorio.__call__` documents each."""
+    """The parts that columns play, as the user says; `Scorio.__call__` documents each."""
 
     model: Column | None = "model"
     question: Column = "question"

@@ -1,4 +1,4 @@
-"""Which labels a log holds: a success that is in none of its trials is a typo more often than not.
+"""Labels of a log: a success that none of its trials has is probably a typo.
 
 The aggregation that counts the trials sees it on the way, so that the log is read once. Whether a
 label occurs is exact, from its sums. The names of the others, which only the message needs, are

@@ -1,4 +1,4 @@
-"""Which questions became worse, or better, from a baseline to a candidate."""
+"""Questions that became worse, or better, from a baseline to a candidate."""
 
 from __future__ import annotations
 

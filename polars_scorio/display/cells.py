@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Which columns of a frame hold a number, its interval and its estimate.
+    """The columns of a frame that have a number, its interval and its estimate.
 
     Attributes
     ----------

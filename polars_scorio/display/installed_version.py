@@ -1,4 +1,4 @@
-"""Which version of the package is installed."""
+"""The version of the package that is installed."""
 
 from importlib import metadata
 

@@ -207,7 +207,7 @@ def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 def _ordinal_codes(values: Ints) -> tuple[Ints, int]:
-    """Which of the distinct values each one is, and the number of those."""
+    """Index of each value among the distinct values, and the number of those."""
     found, ordinal = np.unique(values, return_inverse=True)
     return ordinal, found.size
 

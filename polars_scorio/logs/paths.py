@@ -1,4 +1,4 @@
-"""Which files a reader reads, and which model each of them is about."""
+"""The files that a reader reads, and the model that each of them is about."""
 
 from __future__ import annotations
 

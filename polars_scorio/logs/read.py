@@ -1,4 +1,4 @@
-"""Which tool wrote some files: by their names, and by what stands at their beginning."""
+"""The tool that wrote some files, by their names and their first bytes."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Metric(ABC):
 
     @property
     def headline(self) -> Headline:
-        """Which number people mean by the name of the metric."""
+        """The number that people mean by the name of the metric."""
         return "estimate"
 
     @property

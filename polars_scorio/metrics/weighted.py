@@ -47,7 +47,7 @@ class WeightedMetric(Metric):
 
     @property
     def headline(self) -> Headline:
-        """Which number people mean by the name: the average, or the posterior mean."""
+        """The number that people mean by the name: the average, or the posterior mean."""
         return "estimate" if self.observed else "mu"
 
     @property

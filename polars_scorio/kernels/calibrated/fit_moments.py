@@ -253,7 +253,7 @@ def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floa
 
 
 def is_exact(metrics: Sequence[CreditSum], n: int) -> Mask:
-    """Which metrics are worked out by polynomials, which share the tables of their degree."""
+    """Mask of the metrics that are computed by polynomials, whose tables a degree shares."""
     return np.array([metric.degree(n) <= _MOST_DEGREE for metric in metrics])
 
 

@@ -1,4 +1,4 @@
-"""Which pairs of models differ, decided in steps so that all verdicts of a stratum hold at once.
+"""Pairs of models that differ, decided in steps: all verdicts of a stratum hold at once.
 
 The first step uses a critical value for all pairs. Each later step uses a smaller one, for the
 pairs that are still undecided (Holm's order). A pair is a column: ``a[p]`` and ``b[p]`` are its two

@@ -19,7 +19,7 @@ _TINY = 1e-14  # a term of the series, relative to the first, that ends it
 
 
 def connected_parts(model: Ints, question: Ints) -> Ints:
-    """Which models can be compared through common questions.
+    """Sets of models that can be compared through common questions.
 
     Parameters
     ----------

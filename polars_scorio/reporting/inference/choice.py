@@ -1,4 +1,4 @@
-"""Which inference gives the numbers of a metric: what a user chose, and what metrics allow.
+"""The inference of a metric's numbers: as a user chose, and as metrics allow.
 
 An inference is one of three values, each in the file of its name. All have the same methods:
 `numbers`, of metrics for the cells of a report; `model_scores`, for differences of models;
