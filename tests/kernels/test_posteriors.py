@@ -10,6 +10,7 @@ from polars_scorio.kernels.posteriors import Pooled, SeparatePosteriors
 from polars_scorio.kernels.states import States
 
 W = np.array([0.0, 1.0])
+TARGETS = ["benchmark", "population"]
 
 
 def tallied(counts, questions, group=None, prior=None):
@@ -134,3 +135,28 @@ def test_a_metric_goes_with_itself():
         # Both are sums over the same grid.
         assert joint.var_x == pytest.approx(sigma**2, rel=1e-9)
         assert joint.covariance == pytest.approx(joint.var_x, rel=1e-6)
+
+
+def test_the_average_of_a_population_adds_the_spread_of_its_questions():
+    states = tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])
+    inside, outside = (pooled(states, target).average_sigma(W) for target in TARGETS)
+    # Thirty rates with a standard deviation of nearly .4 have a mean that is off by .07.
+    assert 0.05 < np.sqrt(outside**2 - inside**2).item() < 0.1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_fitted_credit_of_one_draw_is_the_success_rate(target):
+    def one_of_one(_):
+        yield slice(None), np.array([1.0])
+
+    posterior = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10]), target)
+    found, known = posterior.credit(one_of_one, np.ones(2)), posterior.integrate(average)
+    # Both are sums over the same grid, with another order of the moments.
+    np.testing.assert_allclose(found, known, rtol=1e-6)
+
+
+def test_further_trials_lessen_a_fitted_variance():
+    expected = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])).expected_variance(W)
+    now, later = expected.variance(0), expected.variance(4)
+    assert (later < now).all()
+    assert (later > 0).all()
