@@ -48,7 +48,7 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
     if not width:
-        return [_constant_price(states, low) for _ in sizes]
+        return [_constant_price(states, low, k) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     fits = [Calibrated.fit(states.binary(own)) for own in below]
@@ -63,10 +63,11 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
     return results
 
 
-def _constant_price(states: States, value: float) -> Price:
-    """Price of a metric whose rewards are all equal: no noise."""
-    none = np.zeros(states.groups)
-    return Price(none, none + 1, none, none + 1, none, none + 1, value, 0.0)
+def _constant_price(states: States, value: float, k: int) -> Price:
+    """Price of a metric whose rewards are all equal: no noise, and no estimate of missing draws."""
+    lacking = states.mean((states.n < k).astype(np.float64)) > 0
+    none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
+    return Price(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
 
 
 class _Urn(NamedTuple):
