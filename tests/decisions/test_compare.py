@@ -192,7 +192,7 @@ def test_without_a_difference_there_is_no_better_model():
 
 @pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
 @pytest.mark.parametrize(
-    "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(2, w=[2, 2, 2])]
+    "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(1, w=[2, 2, 2])]
 )
 def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
     pairs = log.scorio(**ROLES).compare(metric, inference=inference, confidence=0.5)
