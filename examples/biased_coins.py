@@ -20,6 +20,7 @@ import polars_scorio as ps
 
 MEANS = (0.20, 0.26, 0.33, 0.38, 0.45, 0.45, 0.52, 0.615, 0.62, 0.70, 0.78)  # two are equal
 QUESTIONS, TRIALS, EXPERIMENTS = 30, 80, 20
+PUBLISHED = {"inference": "published"}  # the numbers of the paper, for k beyond the trials too
 METRICS = {
     "Bayes@N": ps.bayes(),
     "Pass@2": ps.pass_at_k(2),
@@ -53,7 +54,7 @@ def agreement(log: pl.DataFrame) -> pl.DataFrame:
     """Mean Kendall tau-b of the ranking after n trials and the true one, for each metric."""
     curves = []
     for name, metric in METRICS.items():
-        ranks = log.scorio(by="experiment").trajectory(metric)
+        ranks = log.scorio(by="experiment", **PUBLISHED).trajectory(metric)
         curve = ranks.group_by("experiment", "n").agg(pl.col("rank").sort_by("model"))
         tau = [kendalltau(rank, -np.array(MEANS)).statistic for rank in curve["rank"]]
         curves.append(curve.select(pl.lit(name).alias("metric"), "n", tau=pl.Series(tau)))
@@ -65,11 +66,12 @@ def table(log: pl.DataFrame) -> pl.DataFrame:
     """The true ranking, that by Bayes@N, and that with ties of what is not told apart."""
     gold = pl.DataFrame({"model": MODELS, "mean": MEANS})
     gold = gold.with_columns(ps.rank_scores("mean", method="dense").alias("gold standard"))
-    ours = log.scorio.rank(method="dense").rename({"rank": "without CI", "rank_ci": "with CI"})
-    ranks = gold.join(ours, on="model").sort("mean", "model", descending=[True, False])
+    ranks = log.scorio(**PUBLISHED).rank(ps.bayes(), method="dense")
+    ours = ranks.rename({"rank": "without CI", "rank_ci": "with CI"})
+    both = gold.join(ours, on="model").sort("mean", "model", descending=[True, False])
     columns = "gold standard", "without CI", "with CI"
-    return ranks.select(*columns).transpose(
-        include_header=True, header_name="ranking", column_names=ranks["model"].to_list()
+    return both.select(*columns).transpose(
+        include_header=True, header_name="ranking", column_names=both["model"].to_list()
     )
 
 
@@ -108,7 +110,8 @@ def main() -> None:
     print(shown.pivot("n", index="metric", values="tau"))
 
     print("\nAfter how many trials one log has settled on its own final ranking (cumulative):")
-    settled = first.scorio.convergence(replicates=200, scheme="question", seed=1)
+    published = first.scorio(**PUBLISHED)
+    settled = published.convergence(ps.bayes(), replicates=200, scheme="question", seed=1)
     print(settled.filter(pl.col("n").is_in([10, 20, 40, 80]) | pl.col("n").is_null()))
 
     path = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(tempfile.mkdtemp()) / "biased_coins.png"
