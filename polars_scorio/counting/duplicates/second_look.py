@@ -81,6 +81,9 @@ def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
         return questions
     keys = [*trials.groups, trials.question.name]
     open_questions = questions.filter(unsettled()).select(*keys, ROWS, DIGEST)
+    if open_questions.is_empty():  # nothing to read again
+        none = pl.lit(0, pl.get_index_type()).alias(NO_ID)
+        return questions.with_columns(pl.col(ROWS).alias(IDS), none)
     found = _read_again(trials, open_questions).select(*keys, IDS, NO_ID)
     both = questions.join(found, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return both.with_columns(pl.col(IDS).fill_null(pl.col(ROWS)), pl.col(NO_ID).fill_null(0))

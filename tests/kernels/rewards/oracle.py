@@ -4,7 +4,8 @@ from fractions import Fraction
 from itertools import combinations
 from math import sqrt
 
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.optimize import brentq
+from scipy.special import betainc, ndtri, stdtrit
 
 
 def best_estimate(rewards, k):
@@ -80,6 +81,11 @@ def _with_singles(values, noise, n):
     return [price if trials == 1 else v for v, trials in zip(noise, n, strict=True)]
 
 
+def beta_quantile(a, b, share):
+    """Where a Beta distribution has this share below; the inverse of old SciPy is lost at times."""
+    return brentq(lambda x: betainc(a, b, x) - share, 0, 1, xtol=1e-16, rtol=1e-14)
+
+
 def _ends(u, variance, factor, trials, d):
     if variance is None:
         number = trials
@@ -87,6 +93,6 @@ def _ends(u, variance, factor, trials, d):
         number = 1e12
     else:
         number = min(max(u * (1 - u) / (variance * factor), trials), 1e12)
-    lo = 0.0 if u <= 1e-12 else betaincinv(u * number, (1 - u) * number + 1, d)
-    hi = 1.0 if u >= 1 - 1e-12 else betaincinv(u * number + 1, (1 - u) * number, 1 - d)
+    lo = 0.0 if u <= 1e-12 else beta_quantile(u * number, (1 - u) * number + 1, d)
+    hi = 1.0 if u >= 1 - 1e-12 else beta_quantile(u * number + 1, (1 - u) * number, 1 - d)
     return lo, hi
