@@ -174,7 +174,7 @@ class _Gate:
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))
         flips = self.broken.of_candidates(groups, judged.filter(order=0), columns, model)
         judged = self._with_verdicts(judged.sort("order", model, STRATUM))
-        # What is decided needs nothing more.
+        # A gate that is decided needs no further trials.
         further = pl.when(verdict=UNDECIDED).then("further").otherwise(0)
         judged = judged.with_columns(further.alias("further"))
         if self.each:

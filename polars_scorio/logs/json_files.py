@@ -38,7 +38,7 @@ class FileRows:
 
     rows: list[Row]
     run: Run
-    # What the tool wrote of each row; a reader of files takes what is kept of them.
+    # The record of the tool behind each row; a reader of files takes from them the kept fields.
     records: Iterable[Any] = ()
     kept: Sequence[Row] = ()
 

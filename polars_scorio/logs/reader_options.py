@@ -70,8 +70,8 @@ class ReadOptions(TypedDict, total=False):
         OnError,
         Option(
             "raise",
-            """What a file that cannot be read is: an error, the default; with "warn" it is left
-            out, and a `LogWarning` lists it.""",
+            """A file that cannot be read is an error by default; with "warn" it is left out, and
+            a `LogWarning` lists it.""",
         ),
     ]
     keep: Annotated[
@@ -88,8 +88,8 @@ class ReadOptions(TypedDict, total=False):
         Retries,
         Option(
             "error",
-            """What a run and its retry are: an error, the default; or the latest (the first)
-            attempt at each trial counts.""",
+            """A run beside its retry is an error by default; else the latest (the first) attempt
+            at each trial counts.""",
         ),
     ]
 

@@ -43,7 +43,7 @@ class PlanOptions(TypedDict, total=False):
         InferenceKind | None,
         Option(
             None,
-            """What mu, sigma and the interval rest on. Default: as the accessor says, else
+            """The basis of mu, sigma and the interval. Default: as the accessor says, else
             calibrated numbers, and published posteriors.
 
             Without a word, every metric that it can answer is calibrated. Published are `bayes`,
