@@ -11,7 +11,15 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_of_means
@@ -56,13 +64,14 @@ def evalplus(
     """
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
-    on_error = roles.get("on_error", "raise")
+    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
     parts = rows_by_file(
         paths,
         ("*eval_results.json",),
         _EXPECTED,
         lambda file, content: _program_rows(file, content, tests),
         on_error=on_error,
+        keep=keep,
     )
     models = model_names(
         {file: _model_place(plain_path(file)) for file in parts}, model, alone=True
@@ -74,7 +83,8 @@ def evalplus(
     )
     frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=passed)
     columns = ["model", "question", "trial", "category", "base", "plus", *RUN_COLUMNS]
-    return log_accessor(frame.select(columns), model_runs(parts, models), roles)
+    table = with_kept(frame.select(columns), parts, keep)
+    return log_accessor(table, model_runs(parts, models), roles)
 
 
 def _model_place(file: Path) -> Path:
@@ -95,7 +105,12 @@ def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:  # n
         settings=run_settings(content, SETTINGS),
         totals=(_reported_totals(content, rows, tests),),
     )
-    return FileRows(rows, run)
+    records = (
+        program
+        for programs in content["eval"].values()
+        for program in (programs if isinstance(programs, list) else [{}] * programs["nfiles"])
+    )
+    return FileRows(rows, run, records)
 
 
 def _reported_totals(content: Mapping[str, Any], rows: list[Row], tests: str) -> Totals:

@@ -10,9 +10,10 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.json_text import text_number
-from polars_scorio.logs.kept_fields import LineVocabulary, kept_line_fields
+from polars_scorio.logs.kept_fields import added_columns
+from polars_scorio.logs.line_fields import LineSchema, LineVocabulary, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
@@ -26,7 +27,7 @@ _SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_resul
 # Settings that tell runs of one model apart, in the results of the summary.
 SETTINGS = ("generation_config.generation_args", "generation_config.additional_details")
 _NEEDS = "model_id", "evaluation_name", "sample_id", "evaluation"
-_SCHEMA: Schema = {
+_SCHEMA: LineSchema = {
     "model_id": pl.String,
     "evaluation_name": pl.String,
     "evaluation_result_id": pl.String,
@@ -78,24 +79,20 @@ def every_eval_ever(
     described = read_each(
         heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), on_error
     )
-    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _VOCABULARY)
+    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA, _VOCABULARY)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
-        columns = {
-            **_sample_columns(path_model(file, model)),
-            **kept.columns,
-            **run_literals(file, run),
-        }
-        return scan_lines(file, _EXPECTED, {**kept.schema, **_SCHEMA}, columns)
+        columns = {**_sample_columns(path_model(file, model)), **run_literals(file, run)}
+        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns))
 
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
     log, runs = joined_files(described, scan, on_error)
-    table = log.select(
-        *keys, category.alias("category"), "score", "error", *kept.columns, *RUN_COLUMNS
-    )
+    outcomes = category.alias("category"), "score", "error"
+    others = [name for name in kept.columns if name not in {*keys, "score", "error", *RUN_COLUMNS}]
+    table = log.select(*keys, *outcomes, *others, *RUN_COLUMNS)
     return log_accessor(table, runs, roles, by=("benchmark", "measure"), trial=None)
 
 

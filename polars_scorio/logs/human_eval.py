@@ -11,6 +11,8 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.kept_fields import added_columns
+from polars_scorio.logs.line_fields import LineFields, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
@@ -55,7 +57,9 @@ def human_eval(
         {file: _samples_place(plain_path(file)) for file in files}, model, alone=True
     )
     runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in files}
-    return log_accessor(*joined_files(runs, _scan_programs, on_error), roles, trial=None)
+    kept = kept_line_fields(roles.get("keep"), next(iter(files.values())), _SCHEMA)
+    joined = joined_files(runs, lambda file, run: _scan_programs(file, run, kept), on_error)
+    return log_accessor(*joined, roles, trial=None)
 
 
 def _samples_place(file: Path) -> Path:
@@ -63,7 +67,7 @@ def _samples_place(file: Path) -> Path:
     return file.parent if stem == "samples" else file.with_name(stem)
 
 
-def _scan_programs(file: Path, run: Run) -> pl.LazyFrame:
+def _scan_programs(file: Path, run: Run, kept: LineFields) -> pl.LazyFrame:
     columns = {
         "model": pl.lit(run.keys["model"]),
         "question": pl.col("task_id"),
@@ -72,4 +76,4 @@ def _scan_programs(file: Path, run: Run) -> pl.LazyFrame:
         "result": pl.col("result").str.extract(r"^(passed|timed out|failed)"),
         **run_literals(file, run),
     }
-    return scan_lines(file, _EXPECTED, _SCHEMA, columns)
+    return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns))

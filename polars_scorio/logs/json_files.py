@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.logs.compressed_files import DAMAGE, compression_of, open_plain
-from polars_scorio.logs.kept_fields import Getter, kept_columns
+from polars_scorio.logs.kept_fields import Getter, kept_columns, kept_values
 from polars_scorio.logs.paths import Paths, find_files
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
 from polars_scorio.logs.unreadable_files import OnError, read_each
@@ -41,6 +41,14 @@ class FileRows:
     # The record of the tool behind each row; a reader of files takes from them the kept fields.
     records: Iterable[Any] = ()
     kept: Sequence[Row] = ()
+
+
+class KeptRows(Protocol):
+    """The rows of a file, of which some values are kept."""
+
+    @property
+    def kept(self) -> Sequence[Row]:
+        """The values that are kept of the record behind each row."""
 
 
 class UnexpectedContentError(ValueError):
@@ -150,13 +158,11 @@ def first_sentence(error: Exception) -> str:
 
 def kept_part(part: FileRows, keep: Mapping[str, Getter]) -> FileRows:
     """The rows of a file with the values that are kept of its records, and without the rest."""
-    records = part.records if keep else ()
-    kept = tuple(tuple(get(record) for get in keep.values()) for record in records)
-    return replace(part, records=(), kept=kept)
+    return replace(part, records=(), kept=kept_values(part.records, keep))
 
 
 def with_kept(
-    frame: pl.DataFrame, parts: Mapping[Path, FileRows], keep: Mapping[str, Getter]
+    frame: pl.DataFrame, parts: Mapping[Path, KeptRows], keep: Mapping[str, Getter]
 ) -> pl.DataFrame:
     """A table of the rows of some files, with the columns that are kept of their records."""
     rows = [row for part in parts.values() for row in part.kept]

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 import polars.selectors as cs
-from polars.datatypes import DataType, DataTypeClass
 from polars.exceptions import PolarsError
 from polars.io.plugins import register_io_source
 
@@ -23,10 +22,10 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.json_text import json_text
+from polars_scorio.logs.line_fields import LineSchema
 from polars_scorio.logs.run_totals import RowTally
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-Schema: TypeAlias = "Mapping[str, DataType | DataTypeClass]"
 Source: TypeAlias = "Path | io.BytesIO"
 Scan = Callable[[Source], pl.LazyFrame]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
@@ -90,7 +89,7 @@ def _last_line(file: Path) -> bytes:
 def scan_lines(
     file: Path,
     expected: str,
-    schema: Schema,
+    schema: LineSchema,
     selected: Mapping[str, pl.Expr],
     tally: RowTally | None = None,
 ) -> pl.LazyFrame:

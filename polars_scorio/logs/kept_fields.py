@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_scorio.logs.json_text import json_text, text_number
+from polars_scorio.logs.json_text import json_text
 
 Getter: TypeAlias = Callable[[Any], object]
 # For each word, such as usd, the path of a field, or what makes its value of a record.
@@ -53,6 +52,13 @@ def field_value(record: Any, path: str) -> Any:  # noqa: ANN401 - JSON
     return field_value(record.get(name), rest) if rest else None
 
 
+def added_columns(
+    columns: Mapping[str, pl.Expr], kept: Mapping[str, pl.Expr]
+) -> dict[str, pl.Expr]:
+    """The columns of a reader, then the kept ones that are not among them."""
+    return {**columns, **{name: column for name, column in kept.items() if name not in columns}}
+
+
 def milliseconds(path: str) -> Getter:
     """The function that turns a field in milliseconds into seconds."""
 
@@ -88,6 +94,14 @@ def summed_field(path: str, part: str) -> Getter:
     return total
 
 
+def kept_values(
+    records: Iterable[object], keep: Mapping[str, Getter]
+) -> tuple[tuple[object, ...], ...]:
+    """The values that are kept of each record; of none if nothing is kept."""
+    getters = keep.values()
+    return tuple(tuple(get(record) for get in getters) for record in records) if keep else ()
+
+
 def kept_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[pl.Series]:
     """The columns of kept values: numbers, truth values or texts; other values as JSON.
 
@@ -112,68 +126,3 @@ def _typed_column(name: str, values: Sequence[object]) -> pl.Series:
         dtype = {bool: pl.Boolean, str: pl.String, int: pl.Int64}.get(next(iter(kinds)), pl.Float64)
         return pl.Series(name, values, dtype=pl.Float64 if float in kinds else dtype, strict=False)
     return pl.Series(name, [None if value is None else json_text(value) for value in values])
-
-
-# For each word the path of a field, and what one of its units is in the unit of the word.
-LineVocabulary: TypeAlias = "Mapping[str, tuple[str, float]]"
-
-
-@dataclass(frozen=True, slots=True)
-class LineFields:
-    """Fields of JSON lines that become columns.
-
-    Attributes
-    ----------
-    schema : mapping of str to dtype
-        The fields to read, each as the text of what stands there.
-    columns : mapping of str to Expr
-        The columns to make of them.
-    """
-
-    schema: Mapping[str, pl.DataType]
-    columns: Mapping[str, pl.Expr]
-
-
-def kept_line_fields(
-    keep: str | Iterable[str] | None,
-    head: Mapping[str, Any],
-    vocabulary: LineVocabulary | None = None,
-) -> LineFields:
-    """The fields to read of JSON lines for the names in `keep`.
-
-    Parameters
-    ----------
-    keep : str or iterable of str, optional
-        The names.
-    head : mapping of str to object
-        The first line: a field that is a number there is one everywhere.
-    vocabulary : mapping of str to tuple, optional
-        The words of the tool.
-
-    Raises
-    ------
-    ValueError
-        If the first line lacks a field.
-    """
-    schema: dict[str, pl.DataType] = {}
-    columns = {}
-    for name in kept_getters(keep):
-        path, unit = (vocabulary or {}).get(name, (name, 1.0))
-        root, _, rest = path.partition(".")
-        if root not in head:
-            raise ValueError(
-                f"the lines have no field {root!r}, which keep= asks for: they have {sorted(head)}"
-            )
-        schema[root] = pl.String()
-        text = pl.col(root).str.json_path_match(f"$.{rest}") if rest else pl.col(root)
-        columns[name] = _line_value(text, field_value(head, path), unit, number=path != name)
-    return LineFields(schema, columns)
-
-
-def _line_value(text: pl.Expr, first: object, unit: float, *, number: bool) -> pl.Expr:
-    """The values of a field as its first one says: numbers, truth values or texts."""
-    if isinstance(first, bool):
-        return text == "true"
-    if number or isinstance(first, int | float):
-        return text_number(text) * unit
-    return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unexpected_content
-from polars_scorio.logs.parquet import parquet_columns
+from polars_scorio.logs.kept_fields import added_columns
+from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
@@ -66,7 +68,11 @@ def lighteval(
         file: Run(name=file.parent.name, keys={"model": models[file]}, started=file.parent.name)
         for file in chosen
     }
-    joined = joined_files(runs, lambda file, run: _answer_trials(file, run, chosen[file]), on_error)
+
+    def scan(file: Path, run: Run) -> pl.LazyFrame:
+        return _answer_trials(file, run, chosen[file], roles.get("keep"))
+
+    joined = joined_files(runs, scan, on_error)
     return log_accessor(*joined, roles, by="benchmark")
 
 
@@ -89,18 +95,22 @@ def _chosen_metric(file: Path, metric: str | None) -> str:
     return metric or metrics[0]
 
 
-def _answer_trials(file: Path, run: Run, metric: str) -> pl.LazyFrame:
+def _answer_trials(
+    file: Path, run: Run, metric: str, keep: str | Iterable[str] | None
+) -> pl.LazyFrame:
     samples = re.search(r"\bn=(\d+)", metric)
     asked = int(samples[1]) if samples else 1
     texts = pl.col("model_response").struct.field("text").list.len().cast(pl.Int64)
-    answers = pl.scan_parquet(file).select(
-        model=pl.lit(run.keys["model"]),
-        benchmark=pl.col("doc").struct.field("task_name"),
-        question=pl.col("doc").struct.field("id").cast(pl.String),
-        trial=pl.lit(run.name),
-        asked=pl.lit(asked, pl.Int64),
-        answered=pl.min_horizontal(texts, asked) if samples else pl.lit(1, pl.Int64),
-        mean=pl.col("metric").struct.field(metric).cast(pl.Float64),
+    columns = {
+        "model": pl.lit(run.keys["model"]),
+        "benchmark": pl.col("doc").struct.field("task_name"),
+        "question": pl.col("doc").struct.field("id").cast(pl.String),
+        "trial": pl.lit(run.name),
+        "asked": pl.lit(asked, pl.Int64),
+        "answered": pl.min_horizontal(texts, asked) if samples else pl.lit(1, pl.Int64),
+        "mean": pl.col("metric").struct.field(metric).cast(pl.Float64),
         **run_literals(file, run),
-    )
-    return trials_of_means(answers, metric)
+    }
+    rows = pl.scan_parquet(file)
+    kept = kept_struct_fields(keep, rows.collect_schema())
+    return trials_of_means(rows.select(**added_columns(columns, kept)), metric)

@@ -13,9 +13,10 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
 from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.json_text import text_number
-from polars_scorio.logs.kept_fields import LineFields, kept_getters, kept_line_fields
+from polars_scorio.logs.kept_fields import added_columns, kept_getters
+from polars_scorio.logs.line_fields import LineFields, LineSchema, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
@@ -93,10 +94,11 @@ def lm_eval(
         on_error,
     )
     names = [*_document_fields(roles.get("cluster")), *kept_getters(roles.get("keep"))]
-    kept = kept_line_fields(names, next(iter(heads.values())))
+    first = next(iter(heads.values()))
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
-        return _scan_samples(file, run, chosen[file], kept, heads[file])
+        kept = kept_line_fields(names, first, _sample_schema(heads[file], chosen[file]))
+        return _scan_samples(file, run, chosen[file], kept, texts=_are_texts(heads[file]))
 
     joined = joined_files(runs, scan, on_error)
     return log_accessor(*joined, roles, by=("benchmark", "filter"))
@@ -221,30 +223,31 @@ def _document_fields(cluster: Column | None) -> list[str]:
     return [name for name in names if name.startswith(_DOCUMENT)]
 
 
+def _sample_schema(head: Mapping[str, Any], metric: str) -> LineSchema:
+    """The fields of samples that the reader needs; they have a filter since November 2024."""
+    filters = {"filter": pl.String} if "filter" in head else {}
+    return {"doc_id": pl.Int64, "filtered_resps": pl.String, metric: pl.String, **filters}
+
+
 def _scan_samples(
-    file: Path, run: Run, metric: str, kept: LineFields, head: Mapping[str, Any]
+    file: Path, run: Run, metric: str, kept: LineFields, *, texts: bool
 ) -> pl.LazyFrame:
-    filtered = "filter" in head  # since November 2024
     answers = pl.col("filtered_resps")
-    several = answers.str.contains(_SEVERAL) & pl.lit(_are_texts(head))
+    several = answers.str.contains(_SEVERAL) & pl.lit(texts)
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
-    filters = {"filter": pl.String} if filtered else {}
-    schema = {"doc_id": pl.Int64, "filtered_resps": pl.String, **filters}
     columns = {
         "model": pl.lit(run.keys["model"]),
         "benchmark": pl.lit(run.keys["benchmark"]),
-        "filter": pl.col("filter") if filtered else pl.lit("none"),
+        "filter": pl.col("filter") if "filter" in kept.schema else pl.lit("none"),
         "question": pl.col("doc_id"),
         "trial": pl.lit(run.name),
         "asked": trials,
         "answered": trials,
         "mean": text_number(pl.col(metric)),
         "metric": pl.lit(metric),
-        **kept.columns,
         **run_literals(file, run),
     }
-    fields_read: Schema = {**kept.schema, **schema, metric: pl.String}
     tally = RowTally(file, run.totals, "mean", by="filter")
-    samples = scan_lines(file, _EXPECTED, fields_read, columns, tally)
+    samples = scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
     return trials_of_means(samples, metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,8 +18,10 @@ from polars_scorio.logs.json_files import (
     model_table,
     rows_by_file,
     unexpected_content,
+    with_kept,
 )
 from polars_scorio.logs.json_text import json_text
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
@@ -70,11 +72,12 @@ def opencompass(
     >>> import polars_scorio as ps
     >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows, on_error=on_error)
+    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
+    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows, on_error=on_error, keep=keep)
     models = model_names({file: file.parent for file in parts}, model)
     frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(frame, model_runs(parts, models), roles, by="benchmark")
+    table = with_kept(frame, parts, keep)
+    return log_accessor(table, model_runs(parts, models), roles, by="benchmark")
 
 
 def _run_rows(file: Path, results: Any) -> FileRows | None:  # noqa: ANN401 - JSON
@@ -91,13 +94,27 @@ def _run_rows(file: Path, results: Any) -> FileRows | None:  # noqa: ANN401 - JS
         if plain
         else dict(enumerate(_regrouped_details(file, details)))
     )
+    verdicts = {name: _question_verdicts(question, plain=plain) for name, question in named.items()}
     rows: list[Row] = [
-        (benchmark, str(question.get("example_abbr", name)), trial, verdict)
-        for name, question in named.items()
-        for trial, verdict in enumerate(_question_verdicts(question, plain=plain))
+        (benchmark, str(named[name].get("example_abbr", name)), trial, verdict)
+        for name, given in verdicts.items()
+        for trial, verdict in enumerate(given)
     ]
     # The tool names the folder of a run after the time when it began.
-    return FileRows(rows, Run(name=file.parent.parent.parent.name, keys={"benchmark": benchmark}))
+    run = Run(name=file.parent.parent.parent.name, keys={"benchmark": benchmark})
+    records = (
+        record
+        for name, given in verdicts.items()
+        for record in _run_records(named[name], len(given))
+    )
+    return FileRows(rows, run, records)
+
+
+def _run_records(question: Mapping[str, Any], runs: int) -> Iterator[dict[str, Any]]:
+    """The fields of a question for each of its runs; lists have a value for each run."""
+    lists = {name: value for name, value in _run_lists(question).items() if len(value) == runs}
+    for place in range(runs):
+        yield {**question, **{name: value[place] for name, value in lists.items()}}
 
 
 def _regrouped_details(file: Path, details: Details) -> Details:

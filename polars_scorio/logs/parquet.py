@@ -1,13 +1,17 @@
-"""Parquet files: their columns, with errors that name the file."""
+"""Parquet files: their columns, with errors that name the file, and fields of these to keep."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from pathlib import Path
 
 import polars as pl
 from polars.exceptions import ComputeError
 
 from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.kept_fields import kept_getters
+from polars_scorio.logs.line_fields import FieldType
 
 
 def parquet_columns(file: Path, expected: str) -> pl.Schema:
@@ -27,3 +31,44 @@ def parquet_columns(file: Path, expected: str) -> pl.Schema:
     if not height:
         raise unexpected_content(file, expected, "one without any row")
     return schema
+
+
+def kept_struct_fields(keep: str | Iterable[str] | None, schema: pl.Schema) -> dict[str, pl.Expr]:
+    """Columns for the names in `keep`, of a table in which points lead into structs.
+
+    Parameters
+    ----------
+    keep : str or iterable of str, optional
+        The names.
+    schema : Schema
+        The columns of the table.
+
+    Raises
+    ------
+    ValueError
+        If the table has no such column, or no such field in it.
+
+    Examples
+    --------
+    >>> fields = kept_struct_fields("a.b", pl.Schema({"a": pl.Struct({"b": pl.Int64})}))
+    >>> pl.select(a=pl.struct(b=3)).select(**fields).to_dicts()
+    [{'a.b': 3}]
+    """
+    columns = {}
+    for name in kept_getters(keep):
+        root, *path = [name] if name in schema else name.split(".")
+        if not _has_path(schema.get(root), path):
+            raise ValueError(
+                f"the table has no field {name!r}, which keep= asks for: its columns are "
+                f"{[*schema]}"
+            )
+        columns[name] = reduce(lambda column, part: column.struct.field(part), path, pl.col(root))
+    return columns
+
+
+def _has_path(dtype: FieldType | None, path: Sequence[str]) -> bool:
+    """Whether values of a dtype have a field at a path, which may be empty."""
+    if not path or dtype is None:
+        return dtype is not None
+    fields = dtype.fields if isinstance(dtype, pl.Struct) else []
+    return any(field.name == path[0] and _has_path(field.dtype, path[1:]) for field in fields)

@@ -9,8 +9,10 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
+from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.json_text import text_number
+from polars_scorio.logs.kept_fields import added_columns
+from polars_scorio.logs.line_fields import LineSchema, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "lines with seed, data_id, model and processed_results, as scorio reads them"
-_SCHEMA: Schema = {
+_SCHEMA: LineSchema = {
     "seed": pl.String,
     "data_id": pl.String,
     "model": pl.String,
@@ -78,9 +80,11 @@ def scorio(
         file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
     }
 
+    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA)
+
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         columns = _signal_columns(names[file]) | run_literals(file, run)
-        return scan_lines(file, _EXPECTED, _SCHEMA, columns)
+        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns))
 
     return log_accessor(*joined_files(runs, scan, on_error), roles)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,15 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import FileRows, Row, model_runs, model_table, rows_by_file
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_or_none
@@ -72,13 +81,14 @@ def swe_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
+    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
     parts = rows_by_file(
         paths,
         ("*.*.json", "results.json", "report.json"),
         _EXPECTED,
         lambda file, report: _file_verdicts(file, report, instances),
         on_error=on_error,
+        keep=keep,
     )
     places = {file: _submission_place(file) for file in parts}
     summarised = {_model_and_run(file) for file in parts if not _is_single(file)}
@@ -91,7 +101,8 @@ def swe_bench(
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
     frame = model_table(kept, models, _COLUMNS, _EXPECTED).with_columns(category=category)
     columns = ["model", "question", "trial", "category", "outcome", *RUN_COLUMNS]
-    return log_accessor(frame.select(columns), model_runs(kept, models), roles)
+    table = with_kept(frame.select(columns), kept, keep)
+    return log_accessor(table, model_runs(kept, models), roles)
 
 
 def _is_single(file: Path) -> bool:
@@ -130,7 +141,7 @@ def _file_verdicts(
         outcomes, run, rest = _submission_outcomes(file, report, instances), "", "unresolved"
     elif _is_single(file) and report and all(_has_verdict(part) for part in report.values()):
         outcomes = {name: _single_outcome(part) for name, part in report.items()}
-        return _verdict_rows(outcomes, _single_run(file))
+        return replace(_verdict_rows(outcomes, _single_run(file)), records=report.values())
     else:
         return None
     strangers = sorted({*outcomes} - {*instances}) if instances is not None else []
@@ -145,7 +156,8 @@ def _file_verdicts(
 
 def _verdict_rows(outcomes: Mapping[str, str], run: str, *totals: Totals) -> FileRows:
     rows: list[Row] = [(instance, run, outcome) for instance, outcome in outcomes.items()]
-    return FileRows(rows, Run(name=run, totals=totals))
+    # Lists of ids say nothing more of an instance.
+    return FileRows(rows, Run(name=run, totals=totals), records=[{}] * len(rows))
 
 
 def _report_totals(report: Mapping[str, Any], outcomes: Mapping[str, str]) -> Totals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unexpected_content
-from polars_scorio.logs.parquet import parquet_columns
+from polars_scorio.logs.kept_fields import added_columns
+from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import Run, run_literals
@@ -63,7 +65,9 @@ def trl(
     names = {file: path_model(file, model) for file in rewards}
     runs = {file: Run(name=_run_folder(file), keys={"model": name}) for file, name in names.items()}
     log, runs = joined_files(
-        runs, lambda file, run: _scan_completions(file, rewards[file], run), on_error
+        runs,
+        lambda file, run: _scan_completions(file, rewards[file], run, roles.get("keep")),
+        on_error,
     )
     table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None
@@ -88,8 +92,16 @@ def _chosen_reward(file: Path, reward: str | None) -> str:
     return reward or rewards[0]
 
 
-def _scan_completions(file: Path, reward: str, run: Run) -> pl.LazyFrame:
-    columns = {"question": "prompt", "reward": reward}
-    rows = pl.scan_parquet(file).select("step", **columns, **run_literals(file, run))
+def _scan_completions(
+    file: Path, reward: str, run: Run, keep: str | Iterable[str] | None
+) -> pl.LazyFrame:
     model = run.keys["model"]
-    return rows if model is None else rows.select(pl.lit(model).alias("model"), pl.all())
+    columns = {
+        **({} if model is None else {"model": pl.lit(model)}),
+        "step": pl.col("step"),
+        "question": pl.col("prompt"),
+        "reward": pl.col(reward),
+        **run_literals(file, run),
+    }
+    rows = pl.scan_parquet(file)
+    return rows.select(**added_columns(columns, kept_struct_fields(keep, rows.collect_schema())))

@@ -23,14 +23,9 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
     with_kept,
 )
-from polars_scorio.logs.json_lines import Schema, first_line, scan_lines
-from polars_scorio.logs.kept_fields import (
-    LineFields,
-    LineVocabulary,
-    Vocabulary,
-    kept_getters,
-    kept_line_fields,
-)
+from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.kept_fields import Vocabulary, added_columns, kept_getters
+from polars_scorio.logs.line_fields import LineFields, LineVocabulary, kept_line_fields
 from polars_scorio.logs.log_warning import warn_of_log
 from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
@@ -118,12 +113,15 @@ def verifiers(
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
-        kept = kept_line_fields(roles.get("keep"), head, _VOCABULARY)
-        log, runs = joined_files(
-            {file: run for file, (_, run) in described.items()},
-            lambda file, run: _scan_results(file, described[file][0], run, kept),
-            on_error,
-        )
+
+        def scan(file: Path, run: Run) -> pl.LazyFrame:
+            question = described[file][0]
+            needed = {question: pl.String, **_SCHEMA}
+            kept = kept_line_fields(roles.get("keep"), head, needed, _VOCABULARY)
+            return _scan_results(file, question, run, kept)
+
+        found = {file: run for file, (_, run) in described.items()}
+        log, runs = joined_files(found, scan, on_error)
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)
@@ -188,12 +186,10 @@ def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.L
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         _LOGGED: pl.col("reward"),
         "error": pl.col("error"),
-        **kept.columns,
         **run_literals(file, run),
     }
     tally = RowTally(file, run.totals, _LOGGED)
-    schema: Schema = {**kept.schema, question: pl.String, **_SCHEMA}
-    lines = scan_lines(file, _EXPECTED, schema, columns, tally)
+    lines = scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
     return lines.drop(_LOGGED)
 
 

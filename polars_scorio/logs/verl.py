@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,9 @@ from polars_scorio.logs.json_files import (
     numbered_objects,
     rows_table,
     unexpected_content,
+    with_kept,
 )
+from polars_scorio.logs.kept_fields import Getter, kept_getters, kept_values
 from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import Run, run_literals
@@ -72,24 +76,39 @@ def verl(
     """
     files = [*find_files(paths, "*.jsonl")]
     refuse_unnamed(files, model)
+    keep = kept_getters(roles.get("keep"))
     parts = read_each(
         files,
-        lambda file: _step_rollouts(file, reward, path_model(file, model)),
+        lambda file: _step_rollouts(file, reward, path_model(file, model), keep),
         roles.get("on_error", "raise"),
     )
-    runs = {
-        file: Run(name=file.parent.name, keys={"model": path_model(file, model)}) for file in parts
-    }
-    rows = [part.with_columns(**run_literals(file, runs[file])) for file, part in parts.items()]
-    frame = pl.concat(rows).with_columns(category=reward_outcome(threshold))
+    runs = {file: part.run for file, part in parts.items()}
+    tables = [
+        part.table.with_columns(**run_literals(file, part.run)) for file, part in parts.items()
+    ]
+    frame = pl.concat(tables).with_columns(category=reward_outcome(threshold))
     trial = "trial" if frame["trial"].count() else None
     role = "model" if model else None
-    return log_accessor(frame, runs, roles, model=role, by="step", trial=trial)
+    return log_accessor(
+        with_kept(frame, parts, keep), runs, roles, model=role, by="step", trial=trial
+    )
 
 
-def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
+@dataclass(frozen=True, slots=True)
+class _Rollouts:
+    """The rollouts of a file, with the values that are kept of their lines."""
+
+    table: pl.DataFrame
+    run: Run
+    kept: list[Row]
+
+
+def _step_rollouts(
+    file: Path, reward: str, model: str | None, keep: Mapping[str, Getter]
+) -> _Rollouts:
     lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
+    kept: list[Row] = []
     # In chunks, because the texts of a file take more memory than the columns that are kept. Python
     # parses the lines, because verl writes NaN, which Polars does not read.
     while part := [*islice(lines, _CHUNK)]:
@@ -98,8 +117,10 @@ def _step_rollouts(file: Path, reward: str, model: str | None) -> pl.DataFrame:
             raise unexpected_content(file, _EXPECTED, found)
         rows = [_line_row(file, number, line, reward) for number, line in part]
         chunks.append(rows_table({file: rows}, _COLUMNS, _EXPECTED))
+        kept += kept_values((line for _, line in part), keep)
     frame = pl.concat(chunks)
-    return frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
+    table = frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
+    return _Rollouts(table, Run(name=file.parent.name, keys={"model": model}), kept)
 
 
 def _line_row(file: Path, number: int, line: dict[str, Any], reward: str) -> Row:

@@ -1,7 +1,5 @@
 """Fields of logs that become columns."""
 
-import json
-
 import polars as pl
 import pytest
 
@@ -9,10 +7,10 @@ import polars_scorio as ps
 from polars_scorio.logs.kept_fields import (
     kept_columns,
     kept_getters,
-    kept_line_fields,
     summed_field,
     time_between,
 )
+from polars_scorio.logs.read import TOOLS
 
 
 @pytest.mark.parametrize(("values", "dtype", "expected"), [
@@ -47,15 +45,6 @@ def test_times_and_sums():
 def test_one_name_may_be_given_alone():
     assert [*kept_getters("usd", {"usd": "cost"})] == ["usd"]
     assert kept_getters(None) == {}
-
-
-def test_lines_have_the_kinds_of_their_first():
-    head = {"info": {"level": 3, "open": True, "name": "x"}}
-    fields = kept_line_fields(["info.level", "info.open", "info.name"], head)
-    lines = pl.DataFrame({"info": [json.dumps(head["info"]), '{"level": null, "open": false}']})
-    assert lines.select(**fields.columns).rows() == [(3.0, True, "x"), (None, False, None)]
-    with pytest.raises(ValueError, match=r"no field 'inf', .* they have \['info'\]"):
-        kept_line_fields("inf.level", head)
 
 
 TOKENS = {"token_usage": {"input_tokens": 10, "output_tokens": 20}}
@@ -162,13 +151,62 @@ KEPT = {
         ["input_tokens", "output_tokens", "seconds", "info.level"],
         (10.0, 20.0, 1.5, "hard"),
     ),
+    "livecodebench": (
+        {"m/Scenario.a_eval_all.json": [[
+            {"question_id": "q", "graded_list": [True], "question_title": "Sums"},
+        ]]},
+        "question_title",
+        ("Sums",),
+    ),
+    "evalplus": (
+        {"a_eval_results.json": [{"eval": {
+            "t": [{"base_status": "pass", "plus_status": "pass", "solution": "x = 1"}],
+        }}]},
+        "solution",
+        ("x = 1",),
+    ),
+    "human_eval": (
+        {"a.jsonl_results.jsonl": [
+            {"task_id": "t", "passed": True, "result": "passed", "completion_id": 4},
+        ]},
+        ["completion_id", "passed"],
+        (4.0, True),
+    ),
+    "opencompass": (
+        {"m/d.json": [{"details": [
+            {"correct": [True, False], "pred": ["a", "b"], "level": 3},
+        ]}]},
+        ["pred", "level"],
+        ("a", 3),
+    ),
+    "scorio": (
+        {"a.jsonl": [{
+            "seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1},
+            "output": {"finish_reason": "stop", "usage": {"cost": 0.25}}, "topic": "sums",
+        }]},
+        ["output.finish_reason", "output.usage.cost", "topic"],
+        ("stop", 0.25, "sums"),
+    ),
+    "swe_bench": (
+        {"logs/run_evaluation/r/m/i/report.json": [
+            {"i": {"resolved": True, "patch_exists": True, "tests_status": {"failure": 3}}},
+        ]},
+        ["patch_exists", "tests_status.failure"],
+        (True, 3),
+    ),
+    "verl": (
+        {"1.jsonl": [{"input": "x", "score": 1.0, "step": 1, "acc": 1.0, "data_source": "maths"}]},
+        "data_source",
+        ("maths",),
+    ),
     "every_eval_ever": (
         {"a_samples.jsonl": [{
             "model_id": "m", "evaluation_name": "b", "sample_id": "s",
-            "evaluation": {"is_correct": True}, "performance": {"latency_ms": 1500}, **TOKENS,
+            "evaluation": {"is_correct": True, "num_turns": 2},
+            "performance": {"latency_ms": 1500}, **TOKENS,
         }]},
-        ["input_tokens", "output_tokens", "seconds"],
-        (10.0, 20.0, 1.5),
+        ["input_tokens", "output_tokens", "seconds", "evaluation.num_turns"],
+        (10.0, 20.0, 1.5, 2.0),
     ),
     "lm_eval": (
         {"m/samples_t_2026-01-01T00-00-00.0.jsonl": [{
@@ -179,6 +217,10 @@ KEPT = {
         (3.0, "law", "B"),
     ),
 }  # fmt: skip
+
+
+def test_every_reader_keeps_fields():
+    assert {*KEPT} | {"lighteval", "trl"} == {*TOOLS}  # these two: test_parquet
 
 
 @pytest.mark.parametrize("tool", KEPT)
@@ -209,5 +251,5 @@ def test_what_a_reader_cannot_keep_is_refused(write):
     with pytest.raises(ValueError, match=r"no trial has a value of 'usd'"):
         ps.logs.tau_bench(path, keep="usd")
     programs = write("a.jsonl_results.jsonl", {"task_id": "t", "passed": True, "result": "passed"})
-    with pytest.raises(ValueError, match=r"this reader cannot keep \['usd'\]"):
+    with pytest.raises(ValueError, match=r"lines have no field 'usd', which keep= asks for"):
         ps.logs.human_eval(programs, keep=["usd"])
