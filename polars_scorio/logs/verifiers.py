@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,47 +11,40 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
     errors_name_file,
     kept_part,
     model_runs,
     model_table,
-    numbered_objects,
     read_json,
     unexpected_content,
     with_kept,
 )
 from polars_scorio.logs.json_lines import first_line, scan_lines
-from polars_scorio.logs.kept_fields import Vocabulary, added_columns, kept_getters
+from polars_scorio.logs.kept_fields import added_columns, kept_getters
 from polars_scorio.logs.line_fields import LineFields, LineVocabulary, kept_line_fields
 from polars_scorio.logs.log_warning import warn_of_log
-from polars_scorio.logs.paths import Paths, find_files, model_names, path_model
+from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import Run, run_literals, run_settings
 from polars_scorio.logs.unreadable_files import joined_files, read_each
+from polars_scorio.logs.verifiers_traces import (
+    EPISODE_COLUMNS,
+    EPISODE_WORDS,
+    TRACES,
+    episode_models,
+    episode_rows,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "results.jsonl of verifiers, with example_id (or id) and reward"
-_TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
 _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
 # Settings that tell runs of one model apart, in the metadata.
 SETTINGS = ("env_args", "sampling_args", "num_examples", "max_tokens", "temperature")
 _SCHEMA = {"reward": pl.Float64, "error": pl.String}
 _LOGGED = ":reward"  # of all rollouts, failed ones too: the mean of verifiers
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "reward": pl.Float64,
-    "error": pl.String,
-}
-
-# Words of traces.jsonl, then those of results.jsonl.
-_EPISODES: Vocabulary = {"input_tokens": "num_input_tokens", "output_tokens": "num_output_tokens"}
 _VOCABULARY: LineVocabulary = {
     "input_tokens": ("token_usage.input_tokens", 1),
     "output_tokens": ("token_usage.output_tokens", 1),
@@ -103,13 +95,13 @@ def verifiers(
         other = next(file for file in files if file not in traces)
         raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
     if traces:
-        keep = kept_getters(roles.get("keep"), _EPISODES)
+        keep = kept_getters(roles.get("keep"), EPISODE_WORDS)
         parts = read_each(
-            traces, lambda file: kept_part(_episode_rows(file, model, agent), keep), on_error
+            traces, lambda file: kept_part(episode_rows(file, model, agent), keep), on_error
         )
-        models = _episode_models(parts, model)
+        models = episode_models(parts, model)
         runs = model_runs(parts, models)
-        log = with_kept(model_table(parts, models, _COLUMNS, _TRACES), parts, keep).lazy()
+        log = with_kept(model_table(parts, models, EPISODE_COLUMNS, TRACES), parts, keep).lazy()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
@@ -191,77 +183,3 @@ def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.L
     tally = RowTally(file, run.totals, _LOGGED)
     lines = scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
     return lines.drop(_LOGGED)
-
-
-def _episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
-    """The episodes of traces.jsonl, and their run with the model if the traces say it."""
-    played: set[str | None] = set()
-    rows: list[Row] = []
-    episodes = []
-    for number, episode in numbered_objects(file, _TRACES):
-        with errors_name_file(file, _TRACES, f" in line {number}"):
-            traces = _agent_traces(file, episode, agent)
-            played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
-            rows.append(_episode_row(episode, traces))
-            episodes.append(_episode_facts(episode, traces))
-    named = None if model is not None else _only_model(file, played - {None})
-    environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
-    keys = {"benchmark": environment, "model": named or _folder_model(file)}
-    return FileRows(rows, Run(name=file.parent.name, keys=keys), episodes)
-
-
-def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fields of an episode without its traces, of which the first one has `info`."""
-    info = traces[0].get("info") if traces else None
-    return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
-
-
-def _episode_models(parts: Mapping[Path, FileRows], model: str | None) -> dict[Path, str]:
-    """The model of each file: as the user, the traces or the folder say it."""
-    models = model_names({file: file.parent for file in parts}, model)
-    if model is not None:
-        return models
-    return {file: str(parts[file].run.keys["model"] or name) for file, name in models.items()}
-
-
-def _only_model(file: Path, played: set[str | None]) -> str | None:
-    """The model that the agent played with; None if the traces do not say it."""
-    if len(played) > 1:
-        raise ValueError(
-            f"in {file} the agent played with several models, {sorted(map(str, played))}: name "
-            "another agent=, or the model with model="
-        )
-    return next(iter(played), None)
-
-
-def _folder_model(file: Path) -> str | None:
-    found = re.search(r"--([^/]+)/", file.as_posix())
-    return found and found[1]
-
-
-def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:
-    """The traces of one agent in an episode."""
-    if "traces" not in episode:
-        raise unexpected_content(file, _TRACES, f"lines without 'traces': {[*episode]}")
-    return [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
-
-
-def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
-    task = episode["task"]
-    errors = [error for trace in traces for error in trace.get("errors", ())] + episode["errors"]
-    return (
-        episode["env"]["id"],
-        str(task["data"].get("idx", task.get("key"))),
-        episode["id"],
-        _episode_reward(traces) if episode["ok"] else None,
-        errors[-1]["type"] if errors else None,
-    )
-
-
-def _episode_reward(traces: list[dict[str, Any]]) -> float | None:
-    rewards = [reward for trace in traces for reward in trace["rewards"].values()]
-    # A reward that was not computed is null, or missing in the file.
-    known = [r for r in rewards if r is not None and r["score"] is not None]
-    if not rewards or len(known) < len(rewards):
-        return None
-    return float(sum(reward["score"] * reward["weight"] for reward in known))

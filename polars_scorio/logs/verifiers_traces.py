@@ -1,0 +1,108 @@
+"""The traces.jsonl of verifiers since 0.2: episodes, in which several agents may take part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    errors_name_file,
+    numbered_objects,
+    unexpected_content,
+)
+from polars_scorio.logs.kept_fields import Vocabulary
+from polars_scorio.logs.paths import model_names
+from polars_scorio.logs.runs import Run
+
+TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
+EPISODE_COLUMNS = {
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.String,
+    "reward": pl.Float64,
+    "error": pl.String,
+}
+EPISODE_WORDS: Vocabulary = {
+    "input_tokens": "num_input_tokens",
+    "output_tokens": "num_output_tokens",
+}
+
+
+def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
+    """The episodes of traces.jsonl, and their run with the model if the traces say it."""
+    played: set[str | None] = set()
+    rows: list[Row] = []
+    episodes = []
+    for number, episode in numbered_objects(file, TRACES):
+        with errors_name_file(file, TRACES, f" in line {number}"):
+            traces = _agent_traces(file, episode, agent)
+            played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
+            rows.append(_episode_row(episode, traces))
+            episodes.append(_episode_facts(episode, traces))
+    named = None if model is not None else _only_model(file, played - {None})
+    environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
+    keys = {"benchmark": environment, "model": named or _folder_model(file)}
+    return FileRows(rows, Run(name=file.parent.name, keys=keys), episodes)
+
+
+def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:
+    """The fields of an episode without its traces, of which the first one has `info`."""
+    info = traces[0].get("info") if traces else None
+    return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
+
+
+def episode_models(parts: Mapping[Path, FileRows], model: str | None) -> dict[Path, str]:
+    """The model of each file: as the user, the traces or the folder say it."""
+    models = model_names({file: file.parent for file in parts}, model)
+    if model is not None:
+        return models
+    return {file: str(parts[file].run.keys["model"] or name) for file, name in models.items()}
+
+
+def _only_model(file: Path, played: set[str | None]) -> str | None:
+    """The model that the agent played with; None if the traces do not say it."""
+    if len(played) > 1:
+        raise ValueError(
+            f"in {file} the agent played with several models, {sorted(map(str, played))}: name "
+            "another agent=, or the model with model="
+        )
+    return next(iter(played), None)
+
+
+def _folder_model(file: Path) -> str | None:
+    found = re.search(r"--([^/]+)/", file.as_posix())
+    return found and found[1]
+
+
+def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:
+    """The traces of one agent in an episode."""
+    if "traces" not in episode:
+        raise unexpected_content(file, TRACES, f"lines without 'traces': {[*episode]}")
+    return [trace for trace in episode["traces"] if trace["agent"]["name"] == agent]
+
+
+def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
+    task = episode["task"]
+    errors = [error for trace in traces for error in trace.get("errors", ())] + episode["errors"]
+    return (
+        episode["env"]["id"],
+        str(task["data"].get("idx", task.get("key"))),
+        episode["id"],
+        _episode_reward(traces) if episode["ok"] else None,
+        errors[-1]["type"] if errors else None,
+    )
+
+
+def _episode_reward(traces: list[dict[str, Any]]) -> float | None:
+    rewards = [reward for trace in traces for reward in trace["rewards"].values()]
+    # A reward that was not computed is null, or missing in the file.
+    known = [r for r in rewards if r is not None and r["score"] is not None]
+    if not rewards or len(known) < len(rewards):
+        return None
+    return float(sum(reward["score"] * reward["weight"] for reward in known))
