@@ -24,7 +24,8 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import Run
+from polars_scorio.logs.run_totals import Totals
+from polars_scorio.logs.runs import Run, run_settings
 from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
 _SIDE = "<category>_result.json of BFCL: a line with an id for each test"
-_NAME = re.compile(r"(?:BFCL_v\d+_)?(?P<category>.+)_score\.json$")
+_NAME = re.compile(r"(?:BFCL_v(?P<version>\d+)_)?(?P<category>.+)_score\.json$")
+# Settings that tell runs of one model apart, in the name of the file.
+SETTINGS = ("version",)
 _COLUMNS = {
     "benchmark": pl.String,
     "question": pl.String,
@@ -148,8 +151,14 @@ def _test_verdicts(file: Path) -> FileRows:
         raise unexpected_content(file, "totals that fit the failures and results", found)
     category = name["category"]
     rows: list[Row] = [(category, test, test not in errors, errors.get(test)) for test in tests]
-    folder = _score_folder(file).parent.name
-    return FileRows(rows, Run(name=folder, keys={"benchmark": category}), tests.values())
+    run = Run(
+        name=_score_folder(file).parent.name,
+        keys={"benchmark": category},
+        settings=run_settings(name.groupdict(), SETTINGS) if name["version"] else {},
+        # The totals are checked above, as the rows are made of them.
+        totals=(Totals(planned=total, reported=totals.get("accuracy")),),
+    )
+    return FileRows(rows, run, tests.values())
 
 
 def _error_type(failure: dict[str, object]) -> str:

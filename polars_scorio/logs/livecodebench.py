@@ -21,12 +21,18 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import Run
+from polars_scorio.logs.run_totals import Totals, mean_of_means, mean_or_none
+from polars_scorio.logs.runs import Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "*_eval_all.json of LiveCodeBench: a list of objects with question_id and graded_list"
+# Settings that tell runs of one model apart, in the name of the file.
+SETTINGS = ("scenario", "temperature")
+_NAME = re.compile(
+    r"Scenario\.(?P<scenario>\w+?)_(?P<programs>\d+)_(?P<temperature>[\d.]+)_eval_all"
+)
 _COLUMNS = {
     "question": pl.String,
     "trial": pl.Int64,
@@ -91,6 +97,26 @@ def _program_verdicts(file: Path, problems: Any) -> FileRows | None:  # noqa: AN
         for problem in problems
         for trial, passed in enumerate(problem["graded_list"])
     ]
-    run = Run(name=plain_path(file).name.removesuffix("_eval_all.json"))
+    name = plain_path(file).name
+    described = _NAME.match(name)
+    run = Run(
+        name=name.removesuffix("_eval_all.json"),
+        settings=run_settings(described.groupdict(), SETTINGS) if described else {},
+        totals=(_problem_totals(problems, described and int(described["programs"])),),
+    )
     records = (problem for problem in problems for _ in problem["graded_list"])
     return FileRows(rows, run, records)
+
+
+def _problem_totals(problems: list[dict[str, Any]], programs: int | None) -> Totals:
+    """Totals of a file: the programs that its name says for each problem, and the pass@1."""
+    return Totals(
+        planned=programs and programs * len(problems),
+        reported=mean_or_none(problem.get("pass@1") for problem in problems),
+        read=sum(len(problem["graded_list"]) for problem in problems),
+        score=mean_of_means(
+            (place, float(passed))
+            for place, problem in enumerate(problems)
+            for passed in problem["graded_list"]
+        ),
+    )

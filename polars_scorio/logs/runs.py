@@ -22,7 +22,8 @@ Retries: TypeAlias = Literal["error", "latest", "first"]
 RUN_COLUMNS = {"run": pl.String, "source": pl.String}
 _SHOWN = 3  # differences that an error shows
 _NO_SETTING = re.compile(
-    "seed$|^(base_url|max_connections|num_concurrent|max_retries|(attempt_)?timeout|batch_size)$"
+    r"seed$|^(base_url|max_connections|max_concurrent\w*|num_concurrent|(max_)?retries|"
+    r"(attempt_)?timeout|batch_size)$"
 )
 _NOTHING: tuple[object, ...] = (None, {}, [])  # one version logs it so, another otherwise
 _PLACE = ":place"  # of a run, in the order of their starts

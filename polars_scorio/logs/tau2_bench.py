@@ -30,7 +30,20 @@ if TYPE_CHECKING:
 
 _EXPECTED = "a run of tau2-bench: an object with 'info', 'tasks' and 'simulations'"
 # Settings that tell runs of one model apart.
-SETTINGS = ("agent_info.llm_args", "user_info.implementation", "user_info.llm", "max_steps")
+SETTINGS = (
+    "agent_info.llm_args",
+    "agent_info.voice_settings",
+    "user_info.implementation",
+    "user_info.llm",
+    "user_info.llm_args",
+    "max_steps",
+    "max_errors",
+    "text_streaming_config",
+    "speech_complexity",
+    "audio_native_config",
+    "retrieval_config",
+    "retrieval_config_kwargs",
+)
 _NEAR = 1e-6  # as in tau2
 _COLUMNS = {
     "agent": pl.String,
@@ -120,9 +133,9 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
 
 
 def _planned_simulations(run: dict[str, Any]) -> int | None:
-    """How many simulations a run planned: each task so many times."""
+    """How many simulations a run planned: each task so many times. Some logs leave out tasks."""
     trials = run["info"].get("num_trials")
-    return None if trials is None else len(run["tasks"]) * int(trials)
+    return len(run["tasks"]) * int(trials) if run["tasks"] and trials is not None else None
 
 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
     numbered_objects,
+    read_json,
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import model_names
-from polars_scorio.logs.runs import Run
+from polars_scorio.logs.run_totals import Totals
+from polars_scorio.logs.runs import Run, run_settings
 
 TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
+_CONFIG = "configs/eval.json of verifiers: an object with env and sampling"
+# Settings that tell runs of one model apart, in configs/eval.json; then those of the agent, which
+# each of its traces has.
+SETTINGS = ("env", "sampling", "num_tasks")
+_AGENT_SETTINGS = (
+    "agent.harness",
+    "agent.sampling",
+    "agent.max_turns",
+    "agent.max_input_tokens",
+    "agent.max_output_tokens",
+    "agent.max_total_tokens",
+)
 EPISODE_COLUMNS = {
     "benchmark": pl.String,
     "question": pl.String,
@@ -36,19 +52,48 @@ EPISODE_WORDS: Vocabulary = {
 
 def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
     """The episodes of traces.jsonl, and their run with the model if the traces say it."""
-    played: set[str | None] = set()
+    configs: list[Mapping[str, Any]] = []
     rows: list[Row] = []
     episodes = []
     for number, episode in numbered_objects(file, TRACES):
         with errors_name_file(file, TRACES, f" in line {number}"):
             traces = _agent_traces(file, episode, agent)
-            played.update(trace["agent"].get("config", {}).get("model") for trace in traces)
+            configs += [trace["agent"].get("config", {}) for trace in traces]
             rows.append(_episode_row(episode, traces))
             episodes.append(_episode_facts(episode, traces))
-    named = None if model is not None else _only_model(file, played - {None})
+    played = {config.get("model") for config in configs} - {None}
+    named = None if model is not None else _only_model(file, played)
     environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
-    keys = {"benchmark": environment, "model": named or _folder_model(file)}
-    return FileRows(rows, Run(name=file.parent.name, keys=keys), episodes)
+    run = Run(
+        name=file.parent.name,
+        keys={"benchmark": environment, "model": named or _folder_model(file)},
+        settings=_traces_settings(file, configs),
+        totals=(replace(_planned_episodes(file), read=len(rows)),),
+    )
+    return FileRows(rows, run, episodes)
+
+
+def _traces_settings(file: Path, configs: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """The settings of a run, in its configuration and in the first trace of its agent."""
+    known = _run_configuration(file)
+    settings = run_settings(known, SETTINGS) if known else {}
+    agent = run_settings({"agent": configs[0]}, _AGENT_SETTINGS) if configs else {}
+    return settings | agent
+
+
+def _planned_episodes(file: Path) -> Totals:
+    """The episodes that a run planned, unless it took all tasks that there are."""
+    known = _run_configuration(file)
+    with errors_name_file(file.parent / "configs" / "eval.json", _CONFIG):
+        tasks, each = known.get("num_tasks"), known.get("num_rollouts")
+        return Totals(planned=tasks * each if tasks and each else None)
+
+
+def _run_configuration(file: Path) -> dict[str, Any]:
+    """The configuration of a run, in the folder of its traces; empty if there is none."""
+    side = side_file(file.parent / "configs" / "eval.json", "eval.json")
+    with errors_name_file(side, _CONFIG):
+        return dict(read_json(side, _CONFIG)) if side.exists() else {}
 
 
 def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:

@@ -57,3 +57,18 @@ def test_totals_that_contradict_the_lines_are_refused(table, scores, write):
 def test_other_files_are_refused(table, write):
     with pytest.raises(ValueError, match=r"a_score\.json: expected .*lacks 'total_count'"):
         table(write("score/ada/a_score.json", {"accuracy": 1.0}))
+
+
+def test_two_versions_of_the_tests_do_not_merge(reader, scores, write):
+    write("result/bob/BFCL_v3_simple_python_result.json", {"id": "simple_python_9"})
+    totals = {"accuracy": 1.0, "correct_count": 1, "total_count": 1}
+    write("score/bob/BFCL_v3_simple_python_score.json", totals)
+    with pytest.raises(ValueError, match="with different settings: version is '4' and '3'"):
+        reader(scores.parents[2], model="ada")
+    report = reader(scores.parents[2], model="ada", by=["benchmark", "version"]).avg()
+    assert report.select("version", "estimate").rows() == [("3", 1.0), ("4", 0.5)]
+
+
+def test_the_coverage_has_the_totals(reader, scores):
+    found = reader(scores).coverage().select("trials", "planned", "reported")
+    assert found.row(0) == (4, 4, 0.5)

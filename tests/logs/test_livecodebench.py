@@ -47,6 +47,24 @@ def test_two_settings_of_a_model_are_no_more_trials(table, problems, write):
         table(problems.parent)
 
 
+def test_the_name_of_a_file_has_its_settings(reader, write):
+    for run, temperature in {"a": 0.2, "b": 0.8}.items():
+        name = f"Scenario.codegeneration_1_{temperature}_eval_all.json"
+        path = write(f"{run}/ada/{name}", [problem("1", [run == "a"])])
+    with pytest.raises(ValueError, match=r"'ada', with different settings: temperature is '0\.2'"):
+        reader(path.parents[2], model="ada")
+    strata = reader(path.parents[2], model="ada", by="temperature").avg()
+    assert strata.select("temperature", "estimate").rows() == [("0.2", 1.0), ("0.8", 0.0)]
+
+
+def test_a_file_says_how_many_programs_there_are_and_what_they_achieve(reader, write, problems):
+    wanted = reader(problems).coverage().select("trials", "planned", "reported").row(0)
+    assert wanted == (4, 4, 0.25)
+    cut = {**problem("1", [True, False]), "graded_list": [True]}
+    with pytest.warns(ps.LogWarning, match="1 of 2 planned .* reports 0.5, these rows 1$"):
+        reader(write(f"output/ada/{NAME}", [cut]))
+
+
 def test_the_mean_is_that_of_the_tool(summary, problems):
     assert summary(ps.avg(), problems) == [(4, 0, 0.25)]
 

@@ -212,6 +212,9 @@ def test_a_run_is_described_in_words(wrong):
 
 GUIDE = ROOT / "examples" / "guide" / "runs.md"
 COMPARED = {
+    "bfcl": "BFCL",
+    "livecodebench": "LiveCodeBench",
+    "verifiers_traces": "verifiers, `traces.jsonl`",
     "evalplus": "EvalPlus",
     "every_eval_ever": "Every Eval Ever",
     "harbor": "harbor",

@@ -115,3 +115,18 @@ def test_a_folder_of_runs_with_names_of_their_own_tells_agents_apart(table, writ
     assert log["model"].unique().sort().to_list() == [
         "llm_agent / gpt-4.1", "llm_agent_gt / gpt-4.1", "llm_agent_solo / gpt-4.1"
     ]  # fmt: skip
+
+
+def test_a_log_without_its_tasks_does_not_say_how_many_there_are(reader, write):
+    path = write("results.json", results(simulations=SIMULATIONS, tasks=[]))
+    assert "planned" not in reader(path).coverage().columns
+
+
+@pytest.mark.parametrize("field", ["speech_complexity", "retrieval_config", "max_errors"])
+def test_runs_with_other_settings_do_not_merge(reader, write, field):
+    for value in ("low", "high"):
+        content = results(simulations=SIMULATIONS)
+        content["info"][field] = value
+        path = write(f"runs/{value}.json", content)
+    with pytest.raises(ValueError, match=f"with different settings: {field} is 'high' and 'low'"):
+        reader(path.parent)

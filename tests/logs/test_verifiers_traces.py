@@ -119,3 +119,38 @@ def test_fields_of_episodes_are_kept(table, write):
     keep = ["task.data.level", "info.topic", "input_tokens", "output_tokens"]
     log = table(write("e--m/traces.jsonl", known, episode(0, 1)), keep=keep)
     assert log.select(keep).rows() == [("hard", "sums", 7, 5), (None, None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("config", "sampling", "difference"),
+    [
+        ({"env": {"id": "gsm8k", "shots": 5}}, {}, r"env\.shots is 0 and 5"),
+        ({}, {"temperature": 1.0}, r"agent\.sampling\.temperature is 0\.0 and 1\.0"),
+    ],
+)
+def test_runs_with_other_settings_do_not_merge(reader, write, config, sampling, difference):
+    plain = {"env": {"id": "gsm8k", "shots": 0}, "max_concurrent": 8}, {"temperature": 0.0}
+    for run, (known, drawn) in {
+        "3f": plain,
+        "9a": (plain[0] | config, plain[1] | sampling),
+    }.items():
+        played = trace(correct=1.0)
+        played["agent"]["config"]["sampling"] = drawn
+        path = write(f"e--ada/{run}/traces.jsonl", episode(0, run, played))
+        write(f"e--ada/{run}/configs/eval.json", {**known, "max_concurrent": run})
+    with pytest.raises(ValueError, match=rf"with different settings: {difference}\."):
+        reader(path.parents[1])
+    assert reader(path.parents[1], by=["benchmark", "run"]).avg().collect().height == 2
+
+
+def test_a_run_that_was_stopped_is_no_whole_run(reader, write):
+    path = write("e--ada/3f/traces.jsonl", episode(0, 0, trace(correct=1.0)))
+    write("e--ada/3f/configs/eval.json", {"num_tasks": 5, "num_rollouts": 4})
+    with pytest.warns(ps.LogWarning, match=r"traces\.jsonl: 1 of 20 planned trials$"):
+        log = reader(path)
+    assert log.coverage().collect()["planned"].to_list() == [20]
+    write("e--ada/3f/configs/eval.json", {"num_tasks": None, "num_rollouts": 4})
+    assert "planned" not in reader(path).coverage().collect_schema()
+    write("e--ada/3f/configs/eval.json", {"num_tasks": "all", "num_rollouts": [4]})
+    with pytest.raises(ValueError, match=r"eval\.json: expected configs/eval\.json of verifiers"):
+        reader(path)
