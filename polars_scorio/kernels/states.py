@@ -80,6 +80,22 @@ class States:
             counts[self.state], prior[self.state], self.group, self.questions, self.groups
         )
 
+    def of_groups(self, groups: Ints) -> States:
+        """States of some groups, given in ascending order.
+
+        Examples
+        --------
+        >>> counts, every = np.array([[2, 1], [0, 3]]), np.ones(2, dtype=np.int64)
+        >>> states = States.tally(counts, 0 * counts, np.array([0, 1]), every, 2)
+        >>> states.of_groups(np.array([1])).n.tolist()
+        [3]
+        """
+        rows = np.isin(self.group, groups)
+        group, state = np.searchsorted(groups, self.group[rows]), self.state[rows]
+        first, state = np.unique(state, return_inverse=True)
+        counts, prior = self.counts[first], self.prior[first]
+        return States(counts, prior, group, state, self.questions[rows], groups.size)
+
     def observed(self) -> States:
         """States of the same questions without prior trials."""
         if not self.prior.any():

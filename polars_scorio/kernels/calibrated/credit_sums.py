@@ -78,7 +78,7 @@ class CreditSum:
                 self.known_noise[n] = elevate(self.polynomials(n)[2], n)
             return self.known_noise[n][c]
         if self.degree(n) <= _TABULATED:
-            return _mean_drawn(n, c, self.polynomials(n)[2])
+            return mean_drawn_credit(n, c, self.polynomials(n)[2])
         ((weight, gains), *more) = self.terms
         return np.full(c.size, np.nan) if more else weight**2 * _power_noise(n, c, gains(n))
 
@@ -143,7 +143,7 @@ def _unearned_credit(gains: Floats) -> float:
     return left if left > _ROUNDING else 0.0
 
 
-def _mean_drawn(n: int, c: Ints, credit: Floats) -> Floats:
+def mean_drawn_credit(n: int, c: Ints, credit: Floats) -> Floats:
     """Mean of a credit of any sign over draws from n trials with c successes, shape (C,)."""
     values = np.empty(c.size)
     for rows in slices(c.size, credit.size):

@@ -132,6 +132,14 @@ class Calibrated:
             return cls(states, groups, [QuestionWeights.equal(own.questions) for own in groups])
         return cls(states, groups, strata.weights(states))
 
+    def of_groups(self, groups: Ints) -> Calibrated:
+        """Some groups with their fits, given in ascending order."""
+        places = groups.tolist()
+        fits, weights = (
+            [every[place] for place in places] for every in (self.groups, self.weights)
+        )
+        return Calibrated(self.states.of_groups(groups), fits, weights)
+
     def mean(self, values: Floats) -> Floats:
         """Weighted mean over the questions of each group, of a value for each state, shape (G,)."""
         if self._weighs_equally:

@@ -1,0 +1,255 @@
+"""Accuracy of trials with verdicts of a judge, of which a part was labelled by people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.clopper_pearson import unit_interval
+from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.judges.judged_accuracy import JudgedRate
+from polars_scorio.kernels.posteriors import Target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledQuestions:
+    """The questions of some groups, with their verdicts and labels.
+
+    Attributes
+    ----------
+    group : ndarray of int, shape (M,)
+        The group of each question, inside 0..G-1.
+    groups : int
+        Number of groups, G; each has a question.
+    trials, verdicts : ndarray of float, shape (M,)
+        Trials with a verdict, and verdicts "right".
+    labels : ndarray of float, shape (M, 4)
+        Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and
+        those of them that are right.
+    """
+
+    group: Ints
+    groups: int
+    trials: Floats
+    verdicts: Floats
+    labels: Floats
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums over the questions of each group, shape (G,)."""
+        return np.asarray(np.bincount(self.group, values, self.groups), dtype=np.float64)
+
+    def accuracy(self, confidence: float, target: Target) -> LabelledRate:
+        """Accuracy of each group, post-stratified by verdict and clustered by question.
+
+        The rate of right answers among the labelled trials of a verdict stands for all trials with
+        that verdict [1]_. It is right for every judge, as long as the choice of the trials that
+        were labelled depends on the verdict at most, or whole questions were chosen at random.
+
+        Parameters
+        ----------
+        confidence : float
+            Of the interval, inside (0, 1).
+        target : "benchmark" or "population"
+            The mean over these questions, or over the population they come from.
+
+        Returns
+        -------
+        LabelledRate
+            NaN in groups with fewer than two labelled questions.
+
+        References
+        ----------
+        .. [1] A. Tenenbein (1970), A Double Sampling Scheme for Estimating from Binomial Data with
+           Misclassifications, Journal of the American Statistical Association 65, 1350-1361.
+
+        Examples
+        --------
+        Eight questions with four trials, one of which was labelled.
+
+        >>> verdicts = np.array([4.0, 3, 0, 2, 1, 4, 0, 2])
+        >>> right = np.array([[1.0, 1], [1, 1], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [0, 0]])
+        >>> wrong = np.array([[0.0, 0], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [1, 0], [1, 0]])
+        >>> one, labels = np.zeros(8, dtype=int), np.hstack([right, wrong])
+        >>> log = LabelledQuestions(one, 1, np.full(8, 4.0), verdicts, labels)
+        >>> rate = log.accuracy(0.95, "benchmark")
+        >>> print(rate.estimate, rate.lo.round(4), rate.hi.round(4))
+        [0.5] [0.0935] [0.9065]
+        """
+        parts = _PostStratified.of(self)
+        variance = parts.variance(target)
+        z = -scipy.special.ndtri((1 - confidence) / 2)
+        questions = parts.labelled_questions
+        enough = questions > 1
+        freedom = np.where(enough, questions - 1, 1.0)
+        student = -scipy.special.stdtrit(freedom, (1 - confidence) / 2)
+        spread = parts.smoothed * (1 - parts.smoothed)
+        effective = np.maximum(spread / (variance * (student / z) ** 2), 1.0)
+        estimate, sigma, effective = (
+            np.where(enough, number, np.nan)
+            for number in (parts.estimate, np.sqrt(variance), effective)
+        )
+        rest, none = 1 - estimate, 0 * estimate
+        price = Price(estimate, rest, estimate, rest, none, none + 1)
+        lo, hi = unit_interval(price, effective, (1 - confidence) / 2)
+        return LabelledRate(JudgedRate(estimate, lo, hi), sigma)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRate:
+    """The accuracy of each group with its interval, and its standard deviation, shape (G,)."""
+
+    rate: JudgedRate
+    sigma: Floats
+
+    @property
+    def estimate(self) -> Floats:
+        """The accuracy."""
+        return self.rate.estimate
+
+    @property
+    def lo(self) -> Floats:
+        """Lower end of the interval."""
+        return self.rate.lo
+
+    @property
+    def hi(self) -> Floats:
+        """Upper end of the interval."""
+        return self.rate.hi
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PostStratified:
+    """Parts of the post-stratified estimate, arrays of shape (G,) unless said.
+
+    Attributes
+    ----------
+    log : LabelledQuestions
+        The questions.
+    labels, weighted : ndarray of float, shape (4, G)
+        Sums of labels; with weights by which questions with fewer trials count the same.
+    judged : ndarray of float
+        Rate of verdicts "right", r.
+    confirmed, overruled : ndarray of float
+        Share of right answers behind a verdict "right", m1, and behind a verdict "wrong", m0.
+    """
+
+    log: LabelledQuestions
+    labels: Floats
+    weighted: Floats
+    judged: Floats
+    confirmed: Floats
+    overruled: Floats
+
+    @classmethod
+    def of(cls, log: LabelledQuestions) -> _PostStratified:
+        """Sum the questions of each group."""
+        labels = np.stack([log.sums(column) for column in log.labels.T])
+        weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])
+        judged = log.sums(log.verdicts / log.trials) / log.sums(np.ones_like(log.trials))
+        right, wrong = weighted[0], weighted[2]
+        every = _share_of(weighted[1] + weighted[3], right + wrong, np.nan)
+        confirmed, overruled = (
+            _share_of(weighted[1], right, every),
+            _share_of(weighted[3], wrong, every),
+        )
+        return cls(log, labels, weighted, judged, confirmed, overruled)
+
+    @property
+    def questions(self) -> Floats:
+        """Questions of each group, M."""
+        return self.log.sums(np.ones_like(self.log.trials))
+
+    @property
+    def labelled_questions(self) -> Floats:
+        """Questions with a label, Q."""
+        return self.log.sums((self.log.labels[:, [0, 2]].sum(axis=1) > 0).astype(float))
+
+    @property
+    def estimate(self) -> Floats:
+        """The accuracy, ``r m1 + (1 - r) m0``."""
+        return self.judged * self.confirmed + (1 - self.judged) * self.overruled
+
+    @property
+    def smoothed(self) -> Floats:
+        """The accuracy with half a right and half a wrong label added to each verdict, e."""
+        p1, p0 = self._smoothed_shares
+        return self.judged * p1 + (1 - self.judged) * p0
+
+    @property
+    def _smoothed_shares(self) -> tuple[Floats, Floats]:
+        """Shares of right answers behind both verdicts, inside (0, 1)."""
+        right, confirmed, wrong, overruled = self.labels
+        return (confirmed + 0.5) / (right + 1), (overruled + 0.5) / (wrong + 1)
+
+    def variance(self, target: Target) -> Floats:
+        """Variance of the estimate."""
+        of_labels = self._binomial_variance()
+        gain = self._question_gains()
+        labelled = np.maximum(self.labelled_questions, 2)
+        if target == "benchmark":
+            between = labelled / (labelled - 1) * self.log.sums(gain**2)
+            return np.asarray(np.maximum(of_labels, between) + self._verdict_variance())
+        offset = self._question_offsets()
+        questions = np.maximum(self.questions, 2)
+        wider = questions / (questions - 1)
+        sampled = wider * self.log.sums(offset**2)
+        both = wider * self.log.sums((offset + gain) ** 2)
+        # Questions that are all alike are no proof that others are: at most one event for each.
+        events = np.where(sampled > 0, self.log.sums(self.log.trials), self.questions)
+        least = self.smoothed * (1 - self.smoothed) / events
+        return np.asarray(np.maximum(np.maximum(both, of_labels + sampled), least))
+
+    def _binomial_variance(self) -> Floats:
+        """Variance of the labels as a binomial sample from the trials of each verdict."""
+        log, (right, _, wrong, _) = self.log, self.labels
+        judged_right = log.sums(log.verdicts)
+        judged_wrong = log.sums(log.trials) - judged_right
+        p1, p0 = self._smoothed_shares
+        of_right = self.judged**2 * _sampling_variance(p1, right, judged_right)
+        return of_right + (1 - self.judged) ** 2 * _sampling_variance(p0, wrong, judged_wrong)
+
+    def _question_gains(self) -> Floats:
+        """How far the labels of a question move the estimate, shape (M,)."""
+        log, group = self.log, self.log.group
+        labels = log.labels / log.trials[:, None]
+        moved = np.zeros(group.size)
+        for share, m, column in (
+            (self.judged, self.confirmed, 0),
+            (1 - self.judged, self.overruled, 2),
+        ):
+            away = labels[:, column + 1] - m[group] * labels[:, column]
+            scale = _share_of(share, self.weighted[column], 0.0)
+            moved += np.where(labels[:, column] > 0, scale[group] * away, 0.0)
+        return moved
+
+    def _question_offsets(self) -> Floats:
+        """How far the verdicts of a question lie from the estimate, over M, shape (M,)."""
+        log, group = self.log, self.log.group
+        rate = log.verdicts / log.trials
+        expected = self.overruled[group] + (self.confirmed - self.overruled)[group] * rate
+        return np.asarray((expected - self.estimate[group]) / self.questions[group])
+
+    def _verdict_variance(self) -> Floats:
+        """Variance of the verdicts on these questions, as far as the truth follows them."""
+        log = self.log
+        rate, single = log.verdicts / log.trials, log.trials < 2  # noqa: PLR2004 - no variance of one
+        within = rate * (1 - rate) / np.where(single, 1.0, log.trials - 1)
+        alone = (self.judged * (1 - self.judged))[log.group]
+        noise = log.sums(np.where(single, alone, within)) / self.questions**2
+        least = self.smoothed * (1 - self.smoothed) / log.sums(log.trials)
+        return np.asarray(np.maximum((self.confirmed - self.overruled) ** 2 * noise, least))
+
+
+def _sampling_variance(share: Floats, some: Floats, every: Floats) -> Floats:
+    """Variance of a share among some trials, drawn without replacement from every trial."""
+    some, every = np.maximum(some, 1), np.maximum(every, 1)
+    return np.asarray(share * (1 - share) / some * np.maximum(1 - some / every, 0))
+
+
+def _share_of(part: Floats, whole: Floats, without: Floats | float) -> Floats:
+    """Part over whole; `without` where the whole is 0."""
+    out = np.broadcast_to(without, whole.shape).astype(float)
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0), dtype=np.float64)
