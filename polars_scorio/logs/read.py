@@ -182,7 +182,8 @@ def _is_swe_bench(record: Any) -> bool:  # noqa: ANN401 - JSON
     if "results" in record:  # Terminal-Bench has such lists beside its trials
         return False
     lists = isinstance(record.get("resolved_ids", record.get("resolved")), list)
-    return lists or "patch_exists" in next(iter(record.values()))
+    part = next(iter(record.values()))
+    return lists or (isinstance(part, Mapping) and bool({"patch_exists", "resolved"} & {*part}))
 
 
 def _is_promptfoo(record: Any) -> bool:  # noqa: ANN401 - JSON

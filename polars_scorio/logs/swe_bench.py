@@ -19,7 +19,7 @@ from polars_scorio.logs.json_files import (
     rows_by_file,
     with_kept,
 )
-from polars_scorio.logs.kept_fields import kept_getters
+from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_or_none
@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 
 _EXPECTED = (
     "a report of SWE-bench: an object with 'resolved_ids' (a run), 'resolved' (a submission to its "
-    "leaderboard), or an instance (report.json)"
+    "leaderboard), or instances with 'resolved' (report.json, per_instance_details.json)"
 )
+_DETAILS = "per_instance_details.json"  # of the submissions with mini-SWE-agent
 _COLUMNS = {"question": pl.String, "trial": pl.String, "outcome": pl.String}
 # The first list with an instance decides: an instance may be in several.
-_OUTCOMES = "resolved", "unresolved", "empty_patch", "error", "incomplete"
+_OUTCOMES = "resolved", "infra_failure", "unresolved", "empty_patch", "error", "incomplete"
 # The lists of results.json in SWE-bench/experiments, and the outcome of what stands in them.
 _SUBMITTED = {"resolved": "resolved", "no_generation": "empty_patch", "no_logs": "error"}
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
+
+_VOCABULARY: Vocabulary = {"usd": "cost"}  # of per_instance_details.json
 
 
 @log_reader
@@ -53,12 +56,14 @@ def swe_bench(
     - Reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
     - logs/run_evaluation/<run_id>/<model>/<instance>/report.json. They are passed over where the
       report of their run is read too.
-    - evaluation/<split>/<submission>/results/results.json of SWE-bench/experiments. Most list only
-      what was resolved: ``instances=`` has to name all instances of the split.
+    - evaluation/<split>/<submission>/ of SWE-bench/experiments: per_instance_details.json, which
+      has all instances, or results/results.json. Most of the latter list only what was resolved:
+      ``instances=`` has to name all instances of the split.
 
-    An empty patch resolves nothing. The outcome is null where the evaluation failed, or the
-    instance was not submitted (a partial run): SWE-bench divides by all instances, so that
-    ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` are about what was judged.
+    An empty patch resolves nothing. The outcome is null if the evaluation failed, be it for its
+    infrastructure, or if the instance was not submitted (a partial run): SWE-bench divides by all
+    instances, so that ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` are
+    about what was judged.
     Columns: model, question, trial (the run), category, outcome, run, source (the file).
 
     Parameters
@@ -81,10 +86,10 @@ def swe_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
-    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
+    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"), _VOCABULARY)
     parts = rows_by_file(
         paths,
-        ("*.*.json", "results.json", "report.json"),
+        ("*.*.json", "results.json", "report.json", _DETAILS),
         _EXPECTED,
         lambda file, report: _file_verdicts(file, report, instances),
         on_error=on_error,
@@ -115,6 +120,8 @@ def _submission_place(file: Path) -> Path:
     if _is_single(file):
         folder = file.parent.parent
         return folder.parent if folder.name == "logs" else folder
+    if plain_path(file).name == _DETAILS:
+        return file.parent
     if plain_path(file).name == "results.json":
         return file.parent.parent if file.parent.name == "results" else file.parent
     # Names of models have dots (gpt-4.1): the run follows the last dot.
@@ -139,7 +146,7 @@ def _file_verdicts(
         outcomes, run, rest = _run_outcomes(report), _model_and_run(file)[1], "incomplete"
     elif isinstance(report.get("resolved"), list):
         outcomes, run, rest = _submission_outcomes(file, report, instances), "", "unresolved"
-    elif _is_single(file) and report and all(_has_verdict(part) for part in report.values()):
+    elif report and all(_has_verdict(part) for part in report.values()):
         outcomes = {name: _single_outcome(part) for name, part in report.items()}
         return replace(_verdict_rows(outcomes, _single_run(file)), records=report.values())
     else:
@@ -203,6 +210,8 @@ def _single_outcome(part: Mapping[str, Any]) -> str:
     """The outcome of a single instance."""
     if part["resolved"]:
         return "resolved"
+    if part.get("infra_failure"):
+        return "infra_failure"
     return "empty_patch" if part.get("patch_is_None") else "unresolved"
 
 

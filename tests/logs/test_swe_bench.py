@@ -162,3 +162,26 @@ def test_a_copied_report_is_no_second_run(reader, reports):
     copy.write_bytes((reports / "gpt-4.1.run1.json").read_bytes())
     with pytest.raises(ValueError, match="are the same run, 'run1': they have the same bytes"):
         reader(reports)
+
+
+def test_a_failure_of_the_infrastructure_is_no_verdict(table, write):
+    run = report("a", "bc") | {"infra_failure_ids": ["c"], "ambiguous_failure_ids": ["b"]}
+    log = table(write("ada.run1.json", run))
+    assert log.select("category", "outcome").rows() == [
+        (True, "resolved"), (None, "infra_failure"), (False, "unresolved"),
+    ]  # fmt: skip
+    part = instance(False) | {"infra_failure": True}
+    path = write("logs/run_evaluation/run2/ada/c/report.json", {"c": part})
+    assert table(path)["outcome"].to_list() == ["infra_failure"]
+
+
+def test_details_of_a_submission_have_all_instances(reader, write):
+    details = {name: {"cost": 0.25, "api_calls": 3, "resolved": name == "a"} for name in ("a", "b")}
+    path = write("bash-only/20250101_mini_ada/per_instance_details.json", details)
+    for place in (path, path.parents[1]):
+        log = reader(place, keep=["usd", "api_calls"]).frame.drop("run", "source")
+        assert log.rows() == [
+            ("20250101_mini_ada", "a", "", True, "resolved", 0.25, 3),
+            ("20250101_mini_ada", "b", "", False, "unresolved", 0.25, 3),
+        ]
+    assert ps.logs.read(path).avg()["estimate"].item() == 0.5
