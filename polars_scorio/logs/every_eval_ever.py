@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.line_fields import LineSchema, LineVocabulary, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.run_totals import RowTally, Totals
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
 from polars_scorio.logs.unreadable_files import joined_files, read_each
 
@@ -26,6 +28,7 @@ _EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id a
 _SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_results'"
 # Settings that tell runs of one model apart, in the results of the summary.
 SETTINGS = ("generation_config.generation_args", "generation_config.additional_details")
+_MEANS = "accuracy", "avg", "exact_match", "mean", "pass_rate"  # metrics that are means
 _NEEDS = "model_id", "evaluation_name", "sample_id", "evaluation"
 _SCHEMA: LineSchema = {
     "model_id": pl.String,
@@ -83,7 +86,8 @@ def every_eval_ever(
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         columns = {**_sample_columns(path_model(file, model)), **run_literals(file, run)}
-        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns))
+        tally = RowTally(file, run.totals, "score", by=_result_column(heads[file]))
+        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
 
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
@@ -99,17 +103,50 @@ def every_eval_ever(
 def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:
     """The run of a file, from its first line and the summary beside it."""
     side = side_file(file, plain_path(file).name.replace("_samples.jsonl", ".json"))
-    settings = {}
+    settings, totals = {}, []
     if side.exists():
         with errors_name_file(side, _SIDE):
-            (result, *_) = read_json(side, _SIDE)["evaluation_results"]
-            settings = run_settings(result, SETTINGS)
+            summary = read_json(side, _SIDE)
+            (first, *_) = summary["evaluation_results"]
+            settings = run_settings(first, SETTINGS)
+            totals = [*_summary_totals(summary, _result_column(head))]
     with errors_name_file(file, _EXPECTED, " in line 1"):
         return Run(
             name=str(head.get("evaluation_id", file.stem)),
             keys={"model": model or head["model_id"], "benchmark": head["evaluation_name"]},
             settings=settings,
+            totals=tuple(totals),
         )
+
+
+def _result_column(head: Mapping[str, Any]) -> str:
+    """The column that tells the results of a summary apart."""
+    return "measure" if head.get("evaluation_result_id") else "benchmark"
+
+
+def _summary_totals(summary: Mapping[str, Any], column: str) -> Iterator[Totals]:
+    """The rows that a summary counts in the whole file, and the score of each of its results."""
+    rows = (summary.get("detailed_evaluation_results") or {}).get("total_rows")
+    results = summary["evaluation_results"]
+    if len(results) > 1 and rows is not None:
+        yield Totals(planned=rows, trials_each=None)
+    for result in results:
+        name, measure = result.get("evaluation_name"), result.get("evaluation_result_id")
+        yield Totals(
+            keys={"benchmark": name, "measure": measure if column == "measure" else ""},
+            planned=rows if len(results) == 1 else None,
+            reported=_reported_mean(result),
+        )
+
+
+def _reported_mean(result: Mapping[str, Any]) -> float | None:
+    """The score of a result as a share, if its metric is a mean over samples."""
+    metric = result.get("metric_config") or {}
+    kinds = {metric.get("metric_kind"), metric.get("metric_id")} & {*_MEANS}
+    score: float | None = (result.get("score_details") or {}).get("score")
+    if not kinds or score is None:
+        return None
+    return score / 100 if metric.get("metric_unit") == "percent" else score
 
 
 def _sample_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
+    errors_name_file,
     model_runs,
     model_table,
+    read_json,
     rows_by_file,
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.run_totals import Totals, mean_or_none
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 _EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
 # Settings that tell runs of one model apart.
 SETTINGS = ("version", "provider", "config.agent.kwargs")
+_JOB = "result.json of a job of harbor: an object with n_total_trials and stats"
 _COLUMNS = {
     "agent": pl.String,
     "version": pl.String,
@@ -37,6 +45,7 @@ _COLUMNS = {
     "reward": pl.Float64,
     "exception": pl.String,
 }
+_REWARD = [*_COLUMNS].index("reward")
 
 _VOCABULARY: Vocabulary = {
     "usd": "agent_result.cost_usd",
@@ -102,7 +111,46 @@ def harbor(
     keys = ["model", "agent", "version", "llm", "provider", "question", "trial"]
     outcome = reward_outcome(threshold).alias("category")
     log = frame.select(*keys, outcome, "reward", "exception", *RUN_COLUMNS)
-    return log_accessor(with_kept(log, parts, keep), model_runs(parts, models), roles)
+    runs = _with_job_totals(model_runs(parts, models), parts)
+    return log_accessor(with_kept(log, parts, keep), runs, roles)
+
+
+def _with_job_totals(runs: Mapping[Path, Run], parts: Mapping[Path, FileRows]) -> dict[Path, Run]:
+    """The runs, of which the first trial of each job has the totals of the job."""
+    jobs = defaultdict(list)
+    for file in runs:
+        jobs[file.parent.parent].append(file)
+    totals = {
+        files[0]: _job_totals(job, [parts[file] for file in files]) for job, files in jobs.items()
+    }
+    return {
+        file: replace(run, totals=totals[file]) if file in totals else run
+        for file, run in runs.items()
+    }
+
+
+def _job_totals(job: Path, trials: Sequence[FileRows]) -> tuple[Totals, ...]:
+    """The trials that a job planned, and its mean reward; none if it has no result.json."""
+    side = side_file(job / "result.json", "result.json")
+    if not side.exists():
+        return ()
+    rewards = [cast("float | None", part.rows[0][_REWARD]) for part in trials]
+    models = {tuple(part.run.keys.values()) for part in trials}
+    with errors_name_file(side, _JOB):
+        result = read_json(side, _JOB)
+        evaluations = [*((result.get("stats") or {}).get("evals") or {}).values()]
+        means = [metric.get("mean") for each in evaluations for metric in each.get("metrics") or ()]
+        totals = Totals(
+            planned=result.get("n_total_trials"),
+            reported=means[0] if len(evaluations) == len(means) == 1 else None,
+            read=len(trials),
+            # Harbor counts a trial without a reward as 0.
+            score=mean_or_none(reward or 0.0 for reward in rewards),
+            # Of several models the plan does not say how many trials each has.
+            trials_each=1 if len(models) == 1 else None,
+            file=side,
+        )
+    return (totals,)
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON

@@ -36,6 +36,8 @@ class Totals:
         How the run ended, if not well.
     trials_each : int or None
         Trials that a planned row stands for, if that is known.
+    file : Path, optional
+        The file that says so, if it is not that of the rows.
     """
 
     keys: Mapping[str, object] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class Totals:
     score: float | None = None
     status: str | None = None
     trials_each: int | None = 1
+    file: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what a log has in the place of a number."""
@@ -82,7 +85,11 @@ def mean_of_means(values: Iterable[tuple[object, float | None]]) -> float | None
 
 def warn_of_totals(found: Iterable[tuple[Path, Totals]]) -> None:
     """Warn of runs whose rows are not what their tool planned and reported."""
-    lines = [f"{file}: {text}" for file, totals in found if (text := totals_difference(totals))]
+    lines = [
+        f"{totals.file or file}: {text}"
+        for file, totals in found
+        if (text := totals_difference(totals))
+    ]
     if len(lines) == 1:
         warn_of_log(lines[0])
     elif lines:
@@ -100,8 +107,8 @@ def totals_difference(totals: Totals) -> str | None:
     facts = [*_count_difference(totals), *_score_difference(totals)]
     if totals.status is not None:
         facts.append(f"the status of the run is {totals.status!r}")
-    part = ", ".join(f"{name} {value!r}: " for name, value in totals.keys.items())
-    return part + "; ".join(facts) if facts else None
+    part = ", ".join(f"{name} {value!r}" for name, value in totals.keys.items() if value)
+    return ": ".join(filter(None, [part, "; ".join(facts)])) if facts else None
 
 
 def _count_difference(totals: Totals) -> Iterable[str]:
@@ -159,7 +166,8 @@ class RowTally:
     score : str
         The column of the scores.
     by : str, optional
-        The column that tells the parts apart.
+        The column that tells the parts apart; totals without it among their keys are those of the
+        whole file.
     """
 
     def __init__(
@@ -196,7 +204,9 @@ class RowTally:
 
     def _compared(self, totals: Totals, sums: Mapping[str, Mapping[str, float]]) -> Totals:
         """The totals of a part with what was read of it."""
-        part = sums.get(str(totals.keys.get(self._by, "")) if self._by else "", {})
-        scored = part.get("scored", 0)
-        score = part["sum"] / scored if scored else None
-        return replace(totals, read=int(part.get("rows", 0)), score=score)
+        named = totals.keys.get(self._by) if self._by else None
+        parts = [*sums.values()] if named is None else [sums.get(str(named), {})]
+        rows, scored, total = (
+            sum(part.get(name, 0) for part in parts) for name in ("rows", "scored", "sum")
+        )
+        return replace(totals, read=int(rows), score=total / scored if scored else None)

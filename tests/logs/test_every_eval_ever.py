@@ -1,3 +1,5 @@
+import json
+
 import polars as pl
 import pytest
 
@@ -88,3 +90,44 @@ def test_a_name_of_another_kind_is_refused_with_its_file(reader, write):
     path = write("a_samples.jsonl", sample("a", correct=True, evaluation_name={}))
     with pytest.raises(ValueError, match=r"a_samples\.jsonl: .* line 1 \(the benchmark of the"):
         reader(path)
+
+
+def summarised(score, kind="accuracy", **fields):
+    """A result of the summary beside the samples."""
+    metric = {"metric_kind": kind, "metric_unit": fields.pop("unit", "proportion")}
+    details = {"score_details": {"score": score}, "metric_config": metric}
+    return {"evaluation_name": "mmlu", **details, **fields}
+
+
+def test_the_summary_says_how_many_lines_there_are_and_their_score(reader, samples):
+    side = samples.with_name("5f0e.json")
+    detailed = {"detailed_evaluation_results": {"total_rows": 9}}
+    side.write_text(
+        json.dumps({"evaluation_results": [summarised(75, unit="percent")], **detailed})
+    )
+    wanted = r"benchmark 'mmlu': 4 of 9 planned trials; the tool reports 0.75, these rows 0.375$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        found = reader(samples, missing=0).coverage().collect()
+    assert found.select("trials", "planned", "reported").row(0) == (3, 9, 0.75)
+    side.write_text(json.dumps({"evaluation_results": [summarised(0.9, kind="pass_at_k")]}))
+    assert "reported" not in reader(samples).coverage().collect_schema()
+
+
+def test_each_result_of_the_summary_has_its_lines(reader, write):
+    marks = {"exact": [True, True], "judge": [True, False]}
+    lines = [
+        sample(f"q{place}", correct, evaluation_result_id=measure)
+        for measure, given in marks.items()
+        for place, correct in enumerate(given)
+    ]
+    path = write("a_samples.jsonl", *lines)
+    results = [summarised(1.0, evaluation_result_id=measure) for measure in marks]
+    detailed = {"detailed_evaluation_results": {"total_rows": 5}}
+    write("a.json", {"evaluation_results": results, **detailed})
+    with pytest.warns(
+        ps.LogWarning, match=r"4 of 5 planned trials\n.*'judge': the tool reports 1, t"
+    ):
+        found = reader(path).coverage().collect()
+    assert found.select("measure", "trials", "reported").rows() == [
+        ("exact", 2, 1.0), ("judge", 2, 1.0),
+    ]  # fmt: skip

@@ -133,3 +133,38 @@ def test_versions_and_providers_do_not_merge(reader, table, write, field, other)
         reader(folder)
     assert other in reader(folder, by=field).avg()[field].to_list()
     assert table(folder, by=field)[field].n_unique() == 2
+
+
+def job_result(planned, mean=None, evaluations=1):
+    """The result.json of a job."""
+    metrics = [] if mean is None else [{"mean": mean}]
+    evals = {f"agent {i}": {"n_trials": 1, "metrics": metrics} for i in range(evaluations)}
+    return {"id": "9a", "n_total_trials": planned, "stats": {"n_trials": 1, "evals": evals}}
+
+
+def test_a_job_says_how_many_trials_it_planned_and_what_they_reached(reader, jobs, write):
+    write("jobs/job/result.json", job_result(9, 3 / 9))
+    wanted = r"job/result\.json: 7 of 9 planned trials; the tool reports 0.3333, these rows 0.4286$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        log = reader(jobs, missing=0)
+    found = log.coverage().select("trials", "planned", "reported").row(0)
+    assert found == (5, 9, pytest.approx(1 / 3))
+    write("jobs/job/result.json", job_result(7, 3 / 7))
+    assert reader(jobs).coverage()["planned"].to_list() == [7]
+
+
+def test_a_job_of_two_models_has_one_plan_for_both(reader, write):
+    for name in ("one", "two"):
+        trial = result("chess", name, 1.0)
+        trial["agent_info"]["name"] = name
+        path = write(f"job/{name}/result.json", trial)
+    write("job/result.json", job_result(4, 1.0, evaluations=2))
+    with pytest.warns(ps.LogWarning, match="2 of 4 planned trials$"):
+        log = reader(path.parents[1])
+    assert "planned" not in log.coverage().columns
+
+
+def test_a_result_of_a_job_of_another_shape_is_named(reader, jobs, write):
+    write("jobs/job/result.json", {"n_total_trials": "many"})
+    with pytest.raises(ValueError, match=r"job/result\.json: expected result\.json of a job"):
+        reader(jobs)

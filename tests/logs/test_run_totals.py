@@ -74,6 +74,20 @@ def test_a_tally_adds_the_batches_of_a_file():
         tally.warn()
 
 
+def test_totals_of_a_whole_file_stand_beside_those_of_its_parts():
+    whole, part = Totals(planned=4), Totals(keys={"filter": "maj", "split": ""}, planned=2)
+    tally = RowTally(FILE, [whole, part], "score", by="filter")
+    tally.add(pl.DataFrame({"filter": ["first", "maj", "maj"], "score": [1.0, 0.0, 1.0]}))
+    with pytest.warns(ps.LogWarning, match=r"^/runs/a\.json: 3 of 4 planned trials$"):
+        tally.warn()
+
+
+def test_a_warning_names_the_file_of_the_totals():
+    totals = Totals(planned=2, read=1, file=Path("/runs/job.json"))
+    with pytest.warns(ps.LogWarning, match=r"^/runs/job\.json: 1 of 2 planned trials$"):
+        warn_of_totals([(FILE, totals)])
+
+
 def test_a_tally_begins_anew_with_each_reading():
     tally = RowTally(FILE, [Totals(planned=1, reported=0.0)], "score")
     for _ in range(2):
