@@ -153,11 +153,11 @@ class ReaderMethods(Accessor[FrameT]):
         -------
         Path
             The file. It holds the sentence that matters; alerts (missing questions and outcomes,
-            duplicates, unequal and single trials, k beyond the trials); intervals beside rank
-            ranges; the leaderboard, over all strata in one pool and per stratum; comparisons;
-            Pass@k and Pass^k against k; the hardest questions; trials that undecided pairs need;
-            coverage; what the numbers rest on, with a hash of the counts; and all of that as JSON.
-            Models are reported on the questions that all of a stratum have.
+            unfinished runs, duplicates, unequal and single trials, k beyond the trials); intervals
+            beside rank ranges; the leaderboard, over all strata in one pool and per stratum;
+            comparisons; Pass@k and Pass^k against k; the hardest questions; trials that undecided
+            pairs need; coverage; what the numbers rest on, with a hash of the counts; and all of
+            that as JSON. Models are reported on the questions that all of a stratum have.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class ReaderMethods(Accessor[FrameT]):
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
         order = Order.of(metrics, settings, self._roles, path.name, title=title)
-        refusal = write_page(path, self._lazy(), self._roles, order)
+        refusal = write_page(path, self._lazy(), self._roles, order, totals=self._tool_totals)
         if refusal is not None:
             raise refusal
         return path

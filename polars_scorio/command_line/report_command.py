@@ -31,12 +31,12 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
 
     settings = chosen_settings(asked)
     title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
-    roles = log._roles  # noqa: SLF001 - the command is a part of the package
+    roles, totals = log._roles, log._tool_totals  # noqa: SLF001 - the command is of the package
     order = Order.of(asked.metric, settings, roles, asked.output, title=title, call=call)
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     with Progress(sys.stderr) as progress:
-        made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell)
+        made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell, totals=totals)
     if asked.output == "-":
         print_text(made.markdown())
     else:

@@ -39,7 +39,7 @@ def test_choices_of_the_accessor_reach_the_leaderboard_and_the_call_wins(r1, mon
 
 def test_a_page_has_the_choices_of_the_accessor_and_the_call_wins(r1, monkeypatch, tmp_path):
     orders = []
-    monkeypatch.setattr(page_module, "write_page", lambda *given: orders.append(given[-1]))
+    monkeypatch.setattr(page_module, "write_page", lambda *given, **_: orders.append(given[-1]))
     accessor = r1.scorio(confidence=0.8, inference="pooled")
     path = accessor.write_html(str(tmp_path / "x.html"), ps.bayes(), title="X", confidence=0.5)
     (order,) = orders
@@ -50,7 +50,7 @@ def test_a_page_has_the_choices_of_the_accessor_and_the_call_wins(r1, monkeypatc
 
 def test_why_a_page_has_no_report_is_raised_after_it_is_written(r1, monkeypatch, tmp_path):
     refusal = ValueError("no report")
-    monkeypatch.setattr(page_module, "write_page", lambda *_: refusal)
+    monkeypatch.setattr(page_module, "write_page", lambda *_, **__: refusal)
     with pytest.raises(ValueError, match="no report"):
         r1.scorio.write_html(tmp_path / "x.html")
 

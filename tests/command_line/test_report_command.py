@@ -41,7 +41,7 @@ def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
 
 
 def test_a_folder_that_does_not_exist_is_refused_before_the_work(log, capsys, monkeypatch):
-    monkeypatch.setattr(write_page, "made_page", lambda *_: pytest.fail("the log was read"))
+    monkeypatch.setattr(write_page, "made_page", lambda *_, **__: pytest.fail("the log was read"))
     assert main(["report", log, "-o", "nowhere/report.html"]) == 2
     assert "there is no folder" in capsys.readouterr().err
 

@@ -43,6 +43,7 @@ def coverage_alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     """
     yield from _missing_questions(look, coverage)
     yield from _missing_models(look)
+    yield from _unfinished_runs(coverage)
     yield from _missing_outcomes(look, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
@@ -75,6 +76,23 @@ def _missing_models(look: Look) -> Iterator[Alert]:
             "Missing models",
             f"Not all {len(look.models):,} models were run on {name_list(partial)}. Numbers over "
             "all strata leave that out.",
+        )
+
+
+def _unfinished_runs(coverage: pl.DataFrame) -> Iterator[Alert]:
+    """Models of which fewer trials are in the log than their tool planned."""
+    if "planned" not in coverage.columns:
+        return
+    rows = pl.col("trials") + pl.col("nulls")
+    known = coverage.filter(pl.col("planned").is_not_null()).group_by("model")
+    totals = known.agg(rows.sum().alias("rows"), pl.col("planned").sum())
+    short = totals.filter(pl.col("rows") < pl.col("planned")).sort("model")
+    if short.height:
+        parts = [f"{model}: {found:,} of {planned:,}" for model, found, planned in short.rows()]
+        yield Alert(
+            "Unfinished runs",
+            f"The tool planned more trials than the log has ({name_list(parts)}). Trials that are "
+            "missing may be the hard ones.",
         )
 
 

@@ -20,6 +20,7 @@ from polars_scorio.counting.stopping import (
     with_stopping,
 )
 from polars_scorio.counting.tally import STATES, tallies
+from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
 from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
 from polars_scorio.display.html.labels import key_labels
 
@@ -42,15 +43,18 @@ class Look:
     each : DataFrame
         A row for each of the same keys: how many trials have an id that was there before, null
         where ids are not checked; and its `outcomes`.
+    totals : DataFrame, optional
+        stratum, model, planned, reported: trials and score of the runs, as their tools say them.
     """
 
     trials: Trials
     questions: pl.DataFrame
     cells: pl.DataFrame
     each: pl.DataFrame
+    totals: pl.DataFrame | None = None
 
     @classmethod
-    def read(cls, frame: pl.LazyFrame, roles: Roles) -> Look:
+    def read(cls, frame: pl.LazyFrame, roles: Roles, totals: pl.DataFrame | None = None) -> Look:
         """Read the log, once; refuses only what its schema tells."""
         trials = bind(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
@@ -78,7 +82,7 @@ class Look:
         )
         cells = cells.sort(_ROW, "category").select(*keys, "category", "count")
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
-        return cls(trials, questions, cells, each)
+        return cls(trials, questions, cells, each, _labelled_totals(totals, questions, trials))
 
     @property
     def roles(self) -> Roles:
@@ -126,7 +130,27 @@ class Look:
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         found = self.each.group_by(keys).agg(_known_sum("duplicates"), stopping_states())
         own = rows.drop("duplicates", *STOPPING_COLUMNS).join(found, on=keys, how="left")
-        return with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
+        whole = with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
+        if self.totals is None:
+            return whole
+        columns = [*rows.columns]
+        place = columns.index("duplicates") + 1
+        columns[place:place] = TOTALS_COLUMNS
+        known = self.totals.select(*keys, *TOTALS_COLUMNS)
+        return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+
+
+def _labelled_totals(
+    totals: pl.DataFrame | None, questions: pl.DataFrame, trials: Trials
+) -> pl.DataFrame | None:
+    """Totals of the runs of each model, with labels; None if tools say nothing of these models."""
+    if totals is None or not has_totals(totals, trials):
+        return None
+    models = questions.lazy().select(trials.groups).unique()
+    found = with_totals(models, totals, trials).collect()
+    keys = {"stratum": trials.strata, "model": trials.models}
+    labels = {name: key_labels(found, key).cast(pl.String) for name, key in keys.items()}
+    return found.select(**labels, **{name: name for name in TOTALS_COLUMNS})
 
 
 def _repeated_trials(trials: Trials) -> pl.Expr:

@@ -32,6 +32,7 @@ _COVERAGE = (
     "n_min and n_max: the fewest and the most trials of a question. missing: questions that other "
     "models of the stratum have and this one lacks. nulls: trials without an outcome."
 )
+_TOTALS = " planned and reported: trials and score as the tool that wrote the log says them."
 
 
 def page_sections(
@@ -162,7 +163,7 @@ def _needed_section(scopes: Sequence[Scope]) -> Section:
 
 def coverage_section(coverage: pl.DataFrame) -> Section:
     """Section on the coverage of the log."""
-    lines = [_COVERAGE]
+    lines = [_COVERAGE + (_TOTALS if "planned" in coverage.columns else "")]
     return Section(
         "coverage", "What is in the log?", lines, tables={"": tables.coverage_table(coverage)}
     )

@@ -35,10 +35,12 @@ def write_page(
     roles: Roles,
     order: Order,
     tell: Callable[[str], None] = _tell_nobody,
+    *,
+    totals: pl.DataFrame | None = None,
 ) -> ValueError | TypeError | None:
     """Write the page of a log, and return why it has no report, if so; see `page`."""
     refuse_missing_folder(path)
-    made, refusal = made_page(frame, roles, order, tell)
+    made, refusal = made_page(frame, roles, order, tell, totals=totals)
     write_whole(path, made.html())
     return refusal
 
@@ -54,7 +56,12 @@ def _refuse_votes(metrics: Sequence[Metric]) -> None:
 
 
 def made_page(
-    frame: pl.LazyFrame, roles: Roles, order: Order, tell: Callable[[str], None] = _tell_nobody
+    frame: pl.LazyFrame,
+    roles: Roles,
+    order: Order,
+    tell: Callable[[str], None] = _tell_nobody,
+    *,
+    totals: pl.DataFrame | None = None,
 ) -> tuple[Page, ValueError | TypeError | None]:
     """The page of a log: its report, or its coverage and the reason why there is none.
 
@@ -68,6 +75,8 @@ def made_page(
         What is asked for.
     tell : callable
         Gets a word on each step before it is done.
+    totals : DataFrame, optional
+        Trials and score of each run as its tool says them, with the keys of the log.
 
     Returns
     -------
@@ -76,7 +85,7 @@ def made_page(
         Why it has no report, if so.
     """
     tell("reading the log")
-    look = Look.read(frame, roles)
+    look = Look.read(frame, roles, totals)
     coverage = look.coverage()
     try:
         look.refuse()

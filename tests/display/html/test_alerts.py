@@ -6,6 +6,10 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.html.page_request import Order
+from polars_scorio.display.html.write_page import made_page
+from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
 
 
@@ -42,6 +46,18 @@ def test_unchecked_unequal_and_single_trials():
     ragged = models(2).filter((pl.col("trial") < 2) | (pl.col("question") > 3))
     assert alerts_of(ragged)["Unequal trials"] == "Questions have 2 to 4 trials."
     assert [*alerts_of(models(2, trials=1))] == ["One trial per question"]
+
+
+def test_runs_that_are_not_whole():
+    totals = pl.DataFrame({"model": ["m00", "m01"], "planned": [48, 60], "reported": [0.5, None]})
+    order = Order.of((), Settings(), Roles(), "log.html")
+    page, _ = made_page(models(2).lazy(), Roles(), order, totals=totals)
+    (alert,) = page.alerts
+    assert alert.title == "Unfinished runs"
+    assert alert.text.startswith("The tool planned more trials than the log has (m01: 48 of 60).")
+    text = page.markdown()
+    assert "planned and reported: trials and score as the tool" in text
+    assert "| planned | reported |" in text
 
 
 def test_draws_of_more_than_there_are_trials():

@@ -5,6 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.scopes import page_scopes
@@ -30,6 +31,18 @@ def test_the_coverage_is_that_of_the_log(ids):
     assert expected["duplicates"].sum() == 9
     assert expected["nulls"].sum() > 0
     assert_frame_equal(found, expected, check_column_order=False)
+
+
+def test_the_totals_of_the_tool_stand_in_the_coverage():
+    log = drawn(3, range(9), most=5)
+    totals = log.select("domain", "model").unique().with_columns(planned=400, reported=0.25)
+    some = totals.filter(pl.col("model") != "a")
+    found = Look.read(log.lazy(), Roles(by="domain"), some).coverage()
+    expected = Scorio(log, tool_totals=some)(by="domain").coverage()
+    assert expected["planned"].null_count() > 0
+    assert_frame_equal(found.rename({"stratum": "domain"}), expected)
+    other = totals.drop("domain")  # of runs whose strata are not known
+    assert "planned" not in Look.read(log.lazy(), Roles(by="domain"), other).coverage().columns
 
 
 def test_null_ids_are_not_duplicates():
