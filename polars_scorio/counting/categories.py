@@ -39,6 +39,11 @@ class Classes:
         return 2 if self.known is None else len(self.known)
 
     @property
+    def summed_rewards(self) -> bool:
+        """Whether the sums of rewards say all of a question, so that no category is counted."""
+        return self.known is None and self.rewards is not None and self.rewards.averages
+
+    @property
     def successful(self) -> list[int]:
         """The classes that count as success."""
         if self.known is None:

@@ -35,8 +35,9 @@ from polars_scorio.counting.refusals import rules
 from polars_scorio.counting.reward_sums import (
     RewardColumns,
     reward_numbers,
-    stray_reward,
     with_reward_moments,
+    with_stray_reward,
+    with_sure_successes,
 )
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.stopping import LATEST, in_order
@@ -157,10 +158,8 @@ def counted(
     first, *others = class_columns(classes)
     members = class_members(trials, classes)
     stray = stray_category(trials, classes, members)
-    counts = {
-        name: _weighed_by_count(trials, member)
-        for name, member in zip(others, members[1:], strict=True)
-    }
+    by_row = [] if classes.summed_rewards else [*zip(others, members[1:], strict=True)]
+    counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
     answered = classes.answers and trials.answer is not None
     found = trials.rows(ordered=sequences, answers=answered)
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
@@ -176,7 +175,7 @@ def counted(
     numbers = [
         _row_number(trials),
         summed(MISSING, _missing_count(trials)),
-        *(summed(name, pl.col(name).sum()) for name in (*others, *watched.questions())),
+        *(summed(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
         *([] if stray is None else [least(OUTSIDE, pl.col(OUTSIDE).min())]),
         *id_numbers(trials),
         *_fault_numbers(trials),
@@ -192,12 +191,24 @@ def counted(
     questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
     questions = (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
-        questions.with_columns(
-            pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False)
-        ).with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+        questions.with_columns(pl.col(ROWS, MISSING, *counts).cast(pl.Int64, strict=False))
     )
+    return _with_reward_facts(questions, classes).with_columns(
+        (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
+    )
+
+
+def _with_reward_facts(questions: pl.LazyFrame, classes: Classes) -> pl.LazyFrame:
+    """Add what follows from the rewards of a question; counts too, if nobody counted by row."""
     rewards = classes.rewards
-    return questions if rewards is None else with_reward_moments(questions, rewards)
+    if rewards is None:
+        return questions
+    questions = with_reward_moments(questions, rewards)
+    if classes.known is None:
+        questions = with_stray_reward(questions, rewards)
+    if classes.summed_rewards:
+        questions = with_sure_successes(questions, rewards, class_columns(classes)[-1])
+    return questions
 
 
 def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:
@@ -210,13 +221,16 @@ def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:
 
 
 def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:
-    """A category that is in none of the classes, null where there is one; None if all are."""
+    """A category that is in none of the classes, null where there is one; None if all are in one.
+
+    Rewards outside their range are found by the least and the largest reward of a question.
+    """
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if classes.known is not None:
         word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
         return pl.when(~_is_known(trials, classes.known, members)).then(word)
     if classes.rewards is not None:
-        return stray_reward(classes.rewards)
+        return None
     if dtype.is_float():
         # A success that is a fraction says that the column holds fractions.
         if not all(float(value).is_integer() for value in classes.success or ()):

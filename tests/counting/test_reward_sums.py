@@ -12,6 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
+from polars_scorio.counting.checks import MISSING, ROWS
+from polars_scorio.counting.reward_sums import (
+    FRACTIONS,
+    RewardColumns,
+    reward_numbers,
+    with_reward_moments,
+    with_sure_successes,
+)
+from polars_scorio.counting.tally_numbers import over_trials
+from polars_scorio.counting.trials import CATEGORY
 
 FINITE = st.floats(-1000, 1000, allow_subnormal=False)
 
@@ -163,3 +173,16 @@ def test_a_range_is_two_finite_numbers(bounds):
 def test_a_range_contradicts_categories(role):
     with pytest.raises(ValueError, match=r"bounds=\(0.0, 1.0\) is the range of rewards"):
         pl.DataFrame({"category": [0.5]}).scorio(bounds=(0, 1), **role)
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 1.0), (0.0, 2.0)])
+@given(rewards=st.lists(st.sampled_from([0.0, 1.0, 0.5, 2.0**-40, 1 - 2.0**-40]), min_size=1))
+def test_sums_tell_whether_all_rewards_are_zero_or_one(rewards, bounds):
+    asked = RewardColumns(bounds, bounds, observed=False, averages=True, lists=False)
+    numbers = reward_numbers(asked, counted=False)
+    trials = pl.LazyFrame({CATEGORY: rewards}).select(
+        pl.len().alias(ROWS), pl.lit(0).alias(MISSING), *over_trials(numbers)
+    )
+    sums = with_sure_successes(with_reward_moments(trials, asked), asked, ":c1").collect()
+    fractions = not {0.0, 1.0}.issuperset(rewards)
+    assert sums.select(FRACTIONS, ":c1").row(0) == (fractions, 0 if fractions else sum(rewards))
