@@ -20,6 +20,7 @@ from polars_scorio.kernels.array_types import Floats
 
 InferenceKind = Literal["published", "pooled", "calibrated"]
 Per = Literal["model", "question"]
+QuestionUnit = Literal["question", "cluster"]
 Compared = Literal["same", "common"]
 Adjusted = Literal["same", "common", "adjusted"]
 Overall = Literal["macro", "micro"]

@@ -150,6 +150,8 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(lf).compare(questions="common", inference="calibrated"), pl.LazyFrame)
     assert_type(ps.scorio(df, anytime=16).gate("m", margin=0.02, each=True), pl.DataFrame)
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
+    assert_type(ps.scorio(df).questions(per="cluster", questions="common"), pl.DataFrame)
+    assert_type(ps.scorio(lf).variance(confidence=0.9), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
     assert_type(ps.scorio(lf).rank(inference="pooled", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)

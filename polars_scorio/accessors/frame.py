@@ -15,6 +15,7 @@ from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
+from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.arguments import InferenceKind, shown
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
@@ -34,6 +35,7 @@ class Scorio(
     DecisionMethods[FrameT],
     GateMethods[FrameT],
     PlanMethods[FrameT],
+    QuestionMethods[FrameT],
     ReaderMethods[FrameT],
 ):
     """Estimates with credible intervals from a long table of trials.

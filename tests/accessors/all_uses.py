@@ -60,6 +60,8 @@ ASKS: dict[str, Ask] = {
         0, margin=0.1
     ),
     "regressions": lambda frame: frame.scorio.regressions("m"),
+    "questions": lambda frame: frame.scorio.questions(),
+    "variance": lambda frame: frame.scorio.variance(),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "questions_needed": lambda frame: frame.scorio.questions_needed(),

@@ -36,6 +36,8 @@ OTHERS = [
     "best",
     "gate",
     "regressions",
+    "questions",
+    "variance",
     "rank",
     "trials_needed",
     "questions_needed",

@@ -12,6 +12,7 @@ from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.planning import PlanMethods
+from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.plots import Plots
 from tests.exported_metrics import EXPORTED
@@ -126,6 +127,7 @@ def pages() -> tuple[Page, ...]:
             (
                 *methods("df.scorio", DecisionMethods),
                 *methods("df.scorio", GateMethods),
+                *methods("df.scorio", QuestionMethods),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
                 *named("ps", ps, "detectable"),

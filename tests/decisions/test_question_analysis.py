@@ -1,0 +1,199 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal, assert_series_equal
+
+import polars_scorio as ps
+from tests.decisions.counted import counted
+from tests.made_logs import long, unreadable
+
+FILE = Path(__file__).parents[3] / "shared" / "data" / "rewards_vectors.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["items"] if FILE.exists() else {}
+
+
+def planted(seed, faults=2, questions=300, models=25, trials=8):
+    """A log of models from weak to strong; strong ones fail the first questions."""
+    rng = np.random.default_rng(seed)
+    ability, difficulty = rng.normal(0, 1, (models, 1)), rng.normal(0, 1.5, questions)
+    slope = np.where(np.arange(questions) < faults, -1.2, rng.uniform(0.3, 2, questions))
+    rate = 1 / (1 + np.exp(-slope * (ability - difficulty * (np.arange(questions) >= faults))))
+    return counted(rng.binomial(trials, rate)[None], trials)
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    return planted(1)
+
+
+@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+def test_numbers_are_those_of_the_study():
+    c, n, columns = np.array(VECTORS["c"]), VECTORS["n"], VECTORS["columns"]
+    rows = counted(c[None], n).questions().sort("question")
+    names = [name for name in columns if name not in {"never", "always", "discrimination"}]
+    for name in [*names, "discrimination"]:
+        expected = pl.Series(name, columns[name], dtype=pl.Float64, strict=False)
+        # Roots of differences that are zero but for rounding are up to 1e-8.
+        assert_series_equal(rows[name].cast(pl.Float64), expected, abs_tol=1e-8)
+    for status in ("never", "always"):
+        assert (rows["status"] == status).fill_null(value=False).to_list() == columns[status]
+
+
+def test_a_row_says_how_often_a_question_is_solved_and_what_the_trials_allow():
+    rows = counted(np.array([[[0, 4, 1, 2], [0, 4, 4, 0]]]), 4).questions().sort("question")
+    assert rows.columns == [
+        "stratum", "question", "models", "trials", "rate", "solved_by", "always_by", "status",
+        "rate_min", "rate_max", "spread", "rest_correlation", "discrimination", "p_reversed",
+        "q_reversed", "reversed",
+    ]  # fmt: skip
+    shown = rows.select("trials", "rate", "solved_by", "always_by", "status").rows()
+    assert shown == [
+        (8, 0, 0, 0, "never"),
+        (8, 1, 2, 2, "always"),
+        (8, 0.625, 2, 1, None),
+        (8, 0.25, 1, 0, None),
+    ]
+    unseen = 1 - 0.025 ** (1 / 8)
+    assert rows["rate_max"].to_list() == [pytest.approx(unseen), None, None, None]
+    assert rows["rate_min"].to_list() == [None, pytest.approx(1 - unseen), None, None]
+
+
+def test_two_planted_reversed_questions_are_found(faulty):
+    rows = faulty.questions()
+    assert rows.filter("reversed")["question"].to_list() == [0, 1]
+    assert rows["question"].head(2).sort().to_list() == [0, 1]
+    assert rows["reversed"].equals(rows["q_reversed"] <= 0.1, check_names=False)
+
+
+def test_clean_logs_accuse_nobody_beyond_the_stated_rate():
+    # Some question was called reversed in 0 to .13 of the simulated clean logs with 25 models.
+    accused = sum(planted(seed, faults=0).questions()["reversed"].any() for seed in range(20))
+    assert accused <= 4
+
+
+def test_a_stricter_rate_calls_fewer_questions_reversed(faulty):
+    named = [faulty.questions(fdr=fdr)["reversed"].sum() for fdr in (1e-30, 0.1, 0.9)]
+    assert named == sorted(named)
+    assert named[0] == 0
+
+
+def test_few_models_call_nothing_reversed_and_say_null():
+    rows = planted(2, questions=20, models=3).questions()
+    assert rows["rest_correlation"].null_count() < 20
+    assert rows["reversed"].null_count() == rows["q_reversed"].null_count() == 20
+
+
+@pytest.mark.parametrize("model", ["model", None])
+def test_one_model_has_rates_alone(model):
+    log = long([[0, 0], [0, 1], [1, 1]]).scorio(model=model)
+    rows = log.questions()
+    assert rows["question"].to_list() == [0, 1, 2]
+    assert rows["rate"].to_list() == [0, 0.5, 1]
+    assert rows["models"].unique().to_list() == [1]
+    assert rows.select("spread", "rest_correlation", "p_reversed").null_count().row(0) == (3, 3, 3)
+
+
+def test_one_question_has_no_others_to_be_compared_with():
+    rows = counted(np.array([[[0], [1], [3], [4]]]), 4).questions()
+    assert rows["spread"].item() > 0
+    assert rows.select("rest_correlation", "q_reversed", "reversed").row(0) == (None, None, None)
+
+
+def test_noise_is_unknown_with_single_trials():
+    rows = planted(4, questions=30, models=8, trials=1).questions()
+    assert rows["spread"].null_count() == rows["discrimination"].null_count() == 30
+    assert rows["q_reversed"].null_count() == 0
+
+
+@pytest.mark.parametrize(("trials", "known"), [(3, False), (4, True)])
+def test_discrimination_is_shown_from_four_trials_on(trials, known):
+    rows = planted(5, questions=60, models=25, trials=trials).questions()
+    assert (rows["discrimination"].null_count() < 60) == known
+    assert rows["spread"].null_count() == 0
+
+
+def test_each_stratum_is_a_family_of_its_own(faulty):
+    other = planted(6, faults=0, questions=40, models=6)
+    both = pl.concat([faulty.frame, other.frame.with_columns(stratum=1)], how="vertical_relaxed")
+    rows = both.scorio(by="stratum", count="count").questions()
+    alone = faulty.questions()
+    assert_frame_equal(rows.filter(stratum=0), alone, check_dtypes=False)
+
+
+def test_the_order_of_rows_changes_no_bit(faulty):
+    shuffled = faulty.frame.sample(fraction=1, shuffle=True, seed=1)
+    again = shuffled.scorio(by="stratum", count="count").questions()
+    assert again.equals(faulty.questions())
+
+
+def test_trials_have_the_rows_of_their_counts():
+    trials = pl.concat(long([[0, 1, 1], [1, 1, 0], [int(m > 1), 0, 0]], f"m{m}") for m in range(4))
+    counts = trials.scorio.counts().scorio(count="count")
+    assert_frame_equal(trials.scorio.questions(), counts.questions())
+
+
+def test_a_lazy_log_is_read_when_it_is_collected(faulty):
+    schema = faulty.frame.schema
+    plan = unreadable(schema).scorio(by="stratum", count="count").questions()
+    lazy = faulty.frame.lazy().scorio(by="stratum", count="count").questions()
+    assert isinstance(plan, pl.LazyFrame)
+    assert plan.collect_schema() == faulty.questions().schema
+    assert_frame_equal(lazy.collect(), faulty.questions())
+
+
+def test_an_empty_log_has_no_questions(faulty):
+    rows = faulty.frame.clear().scorio(by="stratum", count="count").questions()
+    assert rows.is_empty()
+    assert rows.schema == faulty.questions().schema
+
+
+def test_models_with_different_questions_are_refused_or_lose_them():
+    log = pl.concat([long([[0], [1], [1]], "a"), long([[0], [1]], "b")]).scorio
+    with pytest.raises(ValueError, match=r'1 model lacks .*model=\'b\'.*questions="common"'):
+        log.questions()
+    assert log.questions(questions="common")["question"].to_list() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fdr": 0}, "fdr must be a number between 0 and 1, without the ends, got 0"),
+        ({"per": "model"}, 'per must be "question" or "cluster"'),
+        ({"per": "cluster"}, 'per="cluster" needs clusters: name their column with cluster='),
+        ({"questions": "any"}, 'questions must be "same" or "common"'),
+        ({"confidence": 1}, "confidence must be a number between 0 and 1"),
+    ],
+)
+def test_wrong_options_are_refused_at_the_call(options, message):
+    with pytest.raises(ValueError, match=message):
+        long([[0, 1]]).lazy().scorio.questions(**options)
+
+
+def test_labels_without_success_are_refused():
+    with pytest.raises(ValueError, match="success"):
+        long([["right", "wrong"]]).scorio.questions()
+
+
+def test_the_accessor_chooses_the_confidence():
+    log = long([[0, 0]])
+    wide = log.scorio(confidence=0.99).questions()["rate_max"].item()
+    assert wide == pytest.approx(1 - 0.005 ** (1 / 2))
+    assert log.scorio.questions(confidence=0.99)["rate_max"].item() == wide
+
+
+def test_a_column_of_the_result_cannot_be_a_stratum():
+    log = long([[0, 1]]).with_columns(rate=1)
+    with pytest.raises(ValueError, match="rate"):
+        log.scorio(by="rate").questions()
+
+
+def test_two_models_have_a_row_for_each_question():
+    totals = {"model": ["ada", "bob"] * 2, "question": ["x", "x", "y", "y"]}
+    log = ps.from_successes(pl.DataFrame({**totals, "n": 2, "c": [0, 2, 1, 1]}))
+    rows = log.scorio(count="count").questions().sort("question")
+    assert rows.select("question", "rate", "solved_by", "always_by").rows() == [
+        ("x", 0.5, 1, 1),
+        ("y", 0.5, 2, 0),
+    ]

@@ -1,0 +1,83 @@
+"""The outcomes that `questions` and `variance` read: rewards, levels, clusters."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from tests.decisions.counted import counted
+from tests.made_logs import long
+
+
+@pytest.fixture(scope="module")
+def rewards():
+    """Rewards between 0 and 1 of six models; nothing was ever got at question 3."""
+    rng = np.random.default_rng(3)
+    means = np.linspace(0.2, 0.8, 6)[:, None] * np.array([0.5, 0.7, 1.0, 0.0])
+    logs = [
+        long((0.1 * rng.random((4, 4)) * (own > 0)[:, None] + own[:, None]).tolist(), f"m{place}")
+        for place, own in enumerate(means)
+    ]
+    return pl.concat(logs)
+
+
+def test_rewards_are_compared_by_their_means(rewards):
+    rows = rewards.scorio(bounds=(0, 1)).questions().sort("question")
+    means = rewards.group_by("question", "model").agg(pl.col("category").mean())
+    rates = means.group_by("question").agg(pl.col("category").mean()).sort("question")
+    np.testing.assert_allclose(rows["rate"], rates["category"], rtol=1e-12)
+    assert rows["status"].to_list() == [None, None, None, "never"]
+    assert rows["solved_by"].to_list() == [6, 6, 6, 0]
+    assert rows["rate_max"][3] == pytest.approx(1 - 0.025 ** (1 / 24))
+    assert rows["rest_correlation"].head(3).min() > 0.9
+
+
+def test_rewards_of_an_unknown_range_have_no_status(rewards):
+    known = rewards.scorio(bounds=(0, 1)).questions()
+    rows = rewards.scorio.questions()
+    ranged = ["solved_by", "always_by", "status", "rate_min", "rate_max"]
+    assert rows.select(ranged).null_count().row(0) == (4,) * 5
+    assert_frame_equal(rows.drop(ranged), known.drop(ranged), abs_tol=1e-12)
+
+
+def test_rewards_of_zero_and_one_are_failures_and_successes():
+    log = pl.concat(long([[0, 1], [int(m > 1), 1], [0, 0]], f"m{m}") for m in range(4))
+    rewards = log.with_columns(pl.col("category").cast(pl.Float64)).scorio
+    assert_frame_equal(rewards.questions(), log.scorio.questions())
+
+
+def test_levels_weigh_their_trials():
+    log = pl.concat(long([[0, 0.5], [1.0, 1.0], [0, 0]], f"m{m}") for m in range(2))
+    rows = log.scorio(levels=[0, 0.5, 1]).questions().sort("question")
+    assert rows["rate"].to_list() == [0.25, 1, 0]
+    assert rows["status"].to_list() == [None, "always", "never"]
+
+
+def test_clusters_have_the_means_of_their_questions():
+    rng = np.random.default_rng(7)
+    log = counted(rng.binomial(4, np.linspace(0.1, 0.9, 8)[:, None], (8, 9))[None], 4).frame
+    passage = pl.format("p{}", pl.col("question") // 2)
+    clustered = log.with_columns(passage=passage).scorio(
+        by="stratum", count="count", cluster="passage"
+    )
+    rows = clustered.questions(per="cluster").sort("passage")
+    each = clustered.questions().sort("question")
+    assert rows.columns[1:3] == ["passage", "questions"]
+    assert rows["questions"].to_list() == [2, 2, 2, 2, 1]
+    means = [each["rate"][start : start + 2].mean() for start in range(0, 9, 2)]
+    assert rows["rate"].to_list() == pytest.approx(means)
+    assert rows["trials"].to_list() == [64, 64, 64, 64, 32]
+    assert rows["q_reversed"].null_count() == 0
+    same = rows.filter(questions=1).select("rate", "spread", "rest_correlation", "discrimination")
+    alone = each.filter(question=8).select(same.columns)
+    assert_frame_equal(same, alone)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e8])
+def test_huge_and_tiny_rewards_keep_their_correlations(scale):
+    means = np.array([[1.0, 2.0, 4.0, 5.0], [1.0, 3.0, 3.5, 6.0], [2.0, 2.5, 3.0, 4.0]])
+    log = pl.concat(long((means[:, m : m + 1] * scale).tolist(), f"m{m}") for m in range(4))
+    rows = log.scorio.questions().sort("question")
+    others = zip(means, means.sum(axis=0) - means, strict=True)
+    expected = [np.corrcoef(question, rest)[0, 1] for question, rest in others]
+    assert rows["rest_correlation"].to_list() == pytest.approx(expected, rel=1e-6)
