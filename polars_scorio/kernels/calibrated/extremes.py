@@ -178,21 +178,19 @@ class Region:
         of_z, of_scale, of_top = self._slopes(point, sharpness, steep)
         # In units of z and scale, and of the largest slack.
         unit = np.append(z, [scale, 1 / steep.max()])
-        own, none = np.eye(z.size), np.zeros((z.size, 1))
-        heavy = np.sqrt(sharpness * scale * self.share)[:, None]
-        of_rates = steep[:, None] * (self.likelihood.T * (self.share * z))
-        tall = np.vstack(
-            [
-                np.column_stack([of_rates, 0 * steep, -steep * unit[-1]]),
-                np.hstack([heavy * own, -heavy, none]),
-                np.hstack([own, none, none]),
-                [[*np.zeros(z.size), 1.0, 0.0]],
-            ]
-        )
+        states, size = self.likelihood.shape
+        heavy = np.sqrt(sharpness * scale * self.share)
+        tall = np.zeros((size + 2 * states + 1, states + 2), order="F")
+        tall[:size, :-2] = steep[:, None] * (self.likelihood.T * (self.share * z))
+        tall[:size, -1] = -steep * unit[-1]
+        np.fill_diagonal(tall[size : size + states], heavy)
+        tall[size : size + states, -2] = -heavy
+        np.fill_diagonal(tall[size + states :, :-1], 1.0)
         slope = unit * np.append(of_z, [of_scale, of_top])
-        factor = np.linalg.qr(tall, mode="r")
-        half = scipy.linalg.solve_triangular(factor, slope, trans=1, check_finite=False)
-        along = -scipy.linalg.solve_triangular(factor, half, check_finite=False)
+        # By LAPACK itself: the checks of SciPy's functions take longer than these small factors.
+        factor, *_ = scipy.linalg.lapack.dgeqrf(tall, overwrite_a=1)
+        half, _ = scipy.linalg.lapack.dtrtrs(factor[: slope.size], slope, trans=1)
+        along = -scipy.linalg.lapack.dtrtrs(factor[: slope.size], half)[0]
         *of_states, further, higher = (unit * along).tolist()
         return Point(np.array(of_states), further, higher), float(half @ half)
 

@@ -67,10 +67,8 @@ def reached_mean(
         centre: Floats = getattr(free, start)
         least = _highest_likelihood(free, centre, exact=thorough) - room
         # Rates without weight never get any, so the way starts where all of them have some.
-        attempt = _mixtures_within(
-            free, centre, _raised_weights(free, free.better, values, steps), least
-        )
-        reached = max(reached, float((attempt @ values).max(initial=0.0)))
+        apart = _raised_weights(free, free.better, values, steps)
+        reached = max(reached, _largest_within(free, centre, apart, values, least))
         if reached > enough:
             break
     return reached
@@ -107,16 +105,21 @@ def _raised_weights(free: FreeFit, centre: Floats, values: Floats, steps: int) -
     return apart
 
 
-def _mixtures_within(free: FreeFit, centre: Floats, apart: Floats, least: float) -> Floats:
-    """Mixtures as far from the centre as a log likelihood of `least` allows.
+def _largest_within(
+    free: FreeFit, centre: Floats, apart: Floats, values: Floats, least: float
+) -> float:
+    """Largest mean of mixtures as far from the centre as a log likelihood of `least` allows.
 
-    None if the centre itself has less.
+    Zero if the centre itself has less.
     """
-    if _log_likelihood(free, centre) < least:
-        return np.empty((0, centre.size))
+    # A mixture of weights mixes the likelihoods of states, of which there are fewer than rates.
+    start, end = free.likelihood @ centre, apart @ free.likelihood.T
+    if np.log(start) @ free.questions < least:
+        return 0.0
+    away = end - start
     part, step = np.zeros((len(apart), 1)), 1.0
     for _ in range(_HALVINGS):
         further = np.minimum(part + step, 1.0)
-        kept = _log_likelihood(free, centre + further * (apart - centre)) >= least
+        kept = np.log(start + further * away) @ free.questions >= least
         part, step = np.where(kept[:, None], further, part), step / 2
-    return np.asarray(centre + part * (apart - centre))
+    return float((centre @ values + part[:, 0] * ((apart - centre) @ values)).max())
