@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from polars_scorio.display.best_steps import BEST_HI, BEST_LO
 from polars_scorio.display.chart_data import short_name, spread_places
 from polars_scorio.display.charts import (
     Heading,
@@ -44,7 +45,8 @@ def line_chart(
     ----------
     rows : DataFrame
         stratum, model, the column of the horizontal axis, mu, lo, hi, marked (the estimate where
-        it differs from mu), ahead (whether mu is a prediction), and what else the tooltips show.
+        it differs from mu), ahead (whether mu is a prediction), and what else the tooltips show;
+        for marks of best steps also those of `with_best_steps`.
     heading : Heading
         What stands above.
     across : X
@@ -77,7 +79,7 @@ def line_chart(
         value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
         for end in ("mu", "lo", "hi")
     )
-    layers = _line_layers(base, mu, rows)
+    layers = _line_layers(base, mu, rows) + _best_step_marks(base, mu, rows)
     if banded:
         band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
         layers.insert(0, band.encode(y=lo, y2="hi:Q"))
@@ -126,12 +128,26 @@ def _line_layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
     return layers
 
 
+def _best_step_marks(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
+    """A diamond and an interval at the best step of each coloured line, if it has one."""
+    if BEST_LO not in rows.columns or rows[BEST_LO].is_null().all():
+        return []
+    best = base.transform_filter(f"datum.coloured && isValid(datum.{BEST_LO})")
+    return [
+        best.mark_rule(size=1.5).encode(y=f"{BEST_LO}:Q", y2=f"{BEST_HI}:Q"),
+        best.mark_point(shape="diamond", filled=True, size=90, opacity=1).encode(y=up),
+    ]
+
+
 def _vertical_range(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
     """From where to where the vertical axis goes."""
     band = pl.col("coloured") & banded
+    best = [
+        pl.when("coloured").then(end) for end in (BEST_LO, BEST_HI) if end in rows.columns
+    ]  # both or none
     ends = rows.select(
-        pl.min_horizontal("mu", "marked", pl.when(band).then("lo")).min().alias("low"),
-        pl.max_horizontal("mu", "marked", pl.when(band).then("hi")).max().alias("high"),
+        pl.min_horizontal("mu", "marked", pl.when(band).then("lo"), *best).min().alias("low"),
+        pl.max_horizontal("mu", "marked", pl.when(band).then("hi"), *best).max().alias("high"),
     ).row(0)
     low, high = (0.0 if end is None else float(end) for end in ends)
     margin = _MARGIN * (high - low) or _MARGIN

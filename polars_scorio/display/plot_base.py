@@ -12,6 +12,7 @@ from polars_scorio.arguments import Overall, Per, check_column, check_columns
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.counting.trials import Trials, bind
 from polars_scorio.display import charts
+from polars_scorio.display.best_steps import with_best_steps
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
 from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.metric_titles import inference_words, interval_words
@@ -156,6 +157,20 @@ class PlotBase:
                 "the trials of some question: draw a smaller one"
             )
         return subject, marked_rows(known, subject.metric)
+
+    def _rows_over(self, subject: Subject, at: pl.Expr) -> tuple[Subject, pl.DataFrame]:
+        """The rows of lines over steps, with the corrected intervals of the best ones."""
+        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
+        columns = [*row_labels(subject.trials), at, *numbers]
+        subject, rows = self._rows(subject)
+
+        def rows_at(confidence: float) -> pl.DataFrame:
+            options = {**subject.options, "confidence": confidence}
+            plan = self._tidy(subject.source, subject.metric, options)
+            return marked_rows(plan.collect(engine="streaming"), subject.metric).select(columns)
+
+        confidence = float(subject.options.get("confidence", 0.95))
+        return subject, with_best_steps(rows.select(columns), confidence, rows_at)
 
     def _tidy(
         self,

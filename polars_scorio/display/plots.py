@@ -12,6 +12,7 @@ from polars_scorio.counting.trials import bind
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
 from polars_scorio.display import grid_charts as grids
+from polars_scorio.display.best_steps import best_step_words
 from polars_scorio.display.chart_data import (
     axis_values,
     by_difficulty,
@@ -298,7 +299,9 @@ convergence>
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line for each model, as in `curve`.
+            A line for each model, as in `curve`. A diamond marks the best step of each coloured
+            line, with an interval that takes into account from how many steps it was selected: that
+            of `Scorio.best`, where the steps are the models.
 
         Raises
         ------
@@ -324,15 +327,12 @@ convergence>
             raise ValueError(
                 f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
             )
-        subject, rows = self._rows(subject)
-        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
-        drawn = rows.select(
-            *row_labels(subject.trials), axis_values(step, at.dtype).alias("at"), *numbers
-        )
+        subject, rows = self._rows_over(subject, axis_values(step, at.dtype).alias("at"))
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
-        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points)
+        marks = best_step_words(rows, [*subject.colours])
+        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         across, percent = stratum_axis(step, at.dtype), subject.percent
-        return line_chart(drawn, heading, across, subject.name, subject.colours, percent=percent)
+        return line_chart(rows, heading, across, subject.name, subject.colours, percent=percent)
 
     @takes(PlotOptions)
     def questions(self, metric: Metric | None = None, **options: Unpack[PlotOptions]) -> Picture:
