@@ -20,6 +20,24 @@ _SCANS: dict[str, Callable[[list[Path] | list[str]], pl.LazyFrame]] = {
 _LINES = ".jsonl", ".ndjson"
 _KNOWN = *_SCANS, *_LINES
 _EXPECTED = "JSON lines"
+# The URLs that Polars reads by itself.
+_POLARS = tuple(
+    f"{scheme}://"
+    for scheme in (
+        "s3",
+        "s3a",
+        "gs",
+        "gcs",
+        "az",
+        "azure",
+        "abfs",
+        "abfss",
+        "adl",
+        "hf",
+        "http",
+        "https",
+    )
+)
 
 
 def scan_files(paths: Paths) -> pl.LazyFrame:
@@ -62,6 +80,12 @@ def _only_ending(files: Sequence[Path | PurePosixPath]) -> str:
 
 def _scan_remote(urls: list[str]) -> pl.LazyFrame:
     """The rows of files on other machines, which Polars reads itself."""
+    for url in urls:
+        if not url.lower().startswith(_POLARS):
+            raise ValueError(
+                f"{url} is not on this machine, and Polars does not read it from there: download "
+                f"it. Polars reads {', '.join(_POLARS)}"
+            )
     ending = _only_ending([PurePosixPath(url) for url in urls])
     return pl.scan_ndjson(urls) if ending in _LINES else _SCANS[ending](urls)
 

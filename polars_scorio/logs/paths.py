@@ -13,6 +13,9 @@ from typing import TypeAlias
 
 from polars_scorio.logs.compressed_files import plain_path
 
+# As in hf://a/b and, in chains of fsspec, zip::s3://a/b; a single letter is a drive of Windows.
+_URL = re.compile(r"([a-z][a-z0-9+.-]+::?)+//?", re.IGNORECASE)
+
 Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
@@ -43,8 +46,8 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     for path in several:
         if is_remote(path):
             raise ValueError(
-                f"{path} is not on this machine: download it, and pass the file or folder; readers "
-                "of tools open local files"
+                f"{path} is not on this machine. Readers of tools open local files alone: download "
+                "it, and pass the file or folder"
             )
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
@@ -66,12 +69,12 @@ def given_paths(paths: Paths) -> list[str | PathLike[str]]:
 
 
 def is_remote(path: str | PathLike[str]) -> bool:
-    """Whether a path is that of another machine.
+    """Whether a path is that of another machine, also if pathlib has merged its two slashes.
 
     >>> is_remote("s3://bucket/log.json"), is_remote("runs/log.json")
     (True, False)
     """
-    return re.match(r"[a-z][a-z0-9+.-]+://", fspath(path)) is not None
+    return _URL.match(fspath(path)) is not None
 
 
 def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:

@@ -51,3 +51,7 @@ def test_what_polars_reads_from_elsewhere_is_left_to_polars(monkeypatch):
     assert asked == [["hf://datasets/a/b/log.jsonl.gz"]]
     with pytest.raises(ValueError, match=r"log\.txt is none of"):
         scan_files("s3://bucket/log.txt")
+    with pytest.raises(
+        ValueError, match=r"memory://log\.csv is not on this .*: download it\. Polars"
+    ):
+        scan_files("memory://log.csv")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from polars_scorio.logs.paths import find_files, model_names, path_model
+import polars_scorio as ps
+from polars_scorio.logs.paths import find_files, is_remote, model_names, path_model
 
 
 def touch(path):
@@ -51,11 +52,24 @@ def test_what_is_not_there_is_said(tmp_path):
         find_files([tmp_path], "a.json", "b.json")
 
 
-def test_paths_of_other_machines_are_refused():
-    with pytest.raises(ValueError, match=r"s3://bucket/log\.json is not on this machine: download"):
-        find_files("s3://bucket/log.json", "*.json")
-    with pytest.raises(ValueError, match=r"hf://datasets/a/b is not on this machine"):
-        find_files([Path(), "hf://datasets/a/b"], "*.json")
+@pytest.mark.parametrize("url", [
+    "s3://bucket/log.json", "hf://datasets/a/b", "memory://a", "zip::s3://bucket/log.zip",
+    Path("s3://bucket/log.json"),
+])  # fmt: skip
+def test_paths_of_other_machines_are_refused(url):
+    with pytest.raises(ValueError, match=r"is not on this machine\. .* download it, and pass"):
+        find_files([Path(), url], "*.json")
+
+
+@pytest.mark.parametrize("name", ["a::b.json", "C:/log.json", "12:30/log.json"])
+def test_colons_may_stand_in_local_names(name):
+    assert not is_remote(name)
+
+
+@pytest.mark.parametrize("reader", ps.logs.__all__)
+def test_every_reader_says_to_download_a_remote_log(reader):
+    with pytest.raises(ValueError, match=r"^s3://bucket/log is not on this .*: download it, and"):
+        getattr(ps.logs, reader)("s3://bucket/log")
 
 
 def test_a_local_url_is_a_path(tmp_path):
