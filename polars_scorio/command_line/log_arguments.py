@@ -134,12 +134,27 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
         return reader(asked.log, **keywords)
     except ValueError as error:
         raise ValueError(_option_hints(str(error), reader)) from error
+    except TypeError as error:
+        unknown = f"{tool}() got an unexpected keyword argument"
+        if not str(error).startswith(unknown):
+            raise
+        message = str(error).replace(unknown, f"the reader of {tool} has no --option", 1)
+        raise ValueError(message) from error
 
 
 def _option_hints(message: str, reader: Callable[..., object]) -> str:
     """The message of a reader, with keywords that the command has no option for as --option."""
     names = [name for name in signature(reader).parameters if name not in {"model", "threshold"}]
-    return re.sub(rf"(?<![\w.-])({'|'.join(names)})=", r"--option \1=", message)
+    value = r"""(\{[^}]*\}|\[[^\]]*\]|"[^"]*"|'[^']*')?"""
+    return re.sub(rf"(?<![\w.-])({'|'.join(names)})={value}", _shell_option, message)
+
+
+def _shell_option(keyword: re.Match[str]) -> str:
+    """A keyword and its value, if it has one, as a shell takes them: dicts and lists in quotes."""
+    name, value = keyword.groups(default="")
+    if value[:1] in {"{", "["}:
+        return f'--option "{name}={value}"'
+    return f"--option {name}={value.strip(chr(34) + chr(39))}"
 
 
 def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any]:

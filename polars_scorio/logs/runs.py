@@ -217,9 +217,9 @@ def _refuse_settings(files: Sequence[Path], runs: Runs, strata: Collection[str])
             by = [*strata, next(iter(differing))]
             raise ValueError(
                 f"{first} and {second} are runs of one model, {runs[first].keys.get('model')!r}, "
-                f"with different settings: {facts}{further}. Read them as two models, with "
-                "model= a name each or a pattern with one group that finds it in their paths; or "
-                f"as strata, as in by={by}"
+                f"with different settings: {facts}{further}. To compare them as two models, pass "
+                "model= with a pattern that has one group, which finds a name in each path; to "
+                f"make strata of them, pass by={by}"
             )
 
 
@@ -230,8 +230,8 @@ def _differing_settings(
     names = {**first, **second} if prefix else [name for name in first if name in second]
     for name in names:
         one, other = first.get(name), second.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differing_settings(one, other, f"{prefix}{name}.")
+        if isinstance(one, dict | None) and isinstance(other, dict | None):
+            yield from _differing_settings(one or {}, other or {}, f"{prefix}{name}.")
         elif one != other and any(value not in _NOTHING for value in (one, other)):
             yield f"{prefix}{name}", (one, other)
 

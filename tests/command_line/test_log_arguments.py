@@ -1,6 +1,7 @@
 """Columns, outcomes and tools, as arguments."""
 
 import json
+import shlex
 
 import polars as pl
 import pytest
@@ -85,12 +86,26 @@ def test_the_tool_is_found_by_itself(folder, capsys):
     log = {"eval": {"model": "ada", "task": "t"}, "samples": SAMPLES}
     (folder / "2026-01-01T00-00-00_t.json").write_text(json.dumps(log))
     assert main(["coverage", "."]) == 2
-    assert "--option scorer='judge'" in capsys.readouterr().err
+    assert "--option scorer=judge" in capsys.readouterr().err
     assert main(["compare", ".", "--option", "scorer=match"]) == 0
     assert main(["coverage", ".", "--option", "scorer=match"]) == 0
     assert "ada" in capsys.readouterr().out
     assert main(["coverage", ".", "--option", "scorers=match"]) == 2
-    assert "unexpected keyword argument 'scorers'" in capsys.readouterr().err
+    assert (
+        "the reader of inspect_ai has no --option 'scorers': did you mean 'scorer'"
+        in capsys.readouterr().err
+    )
+
+
+def test_options_in_messages_can_be_typed_into_a_shell(folder, capsys):
+    line = {"doc_id": 0, "filter": "none", "resps": [["x"]], "metrics": ["acc", "f1"]}
+    name = folder / "samples_arc_2026-01-01T00-00-00.0.jsonl"
+    name.write_text(json.dumps({**line, "acc": 1.0, "f1": 0.5}))
+    assert main(["coverage", "."]) == 2
+    message = capsys.readouterr().err
+    option = shlex.split(message.partition("as in ")[2])
+    assert option == ["--option", "metric={'arc': 'acc'}"]
+    assert main(["coverage", ".", *option]) == 0
 
 
 def test_options_are_for_readers(capsys):

@@ -61,9 +61,9 @@ def test_settings_that_differ_are_named_with_the_way_out(tmp_path):
     one = of_settings(args={"rlm": True, "length": 9}, shots=5)
     other = of_settings(args={"rlm": False, "length": 9}, shots=5)
     wanted = (
-        "are runs of one model, 'ada', with different settings: args.rlm is True and False. Read "
-        "them as two models, with model= a name each or a pattern with one group that finds it in "
-        "their paths; or as strata, as in by=['benchmark', 'args.rlm']"
+        "are runs of one model, 'ada', with different settings: args.rlm is True and False. To "
+        "compare them as two models, pass model= with a pattern that has one group, which finds a "
+        "name in each path; to make strata of them, pass by=['benchmark', 'args.rlm']"
     )
     runs = logged(tmp_path, a=one, b=other)
     with pytest.raises(ValueError, match=re.escape(wanted)):
@@ -94,6 +94,12 @@ def test_a_setting_that_one_log_does_not_know_says_nothing(tmp_path):
 def test_settings_that_are_empty_and_absent_are_alike(tmp_path):
     runs = logged(tmp_path, a=of_settings(args={}, stop=[]), b=of_settings(args=None, stop=None))
     refuse_merged_runs(runs, [])
+
+
+def test_an_object_of_which_one_run_has_nothing_is_compared_part_by_part(tmp_path):
+    runs = logged(tmp_path, a=of_settings(args={"n": 1, "stop": None}), b=of_settings(args=None))
+    with pytest.raises(ValueError, match=r"different settings: args\.n is 1 and None\."):
+        refuse_merged_runs(runs, [])
 
 
 def test_tasks_of_one_model_may_differ_in_settings(tmp_path):

@@ -133,7 +133,7 @@ def test_a_copied_run_adds_no_trials(reader, run):
 def test_runs_with_other_settings_do_not_merge(reader, run, first, second, difference):
     run("one", **first)
     folder = run("two", (1.0, 1.0), **second)
-    with pytest.raises(ValueError, match=f"'org/ada', with different settings: {difference}. Read"):
+    with pytest.raises(ValueError, match=rf"'org/ada', with different settings: {difference}\. To"):
         reader(folder)
     assert reader(folder, model="evals/(.*)/results").avg().collect().height == 2
     setting = difference.partition(" ")[0]
