@@ -43,6 +43,7 @@ from polars_scorio.metrics import (
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
     from polars_scorio.decisions.detectable import detectable
+    from polars_scorio.decisions.even_samples import even_sample
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.exports.model_card import to_model_card
     from polars_scorio.display.exports.shared_records import to_every_eval_ever
@@ -70,6 +71,7 @@ __all__ = [
     "bayes",
     "count_trials",
     "detectable",
+    "even_sample",
     "from_array",
     "from_successes",
     "g_pass_at_k",
@@ -109,6 +111,7 @@ _LATER = {
     "PriorWarning": "reporting.prior_warning",
     "StoppingWarning": "reporting.stopping_warning",
     "detectable": "decisions.detectable",
+    "even_sample": "decisions.even_samples",
     "from_array": "logs.arrays",
     "logs": "logs",
     "rank_scores": "decisions.rank",

@@ -128,6 +128,7 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio", DecisionMethods),
                 *methods("df.scorio", GateMethods),
                 *methods("df.scorio", QuestionMethods),
+                *named("ps", ps, "even_sample"),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
                 *named("ps", ps, "detectable"),
