@@ -1,0 +1,123 @@
+"""What questions() finds, how rarely it accuses a good question, and what it costs.
+
+Run: python tests/benchmarks/questions.py reversed | samples | cost
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import polars as pl
+from scipy.special import expit
+from scipy.stats import spearmanr
+
+import polars_scorio as ps
+
+WORLDS, QUESTIONS = 60, 300
+REVERSED, SILENT = 0.03, 0.3  # shares of questions with a wrong key, and of those that tell nothing
+MODELS, TRIALS = (4, 8, 15, 25, 60), (1, 4, 16)
+Floats = np.ndarray
+
+
+def slopes(rng: np.random.Generator, shape: tuple[int, ...], faults: float) -> Floats:
+    """How strongly the success of questions rises with the ability of models."""
+    kind = rng.random(shape)
+    telling = rng.lognormal(0, 0.5, shape)
+    return np.select([kind < faults, kind < faults + SILENT], [-telling, 0.0], telling)
+
+
+def rates(rng: np.random.Generator, models: int, slope: Floats) -> Floats:
+    """Success rates of models at questions, shape (worlds, models, questions)."""
+    worlds, questions = slope.shape
+    ability = rng.normal(0, 1, (worlds, models, 1))
+    difficulty = rng.normal(0, 1.5, (worlds, 1, questions))
+    return expit(slope[:, None] * ability - difficulty)
+
+
+def counted(successes: Floats, trials: int) -> ps.Scorio:
+    """A log of counts from successes of shape (worlds, models, questions)."""
+    world, model, question = np.indices(successes.shape).reshape(3, -1)
+    totals = {"world": world, "model": model, "question": question, "c": successes.ravel()}
+    frame = ps.from_successes(pl.DataFrame(totals).with_columns(n=trials))
+    return frame.scorio(by="world", count="count")
+
+
+def reversed_questions() -> Iterator[str]:
+    """False discoveries and power, for each number of models and trials."""
+    yield "| models | trials | good questions with r < 0 | FDR | found | any flag in a clean log |"
+    yield "|---|---|---|---|---|---|"
+    for models, trials in product(MODELS, TRIALS):
+        rng = np.random.default_rng([models, trials])
+        slope = slopes(rng, (WORLDS, QUESTIONS), REVERSED)
+        log = counted(rng.binomial(trials, rates(rng, models, slope)), trials)
+        rows = log.questions().sort("world", "question")
+        flagged, faulty = rows["reversed"].to_numpy(), slope.ravel() < 0
+        shares = rows.with_columns(false=pl.Series(flagged & ~faulty)).group_by("world").agg(
+            pl.col("false").sum() / pl.col("reversed").sum().clip(1)
+        )  # fmt: skip
+        below = (rows["rest_correlation"].fill_null(0) < 0).to_numpy()[slope.ravel() > 0].mean()
+        clean = slopes(rng, (WORLDS, QUESTIONS), 0.0)
+        log = counted(rng.binomial(trials, rates(rng, models, clean)), trials)
+        any_flag = log.questions().group_by("world").agg(pl.col("reversed").any())["reversed"]
+        numbers = below, shares["false"].mean(), flagged[faulty].mean(), any_flag.mean()
+        yield f"| {models} | {trials} | " + " | ".join(f"{each:.2f}" for each in numbers) + " |"
+
+
+def samples() -> Iterator[str]:
+    """What fewer questions cost: chosen on ten models, judged on ten others."""
+    yield "| kept of 200 | random: order | rate | even: order | rate |"
+    yield "|---|---|---|---|---|"
+    for kept in (20, 50, 100, 200):
+        found: dict[str, list[tuple[float, float]]] = {"random": [], "even": []}
+        for world in range(WORLDS):
+            rng = np.random.default_rng([kept, world])
+            rate = rates(rng, 20, slopes(rng, (1, 200), 0.0))[0]
+            successes = rng.binomial(4, rate)
+            questions = counted(successes[None, :10], 4).questions()
+            even = ps.even_sample(questions, kept, seed=world)["question"].to_numpy()
+            choices = {"random": rng.permutation(200)[:kept], "even": even}
+            for name, chosen in choices.items():
+                score, truth = successes[10:, chosen].mean(axis=1) / 4, rate[10:].mean(axis=1)
+                found[name].append((spearmanr(score, truth)[0], np.abs(score - truth).mean()))
+        cells = [f"{number:.3f}" for each in found.values() for number in np.mean(each, axis=0)]
+        yield f"| {kept} | " + " | ".join(cells) + " |"
+
+
+def cost() -> Iterator[str]:
+    """CPU seconds of 100,000 questions, 25 models and 4 trials, beside their counts."""
+    questions, models, trials = 100_000, 25, 4
+    rng = np.random.default_rng(0)
+    rate = rng.random((questions, 1)) * np.linspace(0.6, 1, models)
+    keys = {
+        "model": np.tile(np.repeat(np.arange(models), trials), questions),
+        "question": np.repeat(np.arange(questions), models * trials),
+        "trial": np.tile(np.arange(trials), questions * models),
+    }
+    outcomes = rng.random((questions, models, trials)) < rate[:, :, None]
+    log = pl.DataFrame(keys | {"category": outcomes.ravel()}).with_columns(
+        pl.format("model {}", "model"), pl.format("question-{}", "question")
+    )
+    asks = {"counts": log.scorio.counts, "avg": log.scorio.avg,
+            "questions": log.scorio.questions, "variance": log.scorio.variance}  # fmt: skip
+    yield "| method | CPU s | wall s |"
+    yield "|---|---|---|"
+    for name, ask in asks.items():
+        cpu, wall = time.process_time(), time.perf_counter()
+        ask()
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        yield f"| {name} | {cpu:.1f} | {wall:.1f} |"
+
+
+def main() -> None:
+    """Print the table that the command line asks for."""
+    tables = {"reversed": reversed_questions, "samples": samples, "cost": cost}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", choices=tables)
+    for line in tables[parser.parse_args().table]():
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
