@@ -11,6 +11,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,7 @@ POPULATIONS = {
 }
 LOOKS = (1, 2, 3, 4, 6, 8, 12, 16)
 PLAN = 16
+TRIALS = [1, 4, 16]
 
 
 def counted(n: int, c: np.ndarray) -> ps.Scorio:
@@ -51,26 +53,62 @@ def trials(rng: np.random.Generator, rates: np.ndarray, rounds: int) -> np.ndarr
     return (rng.random((rounds, *rates.shape)) < rates).cumsum(axis=0)
 
 
+def at_least_once(p: np.ndarray, k: int) -> np.ndarray:
+    """Chance that one of k trials succeeds."""
+    return 1 - (1 - p) ** k
+
+
+def always(p: np.ndarray, k: int) -> np.ndarray:
+    """Chance that all k trials succeed."""
+    return p**k
+
+
+METRICS = {
+    "avg": (ps.avg(), 1, always),
+    "pass_at_4": (ps.pass_at_k(4), 4, at_least_once),
+    "pass_hat_4": (ps.pass_hat_k(4), 4, always),
+}
+
+
+def lowered(rates: np.ndarray, metric: str, margin: float) -> np.ndarray:
+    """The rates times the share by which the metric is worse by the margin; 0 if none is."""
+    _, k, value = METRICS[metric]
+    goal = value(rates, k).mean(axis=2, keepdims=True) - margin
+    low, high = np.zeros_like(goal), np.ones_like(goal)
+    for _ in range(40):
+        share = (low + high) / 2
+        above = value(rates * share, k).mean(axis=2, keepdims=True) > goal
+        low, high = np.where(above, low, share), np.where(above, share, high)
+    return np.where(goal > 0, rates * high, 0.0)
+
+
 def looks(replicates: int, sizes: list[int]) -> Iterator[dict]:
-    """False winners of equal models over all looks; width and power against one look."""
-    for name, population in POPULATIONS.items():
-        for size in sizes:
-            rng = np.random.default_rng(size)
-            rates = np.repeat(population(rng, (replicates, 1, size)), 2, axis=1)
-            hits = trials(rng, rates, PLAN)
-            found: dict[str, np.ndarray] = {}
-            for n in LOOKS:
+    """Winners over all looks: false ones of equal models, and of models of which one is worse.
+
+    "fixed" is one look at the end of the plan, "used" the share of the plan until the winner.
+    """
+    for (name, population), size, metric in product(POPULATIONS.items(), sizes, METRICS):
+        asked, k, _ = METRICS[metric]
+        rng = np.random.default_rng(size)
+        rates = population(rng, (replicates, 1, size))
+        for worse in (0.0, 0.08):
+            both = np.concatenate([rates, lowered(rates, metric, worse)], axis=1)
+            hits = trials(rng, both, PLAN)
+            found = {kind: np.full(replicates, np.inf) for kind in ("peeking", "anytime")}
+            for n in (n for n in LOOKS if n >= k):
                 log = counted(n, hits[n - 1])
-                for kind, plan in (("peeking", None), ("anytime", PLAN)):
-                    rows = log.compare(ps.avg(), anytime=plan)
-                    seen = rows["better"].is_not_null().to_numpy()
-                    found[kind] = found.get(kind, False) | seen
-                    found[f"width {kind}"] = (rows["hi"] - rows["lo"]).to_numpy()
-            ratio = (found["width anytime"] / found["width peeking"]).mean()
+                widths, fixed = [], np.zeros(0)
+                for kind, plan in (("anytime", PLAN), ("peeking", None)):
+                    rows = log.compare(asked, anytime=plan)
+                    fixed = rows["better"].is_not_null().to_numpy()
+                    found[kind] = np.minimum(found[kind], np.where(fixed, n, np.inf))
+                    widths.append((rows["hi"] - rows["lo"]).to_numpy())
+            shares = {kind: float(np.isfinite(when).mean()) for kind, when in found.items()}
             yield {
-                "population": name, "questions": size, "replicates": replicates,
-                "peeking": float(found["peeking"].mean()),
-                "anytime": float(found["anytime"].mean()), "width": float(ratio),
+                "population": name, "questions": size, "metric": metric, "worse": worse,
+                "replicates": replicates, **shares, "fixed": float(fixed.mean()),
+                "used": float(np.minimum(found["anytime"], PLAN).mean() / PLAN),
+                "width": float((widths[0] / widths[1]).mean()),
             }  # fmt: skip
 
 
@@ -118,28 +156,27 @@ def samples(replicates: int, sizes: list[int]) -> Iterator[dict]:
 
 
 def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
-    """One-sided errors of gates exactly at the margin, and passes of equal models."""
+    """One-sided errors of gates exactly at the margin; verdicts on equal and broken versions."""
     margin = 0.05
-    for name, population in POPULATIONS.items():
-        for size in sizes:
-            rng = np.random.default_rng(size)
-            rates = population(rng, (replicates, 1, size))
-            scale = 1 - margin / rates.mean(axis=2, keepdims=True)
-            worse = np.concatenate([rates, rates * np.maximum(scale, 0)], axis=1)
-            equal = np.repeat(rates, 2, axis=1)
-            for n in (1, 4, 16):
-                at = counted(n, rng.binomial(n, worse)).gate(0, margin=margin)
-                same = counted(n, rng.binomial(n, equal)).gate(0, margin=margin)
-                at, same = (rows.filter(pl.col("stratum").is_not_null()) for rows in (at, same))
-                kept = (scale.ravel() > 0).tolist()  # the others have no rate that is lower
-                of = at.filter(pl.Series(kept))
-                yield {
-                    "population": name, "questions": size, "n": n, "replicates": of.height,
-                    "false pass": (of["p_pass"].fill_null(1) <= 0.05).mean(),
-                    "false fail": (of["p_fail"].fill_null(1) <= 0.05).mean(),
-                    "equal pass": (same["p_pass"].fill_null(1) <= 0.05).mean(),
-                    "equal fail": (same["p_fail"].fill_null(1) <= 0.05).mean(),
-                }  # fmt: skip
+    for (name, population), size, metric in product(POPULATIONS.items(), sizes, METRICS):
+        asked, k, _ = METRICS[metric]
+        rng = np.random.default_rng(size)
+        rates = population(rng, (replicates, 1, size))
+        versions = {"at": margin, "equal": 0.0, "broken": 3 * margin}
+        lower = {kind: lowered(rates, metric, worse) for kind, worse in versions.items()}
+        for n in (n for n in TRIALS if n >= k):
+            cell: dict[str, object] = {"population": name, "questions": size, "metric": metric}
+            cell |= {"n": n, "replicates": replicates}
+            for kind, worse in lower.items():
+                c = rng.binomial(n, np.concatenate([rates, worse], axis=1))
+                rows = counted(n, c).gate(0, metric=asked, margin=margin)
+                rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
+                kept = rows.filter(pl.Series(worse.any(axis=(1, 2))))  # else there is no such rate
+                cell |= {
+                    f"{kind} {verdict}": (kept[f"p_{verdict}"].fill_null(1) <= 0.05).mean()
+                    for verdict in ("pass", "fail")
+                }
+            yield cell
 
 
 def regressions(replicates: int, sizes: list[int]) -> Iterator[dict]:
@@ -184,7 +221,14 @@ def main() -> None:
     parser.add_argument("study", choices=[*STUDIES])
     parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
+    parser.add_argument("--only", nargs="+", choices=[*POPULATIONS], default=[*POPULATIONS])
+    parser.add_argument("--metrics", nargs="+", choices=[*METRICS], default=[*METRICS])
+    parser.add_argument("--trials", type=int, nargs="+", default=[*TRIALS], help="of gates")
     asked = parser.parse_args()
+    TRIALS[:] = asked.trials
+    for known, names in ((POPULATIONS, asked.only), (METRICS, asked.metrics)):
+        for name in {*known} - {*names}:
+            del known[name]
     start = time.perf_counter()
     for cell in STUDIES[asked.study](asked.replicates, asked.questions):
         print(json.dumps({**cell, "seconds": round(time.perf_counter() - start)}), flush=True)
