@@ -67,6 +67,7 @@ class DecisionMethods(Accessor[FrameT]):
             better            the better model, where zero lies outside lo, hi; else null
             holds             the pairs for which `confidence` holds at once: "each pair" by itself,
                               "all pairs" of the stratum, "all with the baseline"
+            bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: information so far over the planned one, that of
                               the model that has less
             ================  ==================================================================
@@ -295,6 +296,7 @@ class DecisionMethods(Accessor[FrameT]):
             could_be_best     whether it is one of the models that may be the best: with
                               `confidence` the best model is one of them [4]_
             z_next            z between the model and the next one, null for the last
+            bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: information so far over the planned one
             ================  ==================================================================
 

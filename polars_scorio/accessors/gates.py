@@ -87,9 +87,10 @@ class GateMethods(Accessor[FrameT]):
                               with the chance `assurance` (about a population: further questions); 0
                               if it is decided, null if `max_trials` do not suffice
             broken            questions that were mostly right under the baseline and are mostly
-                              wrong now; null for metrics of rewards
+                              wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
             p_broken          chance that so many or more break if nothing changed
+            bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: as in `compare`
             ================  ==================================================================
 

@@ -9,6 +9,9 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.reward_sums import FRACTIONS
+from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.decisions.success_counts import SuccessCounts
 from polars_scorio.kernels.array_types import Floats, Ints
@@ -32,7 +35,8 @@ _SCHEMA = {
 def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[int, ...] | None:
     """The classes of trials that are successes to a metric; None: it does not tell them apart."""
     view = view_of(metric, trials)
-    if view == "success":
+    binary = metric.reward_range or trials.roles.bounds or (0, 1)
+    if view == "success" or (view == "rewards" and tuple(binary) == (0, 1)):
         return tuple(classes.successful)
     if view != "categories":
         return None
@@ -74,7 +78,7 @@ class BrokenQuestions:
         model : str
             The column of the models.
         """
-        if self.success is None or candidates.is_empty():
+        if self.success is None or candidates.is_empty() or _has_fractions(groups):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
         sizes = np.bincount(groups[STRATUM].to_numpy())
@@ -96,6 +100,12 @@ class BrokenQuestions:
             for key, (number, chance) in found.items()
         ]
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _has_fractions(groups: pl.DataFrame) -> bool:
+    """Whether any question has a real-valued reward that is neither 0 nor 1."""
+    questions = groups[QUESTIONS].explode(**AS_ROWS).struct
+    return FRACTIONS in questions.fields and bool(questions.field(FRACTIONS).sum())
 
 
 def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:

@@ -14,7 +14,14 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
-from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.model_scores import (
+    ModelRows,
+    Models,
+    bounds_column,
+    bounds_dtype,
+    metric_of,
+    models_of,
+)
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
@@ -53,6 +60,7 @@ def compare(
     model = named_model(trials, "compare")
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
+    grouped, models = models_of(trials, metric, options, overall)
     shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
@@ -61,11 +69,11 @@ def compare(
         **dict.fromkeys(Differences._fields, pl.Float64()),
         "better": model,
         "holds": pl.String(),
+        **bounds_dtype(models),
         **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    grouped, models = models_of(trials, metric, options, overall)
     comparison = _Comparison(models, baseline, simultaneous)
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
@@ -109,11 +117,11 @@ class _Comparison:
                 parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
-            return _no_pairs(names)
+            return _no_pairs(names).with_columns(bounds_column(rows))
         winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
             pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
-        ).with_columns(better=pl.when("differs").then(winner))
+        ).with_columns(bounds_column(rows), better=pl.when("differs").then(winner))
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
         """Refuse a result that would not fit into memory."""

@@ -31,7 +31,14 @@ from polars_scorio.decisions.broken_questions import (
 )
 from polars_scorio.decisions.gate_plan import GatePlan
 from polars_scorio.decisions.gate_verdicts import UNDECIDED, gate_verdicts
-from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.model_scores import (
+    ModelRows,
+    Models,
+    bounds_column,
+    bounds_dtype,
+    metric_of,
+    models_of,
+)
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Mask
@@ -74,6 +81,8 @@ def gate(
     margins = _checked_margins(metric, _value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
+    strata = overall if trials.by else None
+    grouped, models = models_of(trials, metric, options, strata, for_gate=True)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     schema: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -84,11 +93,11 @@ def gate(
         "verdict": pl.String(),
         "further": pl.UInt64(),
         BROKEN[0]: pl.UInt64(),
-        **dict.fromkeys((*BROKEN[1:], *repeated), pl.Float64()),
+        **dict.fromkeys(BROKEN[1:], pl.Float64()),
+        **bounds_dtype(models),
+        **dict.fromkeys(repeated, pl.Float64()),
     }
     refuse_repeats([*trials.strata, *schema])
-    strata = overall if trials.by else None
-    grouped, models = models_of(trials, metric, options, strata, for_gate=True)
     assert models.classes is not None  # noqa: S101 - as `models_of` makes them
     success = success_classes(metric, trials, models.classes)
     plan = GatePlan(
@@ -180,6 +189,7 @@ class _Gate:
         if self.each:
             judged = _with_most_further(judged, model)
         named = judged.with_columns(
+            bounds_column(rows),
             pl.lit(self.models.metric.name).alias("metric"),
             pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
         ).join(flips, on=[STRATUM, CANDIDATE], how="left")

@@ -328,6 +328,18 @@ def models_of(
     return grouped, models
 
 
+def bounds_dtype(models: Models) -> dict[str, pl.DataType]:
+    """The column `bounds` of a result about real-valued rewards, which other results lack."""
+    rewards = None if models.classes is None else models.classes.rewards
+    return {} if rewards is None else {BOUNDS: pl.String()}
+
+
+def bounds_column(rows: pl.DataFrame) -> pl.Expr:
+    """Whether the range of rewards was "given" or "observed"; null if all rewards are 0 or 1."""
+    seen = rows[BOUNDS].drop_nulls() if BOUNDS in rows.columns else pl.Series([], dtype=pl.String)
+    return pl.lit(seen.first(), pl.String).alias(BOUNDS)
+
+
 def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:
     """The models of a log on these very questions, by the first metric of a request."""
     metric, view = request.metrics[0]

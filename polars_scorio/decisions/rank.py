@@ -21,7 +21,14 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
-from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.model_scores import (
+    ModelRows,
+    Models,
+    bounds_column,
+    bounds_dtype,
+    metric_of,
+    models_of,
+)
 from polars_scorio.decisions.prior_dominance import DOUBTS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
@@ -73,6 +80,7 @@ def rank(
     trials = bind(frame, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
+    grouped, models = models_of(trials, metric, options, overall)
     place = pl.Float64() if method == "average" else pl.UInt32()
     found: dict[str, pl.DataType] = {
         "rank": place,
@@ -82,12 +90,13 @@ def rank(
         **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
     }
     found[_BEST] = pl.Boolean()
+    found |= bounds_dtype(models)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
     refuse_repeats([*trials.keys, *found])
-    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next", *repeated]
+    last = [*bounds_dtype(models), *repeated]
+    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next", *last]
     schema = {name: (found | trials.models)[name] for name in order}
-    grouped, models = models_of(trials, metric, options, overall)
     ranking = Ranking(models, method, ties, simultaneous)
     rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
     return checked(rows, warn_of_prior).select(*trials.strata, *order)
@@ -113,7 +122,9 @@ class Ranking:
         parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts])
-        return places.with_columns(groups[model].gather(places[_PLACE]).alias(model))
+        return places.with_columns(
+            groups[model].gather(places[_PLACE]).alias(model), bounds_column(rows)
+        )
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""

@@ -45,3 +45,19 @@ def test_gates_count_what_broke_and_what_chance_breaks():
     assert row["broken"] == 1
     assert row["broken_by_chance"] == pytest.approx(17 / 70)
     assert row["p_broken"] == pytest.approx(17 / 70)
+
+
+@pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2)], ids=str)
+def test_floats_that_are_zero_or_one_break_as_outcomes_do(metric):
+    log = pl.concat([long([[1] * 4, [0] * 4], "v1"), long([[0] * 4, [1] * 4], "v2")])
+    floats = log.with_columns(pl.col("category").cast(pl.Float64))
+    outcomes = log.scorio.gate("v1", metric, margin=0.1).select(BROKEN)
+    assert outcomes["broken"].item() == 1
+    assert floats.scorio.gate("v1", metric, margin=0.1).select(BROKEN).equals(outcomes)
+
+
+def test_fractions_do_not_break():
+    log = pl.concat([long([[1, 1]], "v1"), long([[0, 0]], "v2")])
+    rewards = log.with_columns(pl.col("category") * 0.5)
+    row = rewards.scorio.gate("v1", margin=0.1).select(BROKEN).row(0)
+    assert row == (None, None, None)

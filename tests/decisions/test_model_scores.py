@@ -1,5 +1,6 @@
 """What is compared: one row for each model, or one for each of its questions."""
 
+import polars as pl
 import pytest
 
 import polars_scorio as ps
@@ -11,7 +12,7 @@ from polars_scorio.decisions.model_scores import (
     metric_of,
     models_of,
 )
-from tests.made_logs import drawn
+from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 TRIALS = bind(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], success=2))
@@ -40,3 +41,21 @@ def test_what_is_no_metric_is_refused_by_the_method():
     assert metric_of(None, "rank") == ps.avg()
     with pytest.raises(TypeError, match=r"rank takes a metric such as ps.avg.*, got 'avg'"):
         metric_of("avg", "rank")
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize(
+    ("scale", "bounds", "expected"),
+    [(0.5, None, "observed"), (0.5, (0, 1), "given"), (1.0, (0, 1), None)],
+)
+def test_results_about_rewards_say_whose_range_it_is(target, scale, bounds, expected):
+    log = pl.concat([long([[0, 1, 1], [0, 0, 1], [1, 1, 1]], model) for model in "ab"])
+    rewards = log.with_columns(pl.col("category") * scale).scorio(bounds=bounds, target=target)
+    results = rewards.compare(), rewards.rank(), rewards.gate("a", margin=0.1)
+    assert [result["bounds"].unique().to_list() for result in results] == [[expected]] * 3
+
+
+def test_results_about_outcomes_have_no_bounds():
+    log = pl.concat([long([[0, 1]], "a"), long([[1, 1]], "b")]).scorio
+    for result in log.compare(), log.rank(), log.gate("a", margin=0.1):
+        assert "bounds" not in result.columns
