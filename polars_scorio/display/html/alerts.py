@@ -9,8 +9,8 @@ import polars as pl
 
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.phrases import count_of, name_list, number_list, range_text
 from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
 from polars_scorio.metrics.metric import Metric
 
 # Title and text for what the numbers of trials depend on.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.phrases import count_of, name_list
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import Scale, sigma_values
+from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 

@@ -10,9 +10,9 @@ import polars as pl
 from polars_scorio.display.cells import rank_texts
 from polars_scorio.display.html.headline import estimate_differs, lead_rows, metric_rows, scale_of
 from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.phrases import count_of, range_text
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import MISSING, Scale, probability_text
+from polars_scorio.display.phrases import count_of, range_text
 from polars_scorio.display.tables import visible_text
 
 _ROWS = 20  # of a table that could be long

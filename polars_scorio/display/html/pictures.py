@@ -14,8 +14,8 @@ from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
 from polars_scorio.display.charts import INK, Heading, Picture
 from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
-from polars_scorio.display.html.phrases import count_of, name_list
 from polars_scorio.display.html.scopes import Scope, holds_fractions
+from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text

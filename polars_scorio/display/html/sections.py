@@ -10,7 +10,6 @@ from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.phrases import count_of, name_list
 from polars_scorio.display.html.scopes import (
     ASSURANCE,
     Scope,
@@ -19,6 +18,7 @@ from polars_scorio.display.html.scopes import (
     knows_success,
 )
 from polars_scorio.display.number_format import Scale
+from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.settings import Settings
 
 _NAMED = 40  # questions in a sentence

@@ -17,9 +17,9 @@ from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.phrases import count_of
 from polars_scorio.display.html.scopes import Scope, default_metrics, page_scopes
 from polars_scorio.display.html.sections import coverage_section, page_sections
+from polars_scorio.display.phrases import count_of
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.stopping_warning import StoppingWarning

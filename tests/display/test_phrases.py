@@ -1,6 +1,6 @@
 """Numbers of things and lists, as sentences of a page have them."""
 
-from polars_scorio.display.html.phrases import count_of, name_list, number_list, range_text
+from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
 
 
 def test_one_thing_has_no_plural():
