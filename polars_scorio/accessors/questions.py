@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Compared, QuestionUnit
+from polars_scorio.metrics.metric_arguments import Weights
 from polars_scorio.signatures import takes
 
 
@@ -13,6 +14,7 @@ class QuestionMethods(Accessor[FrameT]):
     @takes()
     def questions(
         self,
+        w: Weights | None = None,
         *,
         fdr: float = 0.1,
         per: QuestionUnit = "question",
@@ -27,6 +29,9 @@ class QuestionMethods(Accessor[FrameT]):
 
         Parameters
         ----------
+        w : sequence or dict of float, optional
+            The weight of each category, as for `ps.avg`; a question is solved by a trial above the
+            lowest weight. Default: success and failure, the rewards, or the levels of the accessor.
         fdr : float
             False discovery rate: the expected share of good questions among those that are called
             reversed.
@@ -119,17 +124,23 @@ class QuestionMethods(Accessor[FrameT]):
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = question_analysis(
-            self._lazy(), self._roles, fdr=fdr, per=per, questions=questions, confidence=sure
+            self._lazy(), self._roles, w, fdr=fdr, per=per, questions=questions, confidence=sure
         )
         return self._returned(plan)
 
     @takes()
-    def variance(self, *, questions: Compared = "same", confidence: float | None = None) -> FrameT:
+    def variance(
+        self,
+        w: Weights | None = None,
+        *,
+        questions: Compared = "same",
+        confidence: float | None = None,
+    ) -> FrameT:
         """Do models, questions or trials make outcomes differ, and which of them to buy next?
 
         Parameters
         ----------
-        questions : "same" or "common"
+        w, questions : optional
             As in `questions`.
         confidence : float, optional
             Of the intervals; default: as the accessor says, else 0.95.
@@ -199,5 +210,5 @@ class QuestionMethods(Accessor[FrameT]):
         from polars_scorio.decisions.variance_sources import variance_sources  # noqa: PLC0415 - as above
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        plan = variance_sources(self._lazy(), self._roles, questions=questions, confidence=sure)
+        plan = variance_sources(self._lazy(), self._roles, w, questions=questions, confidence=sure)
         return self._returned(plan)

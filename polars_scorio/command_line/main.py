@@ -14,6 +14,7 @@ from polars_scorio.command_line.compare_command import add_compare_arguments, ru
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
 from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
 from polars_scorio.command_line.log_arguments import read_log
+from polars_scorio.command_line.questions_command import add_questions_arguments, run_questions
 from polars_scorio.command_line.report_command import add_report_arguments, run_report
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
@@ -25,6 +26,7 @@ _EXAMPLES = """examples:
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
   polars-scorio gate new/ --against old/ --margin 0.02
+  polars-scorio questions rollouts.parquet --by domain
 """
 # Each command: what help says of it, the function that adds its arguments, the one that runs it.
 _COMMANDS = {
@@ -34,6 +36,8 @@ _COMMANDS = {
     "compare": ("print which of two models is better", add_compare_arguments, run_compare),
     "gate": ("judge whether a model is not worse than a baseline by more than a margin",
              add_gate_arguments, run_gate),
+    "questions": ("print which questions nobody solves, separate the models, or are reversed",
+                  add_questions_arguments, run_questions),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends

@@ -20,6 +20,7 @@ from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.question_tables import QuestionTable, average_request, named_questions
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.question_signals import question_signals
+from polars_scorio.metrics.metric_arguments import Weights
 from polars_scorio.reporting.request import Request
 
 _DISCRIMINATING = 4  # with fewer trials of a question its discrimination is biased by .19 and more
@@ -42,6 +43,7 @@ _COLUMNS: dict[str, pl.DataType] = {
 def question_analysis(
     frame: pl.LazyFrame,
     roles: Roles,
+    w: Weights | None = None,
     *,
     fdr: float = 0.1,
     per: QuestionUnit = "question",
@@ -60,7 +62,7 @@ def question_analysis(
         unit = {trials.cluster.name: trials.cluster.dtype, "questions": pl.UInt32()}
     schema = {**unit, **_COLUMNS}
     refuse_repeats([*trials.strata, *schema])
-    request = average_request(trials)
+    request = average_request(trials, w)
     analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)
     return per_stratum(named_questions(request, questions), trials, analysis, schema)
 

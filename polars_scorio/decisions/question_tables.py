@@ -21,7 +21,7 @@ from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.strata import aligned
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.question_cells import count_matrix
 from polars_scorio.reporting.request import Request
@@ -29,9 +29,9 @@ from polars_scorio.reporting.request import Request
 _MODEL = ":column"  # the place of a model in its stratum
 
 
-def average_request(trials: Trials) -> Request:
+def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
-    request = Request.of(trials, [avg()])
+    request = Request.of(trials, [avg(w)])
     rewards = request.classes.rewards
     if rewards is None:
         return request

@@ -13,6 +13,7 @@ from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.question_tables import QuestionTable, average_request, named_questions
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.variance_shares import SOURCES, VarianceShares, variance_shares
+from polars_scorio.metrics.metric_arguments import Weights
 from polars_scorio.reporting.request import Request
 
 _SIZES: dict[str, pl.DataType] = {
@@ -33,6 +34,7 @@ _MOSTLY = 0.5  # trials are worth buying first if they can remove so much
 def variance_sources(
     frame: pl.LazyFrame,
     roles: Roles,
+    w: Weights | None = None,
     *,
     questions: Compared = "same",
     confidence: float = 0.95,
@@ -41,7 +43,7 @@ def variance_sources(
     confidence = check_confidence(confidence)
     trials = bind(frame, roles)
     refuse_repeats([*trials.strata, *_COLUMNS])
-    request = average_request(trials)
+    request = average_request(trials, w)
     rows = _SourceRows(request, (1 - confidence) / 2)
     return per_stratum(named_questions(request, questions), trials, rows, _COLUMNS)
 

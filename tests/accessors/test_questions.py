@@ -10,9 +10,9 @@ from tests.decisions.counted import counted
 
 
 def test_both_methods_name_their_keywords():
-    keywords = ["fdr", "per", "questions", "confidence"]
+    keywords = ["w", "fdr", "per", "questions", "confidence"]
     assert [*inspect.signature(ps.Scorio.questions).parameters][1:] == keywords
-    assert [*inspect.signature(ps.Scorio.variance).parameters][1:] == keywords[2:]
+    assert [*inspect.signature(ps.Scorio.variance).parameters][1:] == [keywords[0], *keywords[3:]]
 
 
 def test_reversed_questions_are_rarely_good_ones():

@@ -46,6 +46,15 @@ def test_rewards_of_zero_and_one_are_failures_and_successes():
     assert_frame_equal(rewards.questions(), log.scorio.questions())
 
 
+def test_categories_have_weights():
+    log = pl.concat(long([[0, 1], [2, 2], [0, 0]], f"m{m}") for m in range(2)).scorio
+    rows = log.questions([0, 0.5, 1]).sort("question")
+    assert rows["rate"].to_list() == [0.25, 1, 0]
+    assert rows["solved_by"].to_list() == [2, 2, 0]
+    assert rows["status"].to_list() == [None, "always", "never"]
+    assert log.variance([0, 0.5, 1])["variance"][1] == pytest.approx(0.25, abs=0.05)
+
+
 def test_levels_weigh_their_trials():
     log = pl.concat(long([[0, 0.5], [1.0, 1.0], [0, 0]], f"m{m}") for m in range(2))
     rows = log.scorio(levels=[0, 0.5, 1]).questions().sort("question")

@@ -1,0 +1,60 @@
+"""`polars-scorio questions`: which questions are dead or reversed, and what to buy next."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any, get_args
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import Compared, QuestionUnit
+from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.terminal import print_table, print_text
+from polars_scorio.display.question_sentences import question_name, question_sentences
+
+_PRINTED = 20  # questions of a stratum, the most suspect ones first
+_LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
+
+
+def add_questions_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_log_arguments(parser)
+    add = parser.add_argument_group("questions").add_argument
+    rate = "expected share of good questions among those that are called reversed (%(default)s)"
+    add("--fdr", type=float, default=0.1, metavar="RATE", help=rate)
+    unit = "a row for each question (%(default)s), or for each --cluster of questions"
+    add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
+    same = "models must have the same questions (%(default)s), or only common ones count"
+    add("--questions", choices=get_args(Compared), default="same", help=same)
+    every = f"print all questions, not only the {_PRINTED} most suspect ones of each stratum"
+    add("--all", action="store_true", help=every)
+
+
+def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Print a table of questions and sentences on them, stratum after stratum."""
+    rows, sources = pl.collect_all(
+        [
+            log.questions(fdr=asked.fdr, per=asked.per, questions=asked.questions).lazy(),
+            log.variance(questions=asked.questions).lazy(),
+        ]
+    )
+    columns = rows.columns
+    question = columns[columns.index("models") - (2 if asked.per == "cluster" else 1)]
+    strata = columns[: columns.index(question)]
+    parts = rows.partition_by(strata, as_dict=True, maintain_order=True) if strata else {(): rows}
+    advice = {row[:-1]: row[-1] for row in sources.select(*strata, "advice").rows()}
+    for place, part in parts.items():
+        _print_stratum(part, question, asked)
+        where = ", ".join(f"{name} {value}" for name, value in zip(strata, place, strict=True))
+        sentences = [*question_sentences(part, question, asked.fdr, asked.per), advice[place]]
+        print_text("\n".join([where] * bool(where) + sentences))
+
+
+def _print_stratum(rows: pl.DataFrame, question: str, asked: Namespace) -> None:
+    """Print the questions of a stratum, with what a reader of a terminal needs."""
+    names = [*map(question_name, rows[question].to_list())]
+    shown = rows.with_columns(pl.Series(question, names, pl.String)).drop(_LEFT_OUT)
+    print_table(shown if asked.all else shown.head(_PRINTED))
+    if not asked.all and rows.height > _PRINTED:
+        print_text(f"{rows.height - _PRINTED:,} more: --all prints them.")

@@ -1,0 +1,99 @@
+"""Sentences on the analysis of questions: never solved, always solved, reversed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_scorio.arguments import QuestionUnit
+from polars_scorio.display.number_format import probability_text
+from polars_scorio.display.phrases import count_of, name_list
+from polars_scorio.display.tables import visible_text
+
+_NAMED = 40  # questions in a sentence
+_NAME = 60  # characters of a name
+# Fewer models, or fewer trials of a question by all of them, find a reversed question in less than
+# a third of the cases: the table of `Scorio.questions`.
+_FEW_MODELS, _FEW_TRIALS = 8, 60
+
+
+def question_name(name: object) -> str:
+    """A name that can be shown: without hidden characters, and at most 60 long.
+
+    >>> question_name("x" * 80)[-3:], len(question_name("x" * 80))
+    ('xx…', 60)
+    """
+    text = visible_text(str(name))
+    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def question_sentences(
+    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
+) -> list[str]:
+    """Sentences about the questions of one stratum: never solved, always solved, reversed.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `Scorio.questions` returns.
+    question : str
+        The column of their names.
+    fdr : float
+        The false discovery rate of `reversed`.
+    unit : "question" or "cluster"
+        Each row is one of these.
+    """
+    if rows.is_empty():
+        return ["The log has no questions."]
+    solved = []
+    if rows["solved_by"].null_count() < rows.height:
+        words = {
+            "never": "never solved by any model",
+            "always": "solved by every model in every trial",
+        }
+        solved = [
+            solved_sentence(
+                text,
+                rows.filter(status=status).sort(question)[question].to_list(),
+                count_of(rows.height, unit),
+            )
+            for status, text in words.items()
+        ]
+    return [*solved, reversed_sentence(rows, question, fdr, unit)]
+
+
+def solved_sentence(what: str, names: Sequence[object], of: str) -> str:
+    """Sentence on how many questions were `what`, with their names."""
+    named = f" ({name_list([*map(question_name, names)], _NAMED)})" if names else ""
+    verb = "was" if len(names) == 1 else "were"
+    return f"{len(names):,} of {of} {verb} {what}{named}."
+
+
+def reversed_sentence(
+    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
+) -> str:
+    """Sentence on reversed questions, or on why none can be found."""
+    if rows["q_reversed"].null_count() == rows.height:
+        return (
+            f"Whether a {unit} is reversed (strong models fail it, weak ones solve it) cannot be "
+            f"tested with fewer than 4 models or 2 {unit}s."
+        )
+    rate = f"false discovery rate {100 * fdr:g} %"
+    found = rows.filter("reversed").select(question, "q_reversed").rows()
+    if found:
+        named = [f"{question_name(name)} (q = {probability_text(q)})" for name, q in found]
+        verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
+        return (
+            f"{count_of(len(found), unit)} {verb} reversed, so that strong models fail "
+            f"{them} and weak ones solve {them} ({rate}): {name_list(named, _NAMED)}. Check the "
+            "key first."
+        )
+    models, trials = int(rows["models"].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # an integer
+    if models < _FEW_MODELS or trials < _FEW_TRIALS:
+        return (
+            f"No {unit} is called reversed, which proves nothing with {models:,} models and "
+            f"{count_of(round(trials / models), 'trial')}: below about 15 models with 4 trials "
+            f"hardly any reversed {unit} is found."
+        )
+    return f"No {unit} is called reversed ({rate})."

@@ -1,0 +1,54 @@
+"""Questions in the terminal."""
+
+import polars as pl
+import pytest
+
+from polars_scorio.command_line.main import main
+from tests.decisions.test_question_analysis import planted
+
+
+@pytest.fixture
+def faulty():
+    """The file of a log with two reversed questions, one with a long name."""
+    frame = planted(1, questions=60).frame
+    name = pl.format("question-{}", "question")
+    long = pl.when(pl.col("question") == 0).then(pl.lit("x" * 80)).otherwise(name)
+    frame.with_columns(question=long).write_parquet("faulty.parquet")
+    return ["questions", "faulty.parquet", "--count", "count"]
+
+
+def test_questions_prints_the_most_suspect_ones_and_what_to_buy(faulty, capsys):
+    assert main(faulty) == 0
+    printed = capsys.readouterr().out
+    assert "2 questions are reversed" in printed
+    assert "x" * 59 + "…" in printed
+    assert "x" * 60 not in printed
+    assert "40 more: --all prints them." in printed
+    assert "Buy trials" in printed or "Buy questions" in printed
+    assert main([*faulty, "--all"]) == 0
+    assert "more: --all" not in capsys.readouterr().out
+
+
+def test_a_rate_and_strata_can_be_chosen(faulty, capsys):
+    assert main([*faulty, "--by", "stratum", "--fdr", "1e-30"]) == 0
+    printed = capsys.readouterr().out
+    assert "stratum 0\n" in printed
+    assert "No question is called reversed" in printed
+
+
+def test_clusters_have_a_row_each(faulty, capsys):
+    frame = pl.read_parquet("faulty.parquet")
+    cluster = pl.col("question").str.slice(-1)
+    frame.with_columns(passage=cluster).write_parquet("faulty.parquet")
+    assert main([*faulty, "--cluster", "passage", "--per", "cluster"]) == 0
+    printed = capsys.readouterr().out
+    assert "of 11 clusters" in printed
+    assert "questions" in printed
+
+
+def test_models_with_different_questions_need_a_word(capsys):
+    log = {"model": ["a", "a", "b"], "question": [1, 2, 1], "category": [1, 0, 1]}
+    pl.DataFrame(log).write_parquet("gaps.parquet")
+    assert main(["questions", "gaps.parquet", "--trial", "none"]) == 1
+    assert "--questions common" in capsys.readouterr().err
+    assert main(["questions", "gaps.parquet", "--trial", "none", "--questions", "common"]) == 0

@@ -1,0 +1,70 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from polars_scorio.display.question_sentences import (
+    question_name,
+    question_sentences,
+    reversed_sentence,
+)
+from tests.decisions.counted import counted
+
+
+def analysed(successes, trials=4, **options):
+    """The analysis of a log of one stratum."""
+    log = counted(np.array([successes]), trials).frame.drop("stratum").scorio(count="count")
+    return log.questions(**options)
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    """Sixteen models, ever better at all questions but the last one; the first is never solved."""
+    c = np.minimum(np.arange(16)[:, None] // 2 + np.arange(6) % 3, 8)
+    c[:, 0], c[:, 1], c[:, 5] = 0, 8, np.arange(16)[::-1] // 2
+    return analysed(c, 8)
+
+
+def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
+    never, always, reverse = question_sentences(faulty, "question", 0.1)
+    assert never == "1 of 6 questions was never solved by any model (0)."
+    assert always == "1 of 6 questions was solved by every model in every trial (1)."
+    assert reverse == (
+        "1 question is reversed, so that strong models fail it and weak ones solve it (false "
+        "discovery rate 10 %): 5 (q = <0.001). Check the key first."
+    )
+
+
+@pytest.mark.parametrize(
+    ("models", "trials", "proof"), [(8, 4, False), (7, 64, False), (15, 4, True), (25, 8, True)]
+)
+def test_finding_nothing_says_whether_something_could_have_been_found(models, trials, proof):
+    rising = np.linspace(0, trials, models).round().astype(int)
+    sentence = reversed_sentence(analysed(np.stack([rising] * 5, 1), trials), "question", 0.1)
+    if proof:
+        assert sentence == "No question is called reversed (false discovery rate 10 %)."
+    else:
+        assert f"proves nothing with {models} models and {trials} trials" in sentence
+
+
+def test_what_cannot_be_tested_is_said():
+    sentence = reversed_sentence(analysed([[0, 1], [2, 4], [4, 3]]), "question", 0.1)
+    assert "cannot be tested with fewer than 4 models or 2 questions" in sentence
+
+
+def test_rewards_of_an_unknown_range_have_no_sentence_on_successes():
+    rows = pl.DataFrame(
+        {"model": ["a", "b"] * 2, "question": [1, 1, 2, 2], "category": [0.1, 0.4, 2.0, 3.0]}
+    )
+    sentences = question_sentences(rows.scorio(trial=None).questions(), "question", 0.1)
+    assert len(sentences) == 1
+    assert "cannot be tested" in sentences[0]
+
+
+def test_no_question_is_said_too(faulty):
+    assert question_sentences(faulty.clear(), "question", 0.1) == ["The log has no questions."]
+
+
+def test_long_names_are_cut_and_hidden_characters_are_shown():
+    assert question_name("q" * 60) == "q" * 60
+    assert question_name("q" * 61) == "q" * 59 + "…"
+    assert "\u202e" not in question_name("a\u202eb")
