@@ -103,6 +103,7 @@ def test_the_tests_of_the_sdist_pass(source):
     assert " passed" in run(*arguments, folder=source, PYTHONPATH=str(source))
 
 
+@pytest.mark.slow
 def test_the_script_of_the_wheel_runs(installed, metadata, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("model,question,trial,category\nada,1,0,1\nada,1,1,0\n", encoding="utf-8")
@@ -111,6 +112,7 @@ def test_the_script_of_the_wheel_runs(installed, metadata, tmp_path):
     assert "│ ada " in run("-c", SCRIPT, "coverage", log, PYTHONIOENCODING="utf-8", **paths)
 
 
+@pytest.mark.slow
 def test_an_index_can_show_it(made):
     pytest.importorskip("twine")
     assert run(

@@ -27,6 +27,7 @@ def run(example: str, *arguments: str | Path, silent: bool = True, encoding: str
     return done.stdout
 
 
+@pytest.mark.slow
 def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
     printed = run("quickstart.py")
     assert printed.count("┌") == 6
@@ -40,12 +41,14 @@ def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
         assert part in printed
 
 
+@pytest.mark.slow
 def test_quickstart_runs_on_a_pipe_of_windows():
     printed = run("quickstart.py", encoding="cp1252")
     assert printed.count("| model ") == 6
     assert "?" not in printed.replace("How good is each model, and how sure are we?", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 def test_quickstart_ends_quietly_if_nobody_reads_on():
     command = [sys.executable, EXAMPLES / "quickstart.py"]
@@ -54,6 +57,7 @@ def test_quickstart_ends_quietly_if_nobody_reads_on():
         assert running.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_logs_prints_the_estimates_of_a_trajectory_file():
     printed = run("logs.py")
     assert "agent" in printed
@@ -61,6 +65,7 @@ def test_logs_prints_the_estimates_of_a_trajectory_file():
     assert "0.333" in printed  # pass^2: 1 of 3
 
 
+@pytest.mark.slow
 def test_logs_reproduces_the_published_leaderboard(tmp_path):
     if not TAU_BENCH.exists():
         pytest.skip("the shared data are not here")
@@ -94,6 +99,7 @@ def test_biased_coins_rank_better_by_bayes_than_by_pass_at_k(tmp_path):
     assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_rubrics_prints_the_ranks_under_all_twelve_and_draws_them(tmp_path):
     printed = run("rubrics.py", tmp_path / "ranks.svg")
     names = [rubric.name for rubric in ps.rubrics.schemata()]
@@ -107,6 +113,7 @@ def test_rubrics_prints_the_ranks_under_all_twelve_and_draws_them(tmp_path):
         assert f">{word}</text>" in drawn
 
 
+@pytest.mark.slow
 def test_rubrics_says_what_the_picture_needs():
     hidden = "import runpy, sys; sys.modules['altair'] = None\n"
     hidden += "runpy.run_path(sys.argv.pop(), run_name='__main__')"
@@ -116,6 +123,7 @@ def test_rubrics_says_what_the_picture_needs():
     assert printed.stdout.endswith('pip install "polars-scorio[plot]"\n')
 
 
+@pytest.mark.slow
 def test_duckdb_counts_and_polars_reports():
     pytest.importorskip("narwhals")
     pytest.importorskip("duckdb")
@@ -135,6 +143,7 @@ def test_spark_counts_and_polars_reports():
     assert printed.count("┆ pass_hat_k") == 2
 
 
+@pytest.mark.slow
 def test_incremental_reports_on_all_trials_of_all_days_so_far():
     printed = run("incremental.py")
     assert re.findall(r"day (\d)", printed) == ["0", "1", "2"]
@@ -199,6 +208,7 @@ def pictures_of(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in paths}
 
 
+@pytest.mark.slow
 def test_rollouts_are_a_log_of_five_models(tmp_path):
     run("rollouts.py", tmp_path / "rollouts.parquet")
     log = pl.read_parquet(tmp_path / "rollouts.parquet")
@@ -219,6 +229,7 @@ def test_readme_pictures_can_be_made_anew(tmp_path):
     assert {*pictures_of(tmp_path)} == DRAWN
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_report_can_be_made_anew(tmp_path):
     pytest.importorskip("PIL")
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):

@@ -68,6 +68,7 @@ def test_a_room_shows_its_public_names_only(module):
     assert all(callable(getattr(module, name)) for name in module.__all__)
 
 
+@pytest.mark.slow
 def test_importing_the_package_leaves_what_most_programs_never_use():
     code = """import sys, polars_scorio
 waiting = ["logs", "rubrics", "sql", "decisions", "display.tables", "reporting.report"]
@@ -76,6 +77,7 @@ print([name for name in waiting if name in sys.modules])"""
     assert _printed(code) == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_report_imports_nothing_that_waits():
     waiting = ["scipy.optimize", "altair", "polars_scorio.logs", "polars_scorio.decisions"]
     code = f"""import polars as pl, polars_scorio as ps, sys
@@ -84,6 +86,7 @@ print([name for name in {waiting} if name in sys.modules])"""
     assert _printed(code) == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_foreign_namespace_of_this_name_is_not_replaced_in_silence():
     code = """import warnings, polars as pl
 @pl.api.register_dataframe_namespace("scorio")

@@ -55,6 +55,7 @@ def test_continuous_integration_runs_both_commands_of_the_readme():
         assert f"\n{command}\n" in script
 
 
+@pytest.mark.slow
 def test_the_command_takes_what_the_readme_types(tmp_path, monkeypatch, capsys):
     typed = [line for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
     calls = [shlex.split(line)[1:] for line in typed if line.startswith("polars-scorio ")]

@@ -22,6 +22,7 @@ def complete():
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", ["df", "lf"])
 def test_an_accessor_offers_its_methods(complete, frame):
     offered = {*complete(f"{frame}.scorio.")}

@@ -29,6 +29,7 @@ def logs(margin):
     return rng.random((ROUNDS, STRATA, 2, QUESTIONS)) < rates * share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.0, 0.1])
 def test_exactly_at_the_margin_few_gates_give_a_verdict(margin):
     hits = logs(margin)[:4].sum(axis=0)
@@ -38,6 +39,7 @@ def test_exactly_at_the_margin_few_gates_give_a_verdict(margin):
     assert (rows["p_fail"].fill_null(1.0) <= 0.05).mean() < 0.09
 
 
+@pytest.mark.slow
 def test_looking_after_each_round_makes_false_winners_unless_it_was_planned():
     rounds = logs(0.0).cumsum(axis=0)
     winners = {}

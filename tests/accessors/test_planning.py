@@ -29,6 +29,7 @@ def test_a_wider_goal_needs_no_more_trials(log):
     assert (narrow["total"] >= wide["total"]).all()
 
 
+@pytest.mark.slow
 def test_the_confidence_of_the_accessor_is_that_of_a_plan_unless_the_call_says_it(log):
     strict = log.scorio.trials_needed(confidence=0.99)
     assert strict["extra"].item() > log.scorio.trials_needed()["extra"].item()

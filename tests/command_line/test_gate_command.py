@@ -86,6 +86,7 @@ def test_a_side_with_several_models_is_refused(gate, folder):
     assert "new has 2 models, ['v1', 'v2']: with --against each log has one" in errors
 
 
+@pytest.mark.slow
 def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     versions(0.4).write_parquet("log.parquet")
     status, last, _ = gate(
@@ -98,6 +99,7 @@ def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_files_for_other_programs(gate, folder):
     versions(0.4).write_parquet("log.parquet")
     files = ["--json", "gate.json", "--junit", "gate.xml", "--markdown", "gate.md"]
@@ -118,6 +120,7 @@ def test_files_for_other_programs(gate, folder):
     assert text.count("\n| ") == 5  # a heading, a line and three rows
 
 
+@pytest.mark.slow
 def test_junit_skips_what_is_undecided_unless_that_counts(gate, folder):
     versions(0.0).write_parquet("log.parquet")
     asked = ["log.parquet", "--baseline", "v1", "--margin", 0.001, "--junit", "gate.xml"]
@@ -153,6 +156,7 @@ def test_what_cannot_be_judged_says_so(gate, arguments, message):
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_logs_that_cannot_be_judged_say_so(gate):
     log = versions(0.0)
     log.filter(model="v1").write_parquet("alone.parquet")
@@ -188,6 +192,7 @@ def test_a_margin_must_be_given(gate):
     assert ended.value.code == 2
 
 
+@pytest.mark.slow
 def test_a_page_of_a_leaderboard_may_hold_at_every_look(folder):
     versions(0.1).write_parquet("log.parquet")
     assert main(["report", "log.parquet", "--anytime", "16", "-o", "report.html"]) == 0

@@ -23,6 +23,7 @@ def test_roles_are_columns_or_expressions():
     assert "This model scores" in page_text("one.html")
 
 
+@pytest.mark.slow
 def test_labels_and_numbers_find_their_success():
     words = models(2).with_columns(category=pl.col("category").cast(pl.String))
     words.write_parquet("words.parquet")
@@ -32,6 +33,7 @@ def test_labels_and_numbers_find_their_success():
     assert main(["report", "numbers.parquet"]) == 1
 
 
+@pytest.mark.slow
 def test_a_tool_reads_its_own_logs(folder, capsys):
     runs = [{"task_id": t, "trial": i, "reward": float(t <= i)} for t in range(3) for i in range(4)]
     (folder / "ada.json").write_text(json.dumps(runs))
@@ -44,6 +46,7 @@ def test_a_tool_reads_its_own_logs(folder, capsys):
     assert "tau_bench knows its columns: leave --question out" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_said_of_outcomes_reaches_the_reader_of_a_tool(folder, capsys):
     runs = [{"task_id": t, "trial": i, "reward": t / 2} for t in range(3) for i in range(2)]
     (folder / "ada.json").write_text(json.dumps(runs))
@@ -53,6 +56,7 @@ def test_what_is_said_of_outcomes_reaches_the_reader_of_a_tool(folder, capsys):
     assert "a number of trials other than --n 3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rewards_have_levels(capsys):
     models(2).with_columns(pl.col("category") / 2).write_parquet("rewards.parquet")
     levels = ["--levels", "0", "--levels", "0.5", "--levels", "1"]
@@ -136,6 +140,7 @@ def test_questions_without_outcome_may_be_dropped(folder, capsys):
         assert "unscored" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rewards_have_a_range(capsys):
     models(2).with_columns(pl.col("category") * 0.5 + 0.25).write_parquet("rewards.parquet")
     arguments = ["report", "rewards.parquet", "--metric", "avg", "--bounds"]
@@ -145,6 +150,7 @@ def test_rewards_have_a_range(capsys):
     assert "Give other --bounds." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_page_leaves_unscored_questions_out(capsys):
     table = models(2).with_columns(
         category=pl.when((pl.col("question") > 0) | (pl.col("model") != "m00")).then("category")

@@ -46,6 +46,7 @@ def test_it_is_a_module_too(log):
     assert "bench 1" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["coverage", "log.parquet", "--by", "bench"], ["--help"]])
 @pytest.mark.usefixtures("log")
 def test_a_reader_who_has_seen_enough_is_no_error(arguments):

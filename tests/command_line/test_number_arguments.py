@@ -6,6 +6,7 @@ from polars_scorio.command_line.main import main
 from tests.command_line.pages import page_text
 
 
+@pytest.mark.slow
 def test_metrics_and_options_are_those_of_python(log):
     arguments = ["--metric", "avg", "--metric", "pass_at_k([1, 2])", "--confidence", "0.8",
                  "--title", "Two", "-o", "two.html"]  # fmt: skip

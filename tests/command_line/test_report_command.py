@@ -12,6 +12,7 @@ from tests.command_line.pages import page_text
 from tests.display.html.logs import models
 
 
+@pytest.mark.slow
 def test_a_report_is_one_file(log, folder, capsys):
     assert main(["report", log, "--by", "bench"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
@@ -22,6 +23,7 @@ def test_a_report_is_one_file(log, folder, capsys):
         assert part in page_text("report.html")
 
 
+@pytest.mark.slow
 def test_a_dash_prints_markdown(log, folder, capsys):
     assert main(["report", log, "--by", "bench", "-o", "-"]) == 0
     printed = capsys.readouterr().out
@@ -30,6 +32,7 @@ def test_a_dash_prints_markdown(log, folder, capsys):
     assert [path.name for path in folder.iterdir()] == [log]
 
 
+@pytest.mark.slow
 def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
     models(2).with_columns(category=None).cast({"category": pl.Int8}).write_csv("log.csv")
     arguments = ["report", "log.csv", "--category", "CAST(category AS int)"]
@@ -46,6 +49,7 @@ def test_a_folder_that_does_not_exist_is_refused_before_the_work(log, capsys, mo
     assert "there is no folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_page(log, folder, capsys, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -105,6 +105,7 @@ VALUES: dict[pl.DataType, list] = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=60)  # each is two plans
 @given(st.data())
 @pytest.mark.filterwarnings("ignore::polars_scorio.SuccessWarning")

@@ -36,6 +36,7 @@ def folder(log, tmp_path) -> Path:
 # --- elsewhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_a_plan_gives_the_same_report_in_another_process(log, folder, per):
     pytest.importorskip("cloudpickle", reason="Polars serializes Python functions with it")
@@ -75,6 +76,7 @@ def test_a_filter_on_the_stratum_leaves_the_folders_of_others_alone(log, tmp_pat
 # --- day by day
 
 
+@pytest.mark.slow
 @law
 @given(ragged(top=2), ragged(top=2))
 def test_counts_of_yesterday_and_today_are_counts_of_both(yesterday, today):

@@ -40,6 +40,7 @@ def exact_moments(rewards):
     return float(mean), float(square) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [None, (-1000.0, 1000.0)])
 @given(rewards=st.lists(FINITE, min_size=2, max_size=6))
 def test_sums_equal_those_of_fractions(rewards, bounds):
@@ -79,6 +80,7 @@ def log():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize("bounds", [None, (0.0, 1000.0)])
 def test_the_order_of_rows_changes_no_bit(log, engine, bounds):
@@ -103,6 +105,7 @@ print(report.select("estimate", "sigma", "lo", "hi").to_numpy().tobytes().hex())
 """
 
 
+@pytest.mark.slow
 def test_threads_and_files_change_no_bit(log, tmp_path):
     folders = [tmp_path / "one", tmp_path / "several"]
     for folder, parts in zip(folders, (1, 4), strict=True):

@@ -91,6 +91,7 @@ def test_a_log_without_successes_to_count_has_no_p_values():
     assert evidence(log) == (None, None, None, None)
 
 
+@pytest.mark.slow
 def test_numbers_by_chance_are_rarely_taken_for_more(rng):
     logs = (
         log_of(lambda rate: rng.random(rng.integers(4, 13)) < rate, RATES[:50], f"m{i}")

@@ -78,6 +78,7 @@ def strata_of(*words: str) -> pl.DataFrame:
     return pl.concat(log([w, "no"], models=2).with_columns(bench=pl.lit(w)) for w in words)
 
 
+@pytest.mark.slow
 def test_a_page_warns_once_of_the_whole_log(tmp_path):
     strata = strata_of("yes", "maybe", "c").scorio(by="bench", success="C")
     with pytest.warns(ps.SuccessWarning, match=r"'C': no trial of the whole log .* 'c'") as caught:
@@ -85,6 +86,7 @@ def test_a_page_warns_once_of_the_whole_log(tmp_path):
     assert len(caught) == 1
 
 
+@pytest.mark.slow
 def test_a_page_is_silent_of_strata_that_lack_a_label(tmp_path):
     strata = strata_of("yes", "maybe").scorio(by="bench", success="yes")
     strata.write_html(tmp_path / "page.html")

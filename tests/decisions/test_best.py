@@ -24,6 +24,7 @@ def log():
     return counted(random.binomial(4, np.clip(rates, 0, 1)), 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_the_best_is_the_leader_of_the_ranking_with_a_lower_end_that_falls(log, options):
     rows = log.best(ps.avg(), **options)

@@ -34,6 +34,7 @@ def numbers(models):
     return st.tuples(mu, sigma)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 7).flatmap(numbers), st.floats(0.1, 0.99))
 def test_the_leader_is_one_of_them_and_few_comparisons_leave_out_more(models, confidence):
     mu, sigma = (np.array([each]) for each in models)
@@ -51,6 +52,7 @@ def test_the_leader_is_one_of_them_and_few_comparisons_leave_out_more(models, co
         assert (better[possible] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_the_set_has_the_leader_and_grows_with_confidence(spread, options):
     sizes = []
@@ -65,6 +67,7 @@ def test_the_set_has_the_leader_and_grows_with_confidence(spread, options):
     assert sizes[0] < sizes[1] < sizes[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_two_models_ask_for_a_one_sided_interval(options):
     random = np.random.default_rng(8)

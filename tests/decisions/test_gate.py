@@ -47,6 +47,7 @@ def test_three_candidates_get_three_verdicts():
     assert close["further"] > 1
 
 
+@pytest.mark.slow
 @law
 @given(st.integers(0, 40), st.sampled_from([0.6, 0.8, 0.95, 0.99]), st.sampled_from([0, 0.05]))
 def test_a_verdict_is_read_off_the_ends_and_off_the_p_values(seed, confidence, margin):
@@ -61,6 +62,7 @@ def test_a_verdict_is_read_off_the_ends_and_off_the_p_values(seed, confidence, m
     assert (row["further"] == 0) == (row["verdict"] != "undecided")
 
 
+@pytest.mark.slow
 @law
 @given(st.integers(0, 40), st.sampled_from([2, 3, 4]))
 def test_at_margin_zero_a_gate_is_a_one_sided_comparison(seed, trials):
@@ -79,6 +81,7 @@ def test_a_larger_margin_only_helps_a_candidate(seed):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_p_values_are_those_at_which_the_verdict_just_holds():
     log = versions(3, (0.0, -0.25)).scorio
     p = log.gate("v1", margin=0.05)["p_fail"].item()
@@ -107,6 +110,7 @@ def test_about_a_population_questions_are_a_sample_and_further_counts_them():
     assert row["further"] > 40  # more trials would not do
 
 
+@pytest.mark.slow
 def test_a_mean_over_strata_is_one_row_more_and_decides():
     log = in_strata(versions(6, (0.0, -0.5))).scorio(by="domain")
     rows = log.gate("v1", margin=0.05)
@@ -122,6 +126,7 @@ def test_a_mean_over_strata_is_one_row_more_and_decides():
     assert rows.row(-1, named=True)["hi"] == pytest.approx(macro["hi"])
 
 
+@pytest.mark.slow
 def test_one_stratum_that_is_worse_fails_the_gate_although_the_mean_passes():
     worse = (pl.col("question") % 4 == 0) & (pl.col("model") == "v2")
     log = in_strata(versions(7, questions=400), 4).with_columns(
@@ -133,6 +138,7 @@ def test_one_stratum_that_is_worse_fails_the_gate_although_the_mean_passes():
     assert rows["margin"].to_list() == [0.1] * 4 + [0.4]
 
 
+@pytest.mark.slow
 def test_with_each_a_gate_waits_for_all_strata():
     log = in_strata(versions(8, questions=30), 3).scorio(by="domain")
     lenient, strict = (log.gate("v1", margin=0.08, each=each) for each in (False, True))
@@ -141,6 +147,7 @@ def test_with_each_a_gate_waits_for_all_strata():
     assert strict["further"].to_list()[-1] == strict["further"].head(3).max() > 0
 
 
+@pytest.mark.slow
 def test_micro_gates_are_about_all_questions_in_one_pool():
     log = versions(9, (0.0, -0.1)).with_columns(domain=pl.col("question") < 5)
     last = log.scorio(by="domain").gate("v1", margin=0.05, overall="micro").tail(1)
@@ -149,6 +156,7 @@ def test_micro_gates_are_about_all_questions_in_one_pool():
     assert_frame_equal(last.select(same), pool.select(same))
 
 
+@pytest.mark.slow
 def test_draw_sizes_have_a_row_each():
     rows = versions(10).scorio.gate("v1", ps.pass_hat_k([1, 4, 8]), margin=0.1)
     assert rows["k"].to_list() == [1, 4, 8]
@@ -187,6 +195,7 @@ def test_the_baseline_of_single_trials_has_the_largest_noise_that_counts_allow()
     assert row["further"] is None  # no difference in sight, and no margin
 
 
+@pytest.mark.slow
 def test_lazy_is_lazy_and_empty_is_empty():
     log = versions(13)
     assert isinstance(unreadable(log.schema).scorio.gate("v1", margin=0.1), pl.LazyFrame)
@@ -248,6 +257,7 @@ def test_trials_that_stopped_on_outcomes_are_refused():
         stopped.scorio.gate("v1", margin=0.1)
 
 
+@pytest.mark.slow
 def test_common_questions_are_judged_if_that_is_wanted():
     log = versions(1).filter((pl.col("question") > 2) | (pl.col("model") == "v1"))
     row = log.scorio.gate("v1", margin=0.1, questions="common").row(0, named=True)
@@ -255,6 +265,7 @@ def test_common_questions_are_judged_if_that_is_wanted():
     assert row == pytest.approx(common)
 
 
+@pytest.mark.slow
 def test_all_candidates_at_once_are_judged_more_carefully():
     log = versions(15, (0.0, 0.0, 0.0, 0.0), questions=30).scorio
     least = log.gate("v1", margin=0.06)["p_pass"].min()

@@ -40,6 +40,7 @@ def test_a_ranking_needs_no_table_of_pairs(models, simultaneous):
     assert peak < 6 * models**2
 
 
+@pytest.mark.slow
 def test_a_comparison_with_a_baseline_needs_no_table_of_pairs():
     log = log_of(10_000)
     for simultaneous in (False, True):
@@ -51,6 +52,7 @@ def test_a_comparison_with_a_baseline_needs_no_table_of_pairs():
         assert peak < 200e6  # one number for each pair: 800 MB
 
 
+@pytest.mark.slow
 def test_too_many_pairs_are_counted_and_refused_before_they_are_made():
     log = log_of(10_000)
 

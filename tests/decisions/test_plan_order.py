@@ -49,6 +49,7 @@ def chance(diff, now, then, z, share):
     return sum(NormalDist().cdf((side - z * sqrt(then)) / change) for side in sides)
 
 
+@pytest.mark.slow
 @METRIC
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed, confidence):

@@ -65,6 +65,7 @@ def test_a_single_question_has_the_price_of_its_trials():
     assert rows.select("diff", "sigma", "lo", "hi").null_count().row(0) == (0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_one_trial_of_each_question_has_the_power_of_mcnemars_test():
     random = np.random.default_rng(3)
     ability = 1.5 * random.normal(size=(300, 1, 100)) + np.array([[[0.6], [0.0]]])
@@ -80,6 +81,7 @@ def test_one_trial_of_each_question_has_the_power_of_mcnemars_test():
 # --- laws
 
 
+@pytest.mark.slow
 @given(logs())
 def test_a_pair_depends_on_nothing_but_its_two_models(log):
     c, n = log
@@ -101,6 +103,7 @@ def test_swapping_two_models_mirrors_their_interval(log):
     assert turned["sigma"] == pytest.approx(straight["sigma"], rel=1e-12)
 
 
+@pytest.mark.slow
 @given(logs())
 def test_simultaneous_intervals_contain_single_ones(log):
     c, n = log
@@ -111,6 +114,7 @@ def test_simultaneous_intervals_contain_single_ones(log):
     assert every["sigma"].equals(single["sigma"])
 
 
+@pytest.mark.slow
 @given(logs())
 def test_more_confidence_gives_longer_intervals(log):
     c, n = log
@@ -123,6 +127,7 @@ def test_more_confidence_gives_longer_intervals(log):
         assert (wide["hi"] >= narrow["hi"] - 1e-12).all()
 
 
+@pytest.mark.slow
 @given(logs())
 def test_identical_models_differ_by_nothing(log):
     c, n = log
@@ -131,6 +136,7 @@ def test_identical_models_differ_by_nothing(log):
     assert row["lo"] == -row["hi"]
 
 
+@pytest.mark.slow
 @given(logs())
 def test_ranks_follow_the_verdicts(log):
     c, n = log

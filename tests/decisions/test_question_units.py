@@ -12,6 +12,7 @@ CALIBRATED = {"target": "population", "inference": "calibrated"}
 METRICS = [ps.avg(), ps.pass_at_k(2), ps.geom_at_k(2), ps.max_at_k(2, w=[0, 0.5, 1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", [None, pl.col("question") // 2])
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 def test_a_ranking_has_the_intervals_of_the_report(metric, cluster):

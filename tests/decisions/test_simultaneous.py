@@ -195,6 +195,7 @@ def test_all_strata_at_once_are_each_by_itself(spread):
             assert_frame_equal(rows, pl.concat(parts), rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes(spread):
     for options in ASKED:
         assert_frame_equal(spread.rank(**options), spread.rank(**options), check_exact=True)

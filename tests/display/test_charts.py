@@ -13,6 +13,7 @@ from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of
 from tests.made_logs import long
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_the_report(log):
     chart = plot_of(log).intervals(ps.pass_at_k(2), confidence=0.8, overall="macro")
     report = log.scorio(by="domain", success=[1, 2]).report(

@@ -31,6 +31,7 @@ def test_a_picture_says_in_how_many_clusters_the_questions_are(log):
     assert "12 questions in 4 clusters, 4 trials per question" in str(chart.to_dict())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["bench", ()])
 def test_a_page_rests_on_clusters(log, by):
     alone = log if by else log.filter(bench="bench 0")

@@ -23,6 +23,7 @@ def drawn(chart):
     return pl.DataFrame(chart.data.values)
 
 
+@pytest.mark.slow
 def test_estimates_are_solid_and_forecasts_dashed():
     rows = drawn(LOG.plot.forecast(16))
     dashed = {("ada", 8), ("ada", 16), ("bob", 16)}

@@ -102,6 +102,7 @@ def test_no_number_lies_outside_the_bracket_beside_it(outcomes, inference, k):
         assert -1e-12 <= lo <= hi <= 1 + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_strata_stand_beside_the_overall_numbers(log, overall):
     accessor = log.scorio(by="domain", success=[1, 2])
@@ -120,6 +121,7 @@ def test_strata_stand_beside_the_overall_numbers(log, overall):
     assert board.select("confidence", "overall").unique().rows() == [(0.8, overall)]
 
 
+@pytest.mark.slow
 def test_questions_are_pooled_unless_asked_otherwise(log):
     accessor = log.scorio(by="domain", success=[1, 2])
     default = accessor.leaderboard(*METRICS)
@@ -149,6 +151,7 @@ def test_ranks_are_those_of_the_overall_rows():
         assert board.select("rank", "rank_hi", "model").rows() == rows
 
 
+@pytest.mark.slow
 def test_the_first_metric_ranks(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     for metric in (ps.pass_hat_k([1, 3]), ps.avg()):
@@ -233,6 +236,7 @@ def test_a_model_column_of_any_name_and_dtype(r1):
 # --- frames and errors
 
 
+@pytest.mark.slow
 def test_a_lazy_log_is_collected(log):
     board = log.scorio(by="domain", success=[1, 2]).leaderboard(*METRICS)
     lazy = log.lazy().scorio(by="domain", success=[1, 2]).leaderboard(*METRICS)

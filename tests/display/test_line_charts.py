@@ -7,6 +7,7 @@ import polars_scorio as ps
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
 
 
+@pytest.mark.slow
 def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
     chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]), inference="published")
     report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3], inference="published")
@@ -35,6 +36,7 @@ def test_calibrated_lines_need_no_points(r1):
     assert "points" not in subtitle_of(chart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "sizes", "scale"),
     [
@@ -55,6 +57,7 @@ def test_the_axis_of_k_is_logarithmic_where_k_spans_it(r1, k, sizes, scale):
     assert axis["axis"]["values"] == (powers if scale else sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_tail_is_the_curve_over_thresholds(log, k):
     chart = plot_of(log).tail(k, inference="published")

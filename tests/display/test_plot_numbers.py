@@ -38,6 +38,7 @@ def test_a_curve_needs_draw_sizes(r1):
         r1.scorio.plot.curve(0)
 
 
+@pytest.mark.slow
 def test_a_trajectory_is_that_of_the_accessor(log):
     chart = plot_of(log).trajectory(confidence=0.5)
     expected = log.scorio(by="domain", success=[1, 2]).trajectory(

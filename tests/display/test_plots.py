@@ -39,6 +39,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 # --- what all pictures have in common
 
 
+@pytest.mark.slow
 @every_kind
 def test_strata_are_panels_and_without_them_there_is_one(log, kind):
     panels = KINDS[kind](plot_of(log)).to_dict()
@@ -80,6 +81,7 @@ def test_names_of_columns_may_be_anything(log, kind):
     assert_frame_equal(shown, data_of(KINDS[kind](plot_of(log))), check_exact=True)
 
 
+@pytest.mark.slow
 @every_kind
 def test_a_picture_is_written_without_a_browser(log, kind, tmp_path):
     path = tmp_path / "picture.png"
@@ -106,6 +108,7 @@ def steps(number: int) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_a_metric_along_a_stratum_is_that_of_the_report():
     log = steps(5)
     chart = log.scorio.plot.over("step", ps.pass_at_k(2))
@@ -201,6 +204,7 @@ def test_the_last_row_of_panels_has_axes_of_its_own(log):
     assert "resolve" not in plot_of(log).intervals().to_dict()
 
 
+@pytest.mark.slow
 def test_forty_models_fit():
     many = ascending_models(40)
     chart = many.scorio.plot.intervals()
@@ -256,6 +260,7 @@ def test_a_log_with_errors_has_no_picture(r1):
         pl.concat([r1, r1]).scorio.plot.intervals()
 
 
+@pytest.mark.slow
 def test_without_altair_there_is_a_way_out():
     code = (
         "import sys; sys.modules['altair'] = None\n"

@@ -385,6 +385,7 @@ def test_what_is_no_leaderboard_is_refused(table, r1):
         table(r1)
 
 
+@pytest.mark.slow
 def test_without_great_tables_there_is_a_way_out():
     code = (
         "import sys; sys.modules['great_tables'] = None\n"

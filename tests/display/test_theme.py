@@ -13,6 +13,7 @@ def colours_of(chart) -> dict[str, str]:
     return dict(zip(scale["domain"], scale["range"], strict=True))
 
 
+@pytest.mark.slow
 def test_seven_models_have_colours_and_all_others_are_grey():
     seven, nine = (ascending_models(number).scorio.plot.curve([1, 2]) for number in (7, 9))
     assert [*colours_of(seven)] == [f"m{place:02}" for place in (6, 5, 4, 3, 2, 1, 0)]
@@ -31,6 +32,7 @@ def test_seven_models_have_colours_and_all_others_are_grey():
     assert labels["place"].sort().diff().drop_nulls().min() > 0
 
 
+@pytest.mark.slow
 def test_a_model_has_one_colour_in_all_pictures():
     # By Pass@1 "split" is better than "even", by Pass@8 it is worse.
     log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
@@ -43,6 +45,7 @@ def test_a_model_has_one_colour_in_all_pictures():
     assert dict(dots.select("model", "colour").rows()) == colours_of(charts[0])
 
 
+@pytest.mark.slow
 def test_highlighted_models_keep_their_colours():
     plot = ascending_models(9).scorio.plot
     everybody = colours_of(plot.curve([1, 2]))

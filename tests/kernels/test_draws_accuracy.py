@@ -146,6 +146,7 @@ def test_moments_are_accurate_at_every_corner(gains_of, k):
     assert_moments_are_exact(gains_of(k), gains_of(k), CORNERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["all", "majority", "area"])
 def test_moments_are_accurate_for_draws_of_1024(name):
     gains = CREDITS[name](1024)

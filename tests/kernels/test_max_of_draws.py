@@ -251,6 +251,7 @@ def test_a_reward_per_category_is_required():
         best_moments(np.array([[1.0]]), np.array([0.0, 1.0]), 1)
 
 
+@pytest.mark.slow
 def test_batches_leave_no_trace(monkeypatch):
     rng = np.random.default_rng(5)
     counts, rewards = rng.integers(0, 9, size=(200, 12)), rng.random(12)

@@ -113,6 +113,7 @@ def test_reproduces_published_beta_intervals(mu, sigma, confidence, bounds, expe
     assert (lo[0], hi[0]) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @law
 @given(
     a=st.floats(0.05, 60),

@@ -65,6 +65,7 @@ def test_equals_the_mean_over_every_draw(several, k, ties):
             assert chance == pytest.approx(oracle, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(questions().filter(lambda q: sum(q[0]) + q[2] > 1), st.integers(1, 4),
        st.sampled_from(["split", "fail"]))  # fmt: skip
@@ -94,6 +95,7 @@ def test_wrong_answers_that_differ_lose_to_right_ones_that_agree():
     assert majority == pytest.approx(0.059, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_agrees_with_counted_draws():
     votes, right, abstained, k = [30, 25, 20, 10, 5, 1, 1], [False, True, *[False] * 5], 8, 12
     rng = np.random.default_rng(0)
@@ -137,6 +139,7 @@ def test_all_trials_have_one_vote():
     assert vote_success(ballots(question), 8, "fail") == pytest.approx([0.0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_many_trials_do_not_overflow():
     # Two answers of equal size are as likely to win.
     question = [5000, 5000], [True, False], 0
@@ -144,6 +147,7 @@ def test_many_trials_do_not_overflow():
     assert vote_success(ballots(question), 501) == pytest.approx([0.5], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [4, 16])
 def test_ten_thousand_questions_take_seconds(k):
     rng = np.random.default_rng(1)

@@ -111,6 +111,7 @@ def test_a_task_that_was_retried_is_found(reader, graded, log):
         both.pass_at_k(1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python reads zstd by itself")
 def test_a_log_with_zstd_entries_says_what_to_install(graded):
     data = bytearray(graded.read_bytes())
@@ -159,6 +160,7 @@ inspect_ai = pytest.mark.filterwarnings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.inspect_ai
 @inspect_ai
 def test_inspects_own_reader_gives_the_same_frame(table, evaluated):

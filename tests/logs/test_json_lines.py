@@ -46,6 +46,7 @@ def test_nothing_is_read_before_a_query_is_collected(tmp_path):
     scan(path).filter(pl.col("reward") > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize(
     ("line", "found"),

@@ -22,6 +22,7 @@ OBJECTS = st.dictionaries(st.sampled_from(["id", "events", "scores"]), VALUES)
 FILES = st.dictionaries(st.sampled_from(["eval", "status", "a"]), VALUES)
 
 
+@pytest.mark.slow
 @given(FILES, st.lists(OBJECTS | VALUES, max_size=4), st.sampled_from([None, 1]), st.integers(1, 9))
 def test_it_is_the_whole_file_without_the_fields(tmp_path_factory, head, samples, indent, chunk):
     path = tmp_path_factory.mktemp("stream") / "a.json"
@@ -62,6 +63,7 @@ def test_compressed_files_are_read(tmp_path):
     assert read_slim_json(path, "a log", "samples", {"events"}) == {"samples": [{"id": 2}]}
 
 
+@pytest.mark.slow
 def test_the_memory_is_that_of_one_sample(tmp_path):
     path = tmp_path / "a.json"
     sample = {"id": 1, "events": [{"text": "x" * 50} for _ in range(2_000)]}

@@ -83,6 +83,7 @@ def test_the_category_is_whether_it_is_correct(table, summary, rollouts):
     assert summary(ps.avg(), rollouts) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "schema"), SCHEMATA.items())
 def test_the_rubrics_give_the_scores_of_scorio(rollouts, name, schema):
     rubric = getattr(ps.rubrics, name)()

@@ -103,6 +103,7 @@ def test_two_answers_without_ties_vote_like_verdicts():
     np.testing.assert_allclose(votes, verdicts, atol=ROOM)
 
 
+@pytest.mark.slow
 def test_agrees_with_counted_draws():
     log, k, draws = made(3, questions=3, n=30, models="m"), 9, 8_000
     rng, shares = np.random.default_rng(1), []
@@ -337,6 +338,7 @@ def test_a_metric_names_its_ties():
 # --- speed
 
 
+@pytest.mark.slow
 def test_ten_thousand_questions_take_seconds():
     rng = np.random.default_rng(1)
     rates = rng.dirichlet(np.full(20, 0.3), 10_000).cumsum(axis=1)

@@ -80,6 +80,7 @@ def test_every_exported_metric_makes_what_it_is_called():
     assert all(getattr(ps, name) is function for name, function in EXPORTED.items())
 
 
+@pytest.mark.slow
 def test_metrics_in_one_report_do_not_touch_each_other(log):
     alone = [log.scorio(**ROLES).report(metric) for metric in FAMILY]
     # What two metrics share is no reason to differ either; the order is that of the report.
@@ -90,6 +91,7 @@ def test_metrics_in_one_report_do_not_touch_each_other(log):
     assert_frame_equal(rows, expected.select(rows.columns), check_exact=True)
 
 
+@pytest.mark.slow
 def test_models_and_strata_at_once_equal_each_alone(log, prior):
     alone = [
         report(log.filter(domain=domain, model=model), prior=prior)
@@ -98,6 +100,7 @@ def test_models_and_strata_at_once_equal_each_alone(log, prior):
     assert_frame_equal(report(log, prior=prior), pl.concat(alone), check_exact=True)
 
 
+@pytest.mark.slow
 def test_each_question_has_the_numbers_that_it_has_alone(log):
     alone = [
         report(log.filter(question=question)).with_columns(question=pl.lit(question, pl.Int64))

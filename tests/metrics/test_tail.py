@@ -92,6 +92,7 @@ def test_curves_of_two_draw_sizes_fit_into_one_report(log):
     assert rows.select("k", "t").rows() == [(2, 1), (2, 2), (1, 1)]
 
 
+@pytest.mark.slow
 def test_columns_and_comparisons_know_the_threshold(log):
     wide = log.scorio.tail_pass(2, wide=True)
     assert "tail_pass_k_2_1_lo" in wide.columns
@@ -135,6 +136,7 @@ def test_a_key_named_t_is_refused(log):
         log.rename({"model": "t"}).scorio(model="t").tail_pass(2)
 
 
+@pytest.mark.slow
 def test_a_curve_is_reported_ahead_but_no_forecast(log):
     rows = log.scorio.tail_pass(8, inference="calibrated")
     assert rows["estimate"].null_count() == rows.height
@@ -143,6 +145,7 @@ def test_a_curve_is_reported_ahead_but_no_forecast(log):
         log.scorio.forecast(metric=ps.tail_pass(8))
 
 
+@pytest.mark.slow
 def test_tables_and_pages_name_the_threshold(log, tmp_path):
     accessor = log.scorio(inference="published")
     for frame in (accessor.report(ps.tail_pass(2)), accessor.compare(ps.tail_pass(2)),

@@ -97,6 +97,7 @@ def test_majority_of_all_trials_is_cons_of_the_aisbench_example():
 # --- definitions
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), st.integers(1, 6))
 def test_estimates_are_the_means_over_every_possible_draw(outcomes, k):
@@ -189,6 +190,7 @@ def test_the_majority_of_all_trials_asks_each_question_for_its_own(outcomes):
     assert row["sigma"] == pytest.approx(sigma, abs=ROOM)
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), st.integers(1, 8))
 def test_a_higher_threshold_is_reached_less_often(outcomes, k):

@@ -60,6 +60,7 @@ def test_the_published_interval_misses_the_truth_of_a_hard_benchmark():
     assert coverage(bayes(counted(rates, 4, random)), rates.mean(axis=1)) < 0.05
 
 
+@pytest.mark.slow
 def test_models_with_different_numbers_of_trials_can_be_compared():
     random = np.random.default_rng(2)
     rates = hard(random, (REPLICATES, 30))

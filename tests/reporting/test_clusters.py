@@ -43,6 +43,7 @@ def reports(log: pl.DataFrame, metrics: tuple[ps.Metric, ...], **roles: object) 
     return pl.concat(rows.with_columns(kind=pl.lit(kind)) for kind, rows in each.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
 def test_clusters_of_one_question_change_no_byte(metrics, categories):
     log = passages(categories)

@@ -108,6 +108,7 @@ def test_beyond_twice_the_trials_nothing_is_predicted_but_the_range():
     assert within.all()
 
 
+@pytest.mark.slow
 def test_a_metric_is_as_good_as_its_function():
     log = HALF.scorio(count="count")
     said = log.forecast(metric=ps.pass_hat_k([20, 32]))
@@ -169,6 +170,7 @@ def test_rewards_of_any_value_have_no_forecast():
         rewards.scorio(trial=None).forecast(4, ps.max_at_k)
 
 
+@pytest.mark.slow
 def test_is_lazy_and_reads_the_log_once():
     log, reads = pl.concat([HALF, RAGGED.with_columns(model=pl.lit("n"))]), []
 
@@ -192,6 +194,7 @@ def test_is_lazy_and_reads_the_log_once():
     assert log.clear().scorio(count="count").forecast().schema == found.schema
 
 
+@pytest.mark.slow
 def test_nothing_imports_the_optimiser():
     code = (
         "import sys, polars as pl, polars_scorio as ps;"

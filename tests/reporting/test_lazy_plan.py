@@ -184,6 +184,7 @@ def test_prior_trials_without_a_model_are_filtered_by_stratum(scan):
     assert all('"b"' not in prior[1] and '"web"' in prior[1] for prior in priors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [report, per_question, counts])
 def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_path):
     paths = {model: tmp_path / f"model={model}" / "0.parquet" for model in "abc"}
@@ -204,7 +205,14 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("per", ["model", "question"])
+@pytest.mark.parametrize(
+    ("per", "inference"),
+    [
+        ("model", "published"),
+        ("question", "published"),
+        pytest.param("model", "calibrated", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     "predicate",
     [
@@ -220,8 +228,10 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
     ],
     ids=str,
 )
-def test_a_filter_keeps_the_rows_that_it_would_keep_afterwards(scan, per, predicate, engine):
-    plan = report(scan, per=per)
+def test_a_filter_keeps_the_rows_that_it_would_keep_afterwards(
+    scan, per, inference, predicate, engine
+):
+    plan = report(scan, per=per, inference=inference)
     whole = plan.collect()
     expected = whole.filter(predicate)
     assert 0 < expected.height < whole.height
@@ -284,6 +294,7 @@ def test_shuffled_rows_give_the_same_bits(big, expected, engine, seed):
     assert_frame_equal(report(shuffled).collect(engine=engine), expected, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_run_gives_the_same_bits(big, expected, engine, tmp_path):
     big.write_parquet(tmp_path / "big.parquet", row_group_size=7_000)

@@ -109,6 +109,7 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
     assert over_all["estimate"].null_count() > 0  # a k that exceeds the trials of a question
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -129,6 +130,7 @@ def test_micro_rows_are_a_report_without_strata_on_questions_that_are_told_apart
     assert_frame_equal(over_all, pool, rel_tol=1e-11)
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(
     "options",
@@ -145,6 +147,7 @@ def test_the_rows_of_the_strata_stay_what_they_are(log, overall, options):
     assert_frame_equal(strata, report(log, **options), check_exact=True)
 
 
+@pytest.mark.slow
 def test_one_stratum_is_its_own_mean_and_pool(log):
     one = log.filter(domain="air")
     for overall in ("macro", "micro"):
@@ -201,6 +204,7 @@ def test_real_rewards_have_numbers_over_strata():
         assert two == (None,) * 5
 
 
+@pytest.mark.slow
 def test_weights_of_labels_reach_the_overall_rows(log):
     words = log.with_columns(pl.col("category").replace_strict(WORDS))
     w = {"bad": -1, "fair": 0.5, "good": 3}
@@ -288,6 +292,7 @@ def test_a_stratum_of_one_question_says_nothing_of_its_population(three):
 # --- errors
 
 
+@pytest.mark.slow
 @KINDS
 def test_models_that_lack_a_stratum_are_named(log, overall):
     holes = log.filter(

@@ -23,7 +23,7 @@ def log():
 
 
 def report(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.DataFrame:
-    """Published numbers unless said: they take a twentieth of the time, and the plan is the same."""
+    """Published numbers unless said: the same plan in a twentieth of the time."""
     asked = {"inference": "published"} | options
     return log.scorio(by="domain", success=2).report(*(metrics or METRICS), **asked)
 

@@ -30,6 +30,7 @@ def moments(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.Dat
     return log.scorio.report(*metrics, inference="pooled", **options).select("mu", "sigma")
 
 
+@pytest.mark.slow
 @TARGETS
 def test_equals_tensor_quadrature(log, target):
     oracle = Tensor(N, C)

@@ -238,6 +238,7 @@ def test_several_successes_count_as_one_and_all_else_as_none(log, prior):
 # --- what changes nothing, not even the last bit
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_names_of_questions_do_not_matter(outcomes, random):
@@ -250,6 +251,7 @@ def test_order_of_rows_and_names_of_questions_do_not_matter(outcomes, random):
     assert_frame_equal(shuffled.scorio.report(*BINARY), expected, check_exact=True)
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), ragged())
 def test_disjoint_logs_together_have_the_rows_of_each(outcomes, others):
@@ -259,6 +261,7 @@ def test_disjoint_logs_together_have_the_rows_of_each(outcomes, others):
     assert_frame_equal(both, expected, check_exact=True)
 
 
+@pytest.mark.slow
 @law
 @given(ragged(), st.integers(1, 3))
 def test_counted_rows_equal_single_trials(outcomes, times):

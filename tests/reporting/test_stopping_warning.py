@@ -67,6 +67,7 @@ def test_other_comparisons_do_not_warn(models, options):
         log(**models).rank(ps.avg(), **options)
 
 
+@pytest.mark.slow
 def test_a_page_has_an_alert_instead(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -65,6 +65,7 @@ def turned(
 # --- numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per", ["model", "question"])
 @pytest.mark.parametrize("model", ["model", None])
 @pytest.mark.parametrize("by", [["domain"], []])
@@ -120,6 +121,7 @@ def test_real_rewards_have_columns_of_numbers_up_to_their_trials():
     assert wide.select("max_at_k_1_mu", "max_at_k_2_hi").row(0) == (0, None)
 
 
+@pytest.mark.slow
 def test_methods_of_metrics_pass_the_option_on(log):
     accessor = log.scorio(by="domain", success=2)
     wide = accessor.pass_at_k([1, 2], wide=True)
@@ -248,6 +250,7 @@ def test_a_filter_on_keys_reaches_the_scan(scan, per, predicate, shown):
     assert_frame_equal(plan.filter(predicate).collect(), expected, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize(
     "predicate",

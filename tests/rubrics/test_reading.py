@@ -68,6 +68,7 @@ def test_lazy_thresholds_are_the_eager_ones_and_read_nothing_before():
         plan.collect()
 
 
+@pytest.mark.slow
 def test_thresholds_survive_a_file(tmp_path):
     log = signalled()
     rows = ps.rubrics.thresholds(log, over="dataset")
@@ -99,6 +100,7 @@ def test_a_dataset_without_wrong_attempts_has_no_threshold_among_them():
     assert unknown.height == valid.filter(~pl.col("is_correct"), dataset="easy").height > 0
 
 
+@pytest.mark.slow
 def test_every_column_can_have_another_name():
     log = signalled()
     names = ["has_box", "is_correct", "token_ratio", "repeated_pattern", "prompt_bpt",
@@ -137,6 +139,7 @@ def test_absolute_levels_are_arguments(make, level, row, below, above):
     assert rows.select(rubric.expr()).to_series().to_list() == [below, above]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "threshold", "signal", "q"),
     [

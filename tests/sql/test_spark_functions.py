@@ -106,6 +106,7 @@ def test_what_cannot_be_is_an_error(spark, call, message):
         spark.sql(f"SELECT {call}").collect()
 
 
+@pytest.mark.slow
 @pytest.mark.pyspark
 def test_a_null_gives_a_null(spark):
     query = "SELECT pass_at_k(NULL, 1, 2), pass_hat_k(3, NULL, 2), bayes_mu(NULL, 1), "

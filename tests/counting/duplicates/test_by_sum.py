@@ -61,6 +61,7 @@ def expected(ids: list[list[object]]) -> tuple[int, ...] | None:
     return (len(bad), *bad[0]) if bad else None
 
 
+@pytest.mark.slow
 @law
 @given(questions(integers) | questions(words) | st.lists(many, min_size=1, max_size=3))
 def test_finds_repeated_ids_and_nothing_else(ids):

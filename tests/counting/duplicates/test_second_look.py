@@ -203,6 +203,7 @@ def test_trials_of_the_prior_are_looked_at_again_too(engine):
     rows.scorio.bayes(prior=prior.unique(["question", "trial"])).collect(engine=engine)
 
 
+@pytest.mark.slow
 def test_a_second_look_needs_no_second_thread():
     code = """import polars as pl, polars_scorio
 rows = pl.DataFrame({"model": "m", "question": [0, 0, 1], "trial": [5, 7, 9], "category": 1})

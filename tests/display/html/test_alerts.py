@@ -41,6 +41,7 @@ def test_duplicates_are_counted_where_they_are_refused():
     assert found["Duplicates"].startswith("5 trials with the id of an earlier trial (m01: 5)")
 
 
+@pytest.mark.slow
 def test_unchecked_unequal_and_single_trials():
     assert [*alerts_of(models(2), trial=None)] == ["Unchecked duplicates"]
     ragged = models(2).filter((pl.col("trial") < 2) | (pl.col("question") > 3))
@@ -60,6 +61,7 @@ def test_runs_that_are_not_whole():
     assert "| planned | reported |" in text
 
 
+@pytest.mark.slow
 def test_draws_of_more_than_there_are_trials():
     found = alerts_of(models(2), ps.bayes(), ps.pass_at_k([4, 8]), ps.pass_hat_k(16))
     assert found["More draws than trials"].startswith("Pass@8 and Pass^16: some questions")
@@ -81,6 +83,7 @@ def stopped(kind: str) -> pl.DataFrame:
     return log.with_columns(model=pl.lit("ada"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "title", "says"),
     [

@@ -37,6 +37,7 @@ def test_a_sure_leader(settled):
     assert 95 < float(low) < 98.6
 
 
+@pytest.mark.slow
 def test_a_leader_with_rivals():
     log = pl.concat([long([[1, 1, 0]] * 4, "ada"), long([[1, 0, 0]] * 4, "bob")])
     said = page_of(log).headline
@@ -44,6 +45,7 @@ def test_a_leader_with_rivals():
     assert said.endswith("1 other model may be the best; 1 of 1 pair is undecided at 95 %.")
 
 
+@pytest.mark.slow
 def test_equal_models_share_the_lead():
     said = page_of(sure().filter(pl.col("model") != "ada")).headline
     assert said.startswith("bob and eve share the lead with 50.0 % [")
@@ -51,17 +53,20 @@ def test_equal_models_share_the_lead():
     assert said.endswith("]; 1 of 1 pair is undecided at 95 %.")
 
 
+@pytest.mark.slow
 def test_models_without_a_rank_are_not_ranked():
     said = page_of(sure(), ps.pass_at_k(16), settings=Settings(target="population")).headline
     assert said == "The models cannot be ranked by Pass@16: some questions have too few trials."
 
 
+@pytest.mark.slow
 def test_one_model_scores():
     said = page_of(sure().filter(model="bob")).headline
     assert said.startswith("bob scores 50.0 % [")
     assert said.endswith("(avg@8).")
 
 
+@pytest.mark.slow
 def test_rewards_are_no_percentages():
     said = page_of(sure(), ps.avg(w=[-1, 3])).headline
     assert said.startswith("ada leads with 3.0")
@@ -72,6 +77,7 @@ def test_a_good_log_has_no_alerts(settled):
     assert list(settled.alerts) == []
 
 
+@pytest.mark.slow
 def test_strata_that_lack_a_model_are_left_out_of_the_whole():
     log = models(3, strata=2).filter(~((pl.col("model") == "m00") & (pl.col("bench") == "bench 1")))
     page = page_of(log, by="bench")
@@ -81,6 +87,7 @@ def test_strata_that_lack_a_model_are_left_out_of_the_whole():
     assert page.numbers["strata"]["bench 1"]["ranks"].height == 2
 
 
+@pytest.mark.slow
 def test_without_a_stratum_of_all_models_each_speaks_for_itself():
     log = models(2, strata=2).filter((pl.col("model") == "m00") == (pl.col("bench") == "bench 1"))
     said = page_of(log, by="bench").headline

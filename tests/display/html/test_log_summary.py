@@ -83,6 +83,7 @@ def test_labels_tell_strata_apart_whose_parts_join_to_the_same_text():
     assert looked(log, by=["x", "y"]).cells["stratum"].n_unique() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("roles", "metric"),
     [

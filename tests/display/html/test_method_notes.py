@@ -10,6 +10,7 @@ from tests.display.html.logs import models, page_of
 from tests.own_metric import Agreement
 
 
+@pytest.mark.slow
 def test_pages_of_one_log_at_one_source_date_epoch_are_the_same_bytes(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1750000000")
     log = models(3, strata=2)
@@ -35,6 +36,7 @@ def test_a_source_date_epoch_that_is_no_time_is_refused(monkeypatch, epoch):
         build_time()
 
 
+@pytest.mark.slow
 def test_a_metric_that_the_package_does_not_know_has_heading_and_formula(r1, tmp_path):
     r1.scorio.write_html(tmp_path / "page.html", Agreement(), ps.avg())
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -73,6 +73,7 @@ def test_every_picture_says_in_words_what_it_shows(harmless):
     assert all(len(attrs["aria-label"]) > 40 for attrs in pictures)
 
 
+@pytest.mark.slow
 def test_ranks_and_pairs_say_the_same():
     # Six models, of whose 15 pairs some are told apart one by one, but not all at once.
     numbers = page_of(models(6), ps.avg()).numbers["overall"]
@@ -119,6 +120,7 @@ def test_markdown_keeps_hostile_names_in_their_cells(hostile):
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in board}) == 1
 
 
+@pytest.mark.slow
 def test_the_numbers_are_there_as_json():
     page = page_of(models(3, strata=2), ps.bayes(), by="bench")
     text = page.html()
@@ -155,6 +157,7 @@ def test_without_the_extra_there_is_a_way_out(monkeypatch, tmp_path):
         models(1).scorio.write_html(tmp_path / "log.html")
 
 
+@pytest.mark.slow
 def test_a_page_of_rewards_has_the_best_and_the_worst_of_k():
     step = pl.col("trial") * 0.05
     log = models(3).with_columns(category=pl.col("category") * 0.5 + step)

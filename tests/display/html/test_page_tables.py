@@ -61,6 +61,7 @@ def test_a_single_model_has_no_chance_to_be_the_best():
     assert heads(leaderboard_table(alone)) == ["rank", "model", "avg@4 (%)"]
 
 
+@pytest.mark.slow
 def test_strata_have_a_column_each_with_a_dash_for_a_model_that_lacks_one():
     log = models(2, strata=2).filter((pl.col("model") == "m00") | (pl.col("bench") == "bench 0"))
     _, parts = scopes_of(log, by="bench")

@@ -48,6 +48,7 @@ def test_inks_become_those_of_the_page_and_other_colours_stay():
     assert recoloured_svg(svg) == f"{expected}</svg>"
 
 
+@pytest.mark.slow
 def test_the_title_of_a_chart_becomes_the_caption(r1):
     figure = page_figure(r1.scorio.plot.intervals(), "Intervals.", "Scores")
     assert figure.alt == "Intervals."
@@ -59,6 +60,7 @@ def test_the_title_of_a_chart_becomes_the_caption(r1):
     assert own.svg == figure.svg
 
 
+@pytest.mark.slow
 def test_intervals_and_ranks_are_two_pictures_unless_there_is_one_model():
     figures = interval_figures(scope_of(models(2)), Settings())
     assert len(figures) == 2
@@ -67,6 +69,7 @@ def test_intervals_and_ranks_are_two_pictures_unless_there_is_one_model():
     assert alone.alt.startswith("Intervals of 1 model, the best first: m00 ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcomes", "starts"),
     [
@@ -83,6 +86,7 @@ def test_curves_go_as_far_as_all_questions_have_trials(outcomes, starts):
         assert figure.alt.startswith(start)
 
 
+@pytest.mark.slow
 def test_a_matrix_needs_two_models_and_names_the_rivals_of_the_first():
     assert matrix_figure(scope_of(models(1)), Settings()) is None
     equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])

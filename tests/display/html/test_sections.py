@@ -63,6 +63,7 @@ def test_single_trials_have_no_curve():
     ]
 
 
+@pytest.mark.slow
 def test_pairs_are_counted_and_rivals_named():
     equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])
     assert sections_of(equal)["comparisons"].lines == [
@@ -79,6 +80,7 @@ def test_pairs_are_counted_and_rivals_named():
     ]
 
 
+@pytest.mark.slow
 def test_strata_have_a_table_of_their_own_below_the_pool():
     found = sections_of(models(2, strata=2), by="bench")
     assert found["intervals"].lines == ["All questions of all strata in one pool."]

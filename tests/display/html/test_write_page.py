@@ -63,6 +63,7 @@ def test_a_log_that_is_refused_has_a_page_with_the_reason(tmp_path, log, roles, 
     assert "Leaderboard" not in said
 
 
+@pytest.mark.slow
 def test_write_html_returns_the_path_and_says_what_it_was_called_with(tmp_path):
     path = tmp_path / "a page.html"
     written = models(2).scorio.write_html(path, ps.avg(), ps.pass_at_k([1, 8]), title="Mine",
@@ -80,6 +81,7 @@ def test_write_html_returns_the_path_and_says_what_it_was_called_with(tmp_path):
         assert part in said
 
 
+@pytest.mark.slow
 def test_the_log_is_read_once(tmp_path):
     models(3, 2).write_parquet(tmp_path / "log.parquet")
     looks = []

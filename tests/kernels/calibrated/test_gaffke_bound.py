@@ -74,6 +74,7 @@ values_and_units = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(values_and_units, st.sampled_from([0.001, 0.025, 0.2]))
 def test_bounds_hold_the_mean_and_widen_with_confidence(pairs, tail):
     values, units = np.array(pairs).T
@@ -86,6 +87,7 @@ def test_bounds_hold_the_mean_and_widen_with_confidence(pairs, tail):
     assert wider[1] >= hi - 1e-9
 
 
+@pytest.mark.slow
 @given(values_and_units)
 def test_mirrored_values_have_mirrored_bounds(pairs):
     values, units = np.array(pairs).T

@@ -23,6 +23,7 @@ def groups(draw):
     return [(size, draw(st.integers(0, size)), draw(st.integers(1, 40))) for size in n]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(groups(), st.sampled_from(SHAPES), st.sampled_from([0.5, 0.95, 0.999]))
 def test_the_interval_holds_the_estimate(group, shape, confidence):
@@ -40,6 +41,7 @@ def test_the_interval_holds_the_estimate(group, shape, confidence):
         assert found.sigma[0] >= 0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(groups(), st.sampled_from([credit.any_success, credit.all_success]))
 def test_success_and_failure_mirror_each_other(group, shape):

@@ -55,6 +55,7 @@ def test_misfit(case):
     assert found == pytest.approx(oracle.misfit(CASES[case]), abs=0.1)
 
 
+@pytest.mark.slow
 def test_groups_do_not_know_of_each_other():
     groups = list(CASES.values())
     draws = [fixed(METRICS[name][1]) for name in ("avg", "pass@4", "pass^4")]

@@ -128,6 +128,7 @@ def sides_of(log):
     return compared_, values
 
 
+@pytest.mark.slow
 @given(logs(), st.sampled_from([0.5, 0.95, 0.999]))
 def test_equals_the_second_calculation(log, confidence):
     (one, other), values = sides_of(log)
@@ -142,6 +143,7 @@ def test_equals_the_second_calculation(log, confidence):
     np.testing.assert_allclose(np.ravel(found), [diff, sigma, lo, hi], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(logs())
 def test_a_difference_turns_with_its_sides(log):
     (one, other), values = sides_of(log)
@@ -152,6 +154,7 @@ def test_a_difference_turns_with_its_sides(log):
     assert found.sigma == turned.sigma
 
 
+@pytest.mark.slow
 @given(logs())
 def test_more_confidence_never_shortens_an_interval(log):
     (one, other), values = sides_of(log)

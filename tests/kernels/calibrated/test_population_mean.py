@@ -72,6 +72,7 @@ def test_vectors_of_a_macro_mean():
     assert (found.lo[0], found.hi[0]) == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 2)), min_size=2, max_size=6),

@@ -51,6 +51,7 @@ def summed(monkeypatch):
     return lambda: monkeypatch.setattr(fit_moments, "_MOST_DEGREE", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 @pytest.mark.parametrize("name", GROUPS)
 def test_sums_agree_with_polynomials(name, target, summed):
@@ -117,6 +118,7 @@ def counted_log(n, questions, models=2):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "questions"), [(20_000, 128), (1_000_000, 3)])
 def test_long_logs_take_seconds_and_megabytes(n, questions):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -41,6 +41,7 @@ def closed_mean(a, b, k):
     return (k - total - ends) / (k - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [24, 64])
 def test_moments_are_accurate_at_every_corner(k):
     with mp.workdps(100):

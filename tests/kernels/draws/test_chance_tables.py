@@ -13,6 +13,7 @@ from polars_scorio.kernels.draws.chance_tables import (
 )
 
 
+@pytest.mark.slow
 def test_chances_of_a_draw():
     known = [[comb(u, j) * comb(9 - u, 4 - j) / comb(9, 4) for j in range(5)] for u in range(10)]
     # exp() of logs of binomials below 5: a few roundings.

@@ -52,6 +52,7 @@ def test_equals_50_digit_arithmetic(counts, share, rho):
     assert value == pytest.approx(oracle, abs=8 * EPS * size)
 
 
+@pytest.mark.slow
 @law
 @given(
     lengths=st.lists(st.integers(0, 60), min_size=1, max_size=8),

@@ -200,6 +200,7 @@ def test_wide_steps_are_taken_only_where_they_suffice(seed, monkeypatch):
         assert value == pytest.approx(mean_of(fine, fine.mean[:, 0] ** power), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_with_many_ragged_states():
     n, c = (part.ravel() for part in np.meshgrid(np.arange(1, 301), np.arange(301)))
     n, c = n[c <= n], c[c <= n]

@@ -41,6 +41,7 @@ def test_equals_the_vectors_of_the_study():
             assert found == pytest.approx(known, abs=1e-9, nan_ok=True), case["name"]
 
 
+@pytest.mark.slow
 @given(LOGS, st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_averages_equal_the_oracle(logs, confidence):
     _, sigma, lo, hi = reward_interval(logs, bounds=(0, 1), confidence=confidence)
@@ -49,6 +50,7 @@ def test_averages_equal_the_oracle(logs, confidence):
     assert price.sigma.item() == pytest.approx(np.nan if sigma is None else sigma, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(HUNDREDTHS, min_size=3, max_size=6), min_size=1, max_size=6), st.data())
 def test_best_of_k_equals_the_oracle(logs, data):
     k = data.draw(st.integers(2, 3))
@@ -58,6 +60,7 @@ def test_best_of_k_equals_the_oracle(logs, data):
     assert found == pytest.approx(expected, rel=1e-9, abs=3e-9)
 
 
+@pytest.mark.slow
 @given(LOGS)
 def test_more_confidence_is_wider_and_holds_the_estimate(logs):
     price = reward_price(logs, (0, 1))
@@ -66,6 +69,7 @@ def test_more_confidence_is_wider_and_holds_the_estimate(logs):
     assert price.estimate.item() - 1e-12 <= narrow[1] <= wide[1] <= 1
 
 
+@pytest.mark.slow
 @given(LOGS)
 def test_mirrored_rewards_have_the_mirrored_interval(logs):
     lo, hi = ends_of(reward_price(logs, (0, 1)))
@@ -73,6 +77,7 @@ def test_mirrored_rewards_have_the_mirrored_interval(logs):
     assert ends_of(reward_price(mirrored, (0, 1))) == pytest.approx([1 - hi, 1 - lo], abs=1e-9)
 
 
+@pytest.mark.slow
 @given(LOGS)
 def test_wider_bounds_are_never_narrower(logs):
     lo, hi = ends_of(reward_price(logs, (0, 1)))

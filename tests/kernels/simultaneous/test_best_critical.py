@@ -34,6 +34,7 @@ def held(c, candidate, others):
     return float(mp.quad(density, mp.linspace(-9, 9, 7)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sigma",
     [

@@ -109,6 +109,7 @@ def test_the_same_bytes_on_each_run():
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_thousand_models_fit_into_500_megabytes():
     values = sample(1000, 50)
     tracemalloc.start()

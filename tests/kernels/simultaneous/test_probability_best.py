@@ -28,6 +28,7 @@ def by_quadrature(mu, sigma):
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mu", "sigma"),
     [

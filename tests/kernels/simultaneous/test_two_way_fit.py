@@ -80,6 +80,7 @@ def test_questions_of_one_model_tell_nothing_of_differences():
     assert longer.freedom == shorter.freedom
 
 
+@pytest.mark.slow
 def test_intervals_hold_and_are_not_biased_where_own_averages_are():
     random, found = np.random.default_rng(5), []
     for _ in range(400):

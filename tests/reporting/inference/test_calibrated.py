@@ -180,6 +180,7 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
     assert (row["sigma"], row["lo"], row["hi"]) == (None, None, None)
 
 
+@pytest.mark.slow
 @TARGETS
 def test_eager_equals_lazy_by_either_engine(cases, reports, target):
     plan = cases.lazy().scorio.report(*ALL, **CALIBRATED, target=target)
@@ -240,6 +241,7 @@ def test_two_categories_are_failure_and_success_on_a_scale(r1):
     )
 
 
+@pytest.mark.slow
 def test_the_best_of_k_of_two_rewards_is_pass_at_k(log):
     solved = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
     best, passed = (
@@ -266,6 +268,7 @@ def test_the_best_of_one_is_the_average(log):
         )
 
 
+@pytest.mark.slow
 def test_categories_that_weigh_the_same_are_one(log):
     three, two = [0.0, 1.0, 1.0], log.with_columns(category=(pl.col("category") > 0).cast(pl.Int8))
     metrics = [(ps.avg(three), ps.avg()), (ps.max_at_k(2, three), ps.max_at_k(2, [0, 1]))]
@@ -304,6 +307,7 @@ def test_macro_of_ranges_is_their_mean(log):
             assert over_all[end] == pytest.approx(mean, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_micro_is_one_pool(log):
     accessor = log.scorio(by="domain", success=2)
     metrics = [ps.avg(W), ps.pass_at_k([1, 3]), ps.geom_ds_at_k(1)]

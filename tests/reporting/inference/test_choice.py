@@ -163,6 +163,7 @@ def test_all_inferences_have_the_same_methods():
 # --- what people read
 
 
+@pytest.mark.slow
 @law
 @given(st.lists(ragged(), min_size=1, max_size=3))
 def test_no_number_of_a_leaderboard_lies_outside_its_bracket(models):
@@ -182,6 +183,7 @@ def test_no_number_of_a_leaderboard_lies_outside_its_bracket(models):
         assert (shown[name] <= shown[f"{name}_hi"]).all(), name
 
 
+@pytest.mark.slow
 @KINDS
 def test_nor_over_strata(log, overall):
     metrics = ps.avg(W), ps.bayes(W), ps.pass_at_k([1, 2]), ps.geom_at_k(1), ps.max_at_k(1, W)

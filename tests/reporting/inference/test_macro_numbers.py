@@ -55,6 +55,7 @@ def test_population_interval_of_the_study():
     assert rows.select("estimate", *ENDS).row(0) == pytest.approx(known, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_equal_strata_have_the_interval_of_all_questions(target):
     metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.geom_at_k([2, 4]))
@@ -65,6 +66,7 @@ def test_equal_strata_have_the_interval_of_all_questions(target):
     assert_frame_equal(macro.select(shared), micro.select(shared))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_decisions_over_equal_strata_are_those_of_all_questions(target):
     log = accessor(EQUAL, C, OTHER, target=target)
@@ -83,6 +85,7 @@ def test_unequal_strata_weigh_the_same():
     assert row["lo"] < row["estimate"] < row["hi"]
 
 
+@pytest.mark.slow
 def test_a_range_is_the_mean_of_the_ranges_of_the_strata():
     log = accessor(UNEQUAL, C)
     (row,) = over_all(log.pass_at_k(6, overall="macro")).rows(named=True)

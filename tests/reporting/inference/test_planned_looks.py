@@ -84,6 +84,7 @@ def test_about_a_population_the_plan_counts_questions(overall):
         assert found["information"].tail(3).to_list() == [1.0] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
     accessor = random_log(3).scorio(target=target, inference="calibrated")
@@ -114,6 +115,7 @@ def test_differences_over_a_population_are_those_of_the_study():
         assert ends == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 5), st.integers(1, 200))
 @law
 def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
@@ -127,6 +129,7 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
     assert set(repeated["better"].drop_nulls()) <= set(once["better"].drop_nulls())
 
 
+@pytest.mark.slow
 def test_intervals_are_narrowest_at_the_plan():
     log = random_log(4).scorio
     widths = [
@@ -207,6 +210,7 @@ def test_plans_of_questions_need_more_of_them_too():
     assert all(more > few for more, few in zip(repeated, once, strict=True))
 
 
+@pytest.mark.slow
 def test_what_people_read_says_that_it_holds_at_every_look():
     log = random_log(9).scorio(anytime=16)
     words = "which hold at every look (planned: 16 trials a question)"

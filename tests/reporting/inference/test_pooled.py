@@ -198,6 +198,7 @@ def test_names_of_categories_do_not_matter(log, options):
     assert_frame_equal(labelled, rows, rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @ALL
 def test_models_and_strata_do_not_touch_each_other(log, options):
     prior = drawn(9, range(3, 9), most=4)
@@ -362,6 +363,7 @@ def big() -> pl.DataFrame:
     return log.with_columns(domain=pl.lit("x"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 def test_shuffled_rows_and_every_run_and_engine_give_the_same_bits(big, engine, tmp_path):
     def collected(log: pl.LazyFrame, engine: str = engine) -> pl.DataFrame:
