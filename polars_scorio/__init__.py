@@ -13,6 +13,7 @@ from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.arguments import unknown_name
 from polars_scorio.counting.cluster_samples import ClusterWarning
 from polars_scorio.counting.engines import count_trials
+from polars_scorio.counting.judge_counts import judge
 from polars_scorio.counting.success_labels import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.metrics import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.log_warning import LogWarning
+    from polars_scorio.reporting.judge_warning import JudgeWarning
     from polars_scorio.reporting.prior_warning import PriorWarning
     from polars_scorio.reporting.stopping_warning import StoppingWarning
 
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClusterWarning",
+    "JudgeWarning",
     "LogWarning",
     "Metric",
     "PriorWarning",
@@ -80,6 +83,7 @@ __all__ = [
     "geo_spectrum_star_at_k",
     "geom_at_k",
     "geom_ds_at_k",
+    "judge",
     "logs",
     "maj_at_k",
     "max_at_k",
@@ -107,6 +111,7 @@ __all__ = [
 # Rooms that most programs never enter, with what stands in them: importing all of them as well
 # would take twice as long.
 _LATER = {
+    "JudgeWarning": "reporting.judge_warning",
     "LogWarning": "logs.log_warning",
     "PriorWarning": "reporting.prior_warning",
     "StoppingWarning": "reporting.stopping_warning",

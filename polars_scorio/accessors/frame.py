@@ -17,6 +17,7 @@ from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.arguments import InferenceKind, shown
+from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen_options
@@ -82,6 +83,8 @@ class Scorio(
         levels: Iterable[float] | None = None,
         cluster: Column | None = None,
         answer: Column | None = None,
+        truth: Column | None = None,
+        judge: JudgeSample | pl.DataFrame | None = None,
         bounds: tuple[float, float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
@@ -142,6 +145,23 @@ class Scorio(
         answer : str or Expr, optional
             What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
             NaN): it has no vote. No other metric looks at it.
+        truth : str or Expr, optional
+            What a person said of the trial, if the category is the verdict of a judge (a model, a
+            regular expression, a checker): true or false, or a category, of which those in
+            `success` (or beyond the `threshold`) are right. Null where nobody looked. Numbers are
+            then about the truth: `avg` by the labels on these trials, which may depend on the
+            verdict at most, or be those of whole questions at random; metrics of draws by the
+            sensitivity and the specificity of the judge. Reports have the columns `judged`, the
+            estimate from the verdicts as they are, and `labels`. Each model needs 10 labels;
+            `ps.sample_to_label` says which trials to label, `judge_agreement` how good the judge
+            is.
+        judge : Judge or DataFrame, optional
+            Instead, how reliable the judge is by labels from elsewhere: `ps.judge`, or a frame with
+            the columns verdict and truth (true or false), count, and model if each model has a
+            sample of its own. It assumes that the judge errs as often here as there, whatever the
+            question and the model. Which of two models is better then needs no correction, by how
+            much does; but a judge who favours one model makes false winners, which only labels on
+            both models repair.
         bounds : tuple of float, optional
             The category column holds real-valued rewards, and these are the least and the largest
             that there may be: what `avg`, `max_at_k` and `min_at_k` then assume of rewards that
@@ -212,6 +232,8 @@ class Scorio(
             levels=levels,
             cluster=cluster,
             answer=answer,
+            truth=truth,
+            judge=judge,
             bounds=bounds,
             validate=validate,
             unscored=unscored,

@@ -26,12 +26,15 @@ class Classes:
         What is needed of the categories as real-valued rewards, if anything is.
     answers : bool
         Whether the answers of the trials are counted too, for votes.
+    labels : bool
+        Whether the labels of people are counted too, beside the verdicts of a judge.
     """
 
     known: tuple[Category, ...] | None
     success: tuple[Category, ...] | None
     rewards: RewardColumns | None = None
     answers: bool = False
+    labels: bool = False
 
     @property
     def size(self) -> int:
@@ -113,7 +116,7 @@ def classes(
             f"a binary metric must be told which of the categories {list(known or ())} count as "
             "success: pass success="
         )
-    return Classes(known, success, rewards, answers)
+    return Classes(known, success, rewards, answers, trials.truth is not None)
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:

@@ -88,7 +88,7 @@ def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     """Refuse dtypes that a role cannot have."""
-    if role == "category":
+    if role in {"category", "truth"}:
         if dtype in (pl.List, pl.Array):
             raise TypeError(
                 f"{what} is {dtype}; a row is one trial. Where a list holds the trials of a "

@@ -21,6 +21,7 @@ from polars_scorio.counting.checks import (
 )
 from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
 from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
+from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
 
 UNCALIBRATED_REWARDS = (
     "real-valued rewards have calibrated numbers alone: leave inference= and prior= out, or say "
@@ -43,6 +44,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
         *_size_rules(trials),
         *([] if classes is None else _category_rules(trials, classes)),
         *([] if classes is None else _answer_rules(trials, classes)),
+        *([] if classes is None else _label_rules(trials, classes)),
     ]
 
 
@@ -264,6 +266,21 @@ def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
         "a vote is never right.",
     )
     return [twofold, *([silent] if trials.roles.missing == "error" else [])]
+
+
+def _label_rules(trials: Trials, classes: Classes) -> list[Rule]:
+    """The rule on labels of people, if they are counted."""
+    if trials.truth is None or not classes.labels or stray_label(trials, classes) is None:
+        return []
+    quote = "'" if is_label(trials.truth.dtype) else ""
+    stray = Rule(
+        pl.col(STRAY_LABEL).is_not_null(),
+        _joined_text(f": {quote}", pl.col(STRAY_LABEL), quote),
+        f"a label of truth outside {list(classes.known or ())} in {trials.truth.name!r}",
+        "People and judge must choose from the same categories: recode it, say with success= which "
+        "categories are right, or pass an expression that is true for right answers.",
+    )
+    return [stray]
 
 
 def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:

@@ -24,9 +24,13 @@ from polars_scorio.counting.graded_rewards import (
     check_reward_range,
     check_threshold,
 )
+from polars_scorio.counting.judge_counts import JudgeSample, judge_sample
 
 Column = str | pl.Expr
 Category = str | int | float | bool
+
+# The roles that are a column.
+COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer", "truth")
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
@@ -49,13 +53,15 @@ class Roles:
     levels: Iterable[float] | None = None
     cluster: Column | None = None
     answer: Column | None = None
+    truth: Column | None = None
+    judge: JudgeSample | pl.DataFrame | None = None
     bounds: tuple[float, float] | None = None
     validate: bool = True
     unscored: Unscored = "error"
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
-        for name in ("model", "question", "trial", "category", "count", "cluster", "answer"):
+        for name in COLUMN_ROLES:
             optional = name not in {"question", "category"}
             check_column(name, getattr(self, name), optional=optional)
         self._set("by", () if self.by is None else check_columns("by", self.by))
@@ -67,6 +73,7 @@ class Roles:
         self._set("validate", check_flag("validate", self.validate))
         self._check_rewards()
         self._check_unscored()
+        self._check_judge()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
                 raise ValueError(
@@ -115,6 +122,30 @@ class Roles:
                 raise ValueError(
                     f"threshold={self.threshold!r} says which trials succeed: leave {keyword}= out"
                 )
+
+    def _check_judge(self) -> None:
+        """Check what says how reliable the judge is: labels on these trials, or a sample."""
+        if self.judge is not None:
+            self._set("judge", judge_sample(self.judge))
+        if self.truth is None and self.judge is None:
+            return
+        if self.truth is not None and self.judge is not None:
+            raise ValueError(
+                f"truth={self.truth!r} has labels on these trials, and judge= has a sample from "
+                "elsewhere: leave judge= out, labels on these trials need fewer assumptions"
+            )
+        named = "truth" if self.judge is None else "judge"
+        for keyword in ("levels", "bounds"):
+            if getattr(self, keyword) is not None:
+                raise ValueError(
+                    f"{named}= is about verdicts, right or wrong, and {keyword}= about rewards: "
+                    "say with threshold= or success= which trials the judge calls right"
+                )
+
+    @property
+    def calibration(self) -> JudgeSample | None:
+        """The calibration sample of the judge, if its labels are from elsewhere."""
+        return None if self.judge is None else judge_sample(self.judge)
 
     @property
     def strata(self) -> tuple[Column, ...]:

@@ -59,6 +59,12 @@ from polars_scorio.counting.trials import (
     Trials,
     refuse_repeats,
 )
+from polars_scorio.counting.truth_labels import (
+    LABELS,
+    STRAY_LABEL,
+    label_conditions,
+    stray_label,
+)
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
@@ -147,7 +153,8 @@ def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
     """The columns that questions have beside their counts."""
     rewards = classes.rewards
     listed_rewards = [] if rewards is None else [*rewards.columns, *[REWARDS] * rewards.lists]
-    return [*listed_rewards, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
+    labels = LABELS if classes.labels else ()
+    return [*listed_rewards, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers, *labels]
 
 
 def counted(
@@ -161,12 +168,13 @@ def counted(
     by_row = [] if classes.summed_rewards else [*zip(others, members[1:], strict=True)]
     counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
     answered = classes.answers and trials.answer is not None
-    found = trials.rows(ordered=sequences, answers=answered)
+    found = trials.rows(ordered=sequences, answers=answered, labels=classes.labels)
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(found, trials.category.dtype).with_columns(
         *(count.alias(name) for name, count in counts.items()),
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([class_of_trial(members).alias(SEQUENCE)] if sequences else []),
+        *_label_columns(trials, classes, members),
         *id_hash(trials),
         *watched.rows(
             [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
@@ -180,6 +188,7 @@ def counted(
         *id_numbers(trials),
         *_fault_numbers(trials),
         *_reward_columns(trials, classes.rewards),
+        *_label_numbers(trials, classes),
         *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
@@ -209,6 +218,29 @@ def _with_reward_facts(questions: pl.LazyFrame, classes: Classes) -> pl.LazyFram
     if classes.summed_rewards:
         questions = with_sure_successes(questions, rewards, class_columns(classes)[-1])
     return questions
+
+
+def _label_columns(trials: Trials, classes: Classes, members: list[pl.Expr]) -> list[pl.Expr]:
+    """Columns of trials that count the labels of people, by verdict."""
+    if not classes.labels:
+        return []
+    stray = stray_label(trials, classes)
+    counted_labels = [
+        _weighed_by_count(trials, condition).alias(name)
+        for name, condition in zip(LABELS, label_conditions(trials, classes, members), strict=True)
+    ]
+    return [*counted_labels, *([] if stray is None else [stray.alias(STRAY_LABEL)])]
+
+
+def _label_numbers(trials: Trials, classes: Classes) -> list[Number]:
+    """The labels of people that a question has."""
+    if not classes.labels:
+        return []
+    stray = [] if stray_label(trials, classes) is None else [STRAY_LABEL]
+    return [
+        *(summed(name, pl.col(name).sum()) for name in LABELS),
+        *(least(name, pl.col(name).min()) for name in stray),
+    ]
 
 
 def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:

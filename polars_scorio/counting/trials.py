@@ -21,11 +21,11 @@ from polars_scorio.counting.graded_rewards import (
     refuse_ungraded,
     true_for_nan,
 )
-from polars_scorio.counting.roles import Category, Column, Roles
+from polars_scorio.counting.roles import COLUMN_ROLES, Category, Column, Roles
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
-CLUSTER, ANSWER, MISREAD = ":cluster", ":answer", ":misread"
+CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -37,6 +37,7 @@ _WAYS_OUT = {
     "count": "Name the column of multiplicities with count=.",
     "cluster": "Name the column of what questions have in common with cluster=.",
     "answer": "Name the column of what trials answered with answer=.",
+    "truth": "Name the column of what people said of trials with truth=.",
 }
 _COUNTED = (
     'Pass count="count" where that column says how many trials a row stands for, or name the trial '
@@ -75,6 +76,7 @@ class Trials:
     count: Part | None
     cluster: Part | None = None
     answer: Part | None = None
+    truth: Part | None = None
     misread: pl.Expr | None = None
     owner: str = ""
 
@@ -117,7 +119,14 @@ class Trials:
             category = category.fill_null(stand_in.cast(self.category.dtype))
         return category.alias(CATEGORY)
 
-    def rows(self, *, ordered: bool = False, answers: bool = False) -> pl.LazyFrame:
+    @property
+    def judged(self) -> bool:
+        """Whether categories are verdicts of a judge, whose errors are corrected."""
+        return self.truth is not None or self.roles.judge is not None
+
+    def rows(
+        self, *, ordered: bool = False, answers: bool = False, labels: bool = False
+    ) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
         Trial ids are, for their check or because the trials are to be `ordered` by them.
@@ -131,6 +140,8 @@ class Trials:
             outcome.append(self.trial.without_nan.alias(TRIAL))
         if self.answer is not None and answers:
             outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
+        if self.truth is not None and labels:
+            outcome.append(self.truth.without_nan.alias(TRUTH))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
@@ -149,6 +160,13 @@ def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
         reached = reaches(part.expr, part.dtype, roles.threshold)
         return Part(reached.alias(part.name), part.name, pl.Boolean())
     return part
+
+
+def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
+    """The labels of people as they are counted: a number reaches the threshold of verdicts."""
+    assert roles.truth is not None  # noqa: S101 - the caller has seen to that
+    part = columns.part("truth", roles.truth)
+    return part if part.dtype == pl.Boolean else _graded_part(part, roles, owner)
 
 
 def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
@@ -198,6 +216,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
+        truth=None if roles.truth is None else _truth_part(columns, roles, owner),
         owner=owner,
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)
@@ -244,8 +263,7 @@ class _Columns:
         ColumnNotFoundError
             With each absent column, its role, the columns there are and the keywords to use.
         """
-        single = ("model", "question", "category", "trial", "count", "cluster", "answer")
-        named = [(role, getattr(roles, role)) for role in single]
+        named = [(role, getattr(roles, role)) for role in COLUMN_ROLES]
         if self.owner and roles.model is not None and not self.has_any_of(roles.model):
             named = [(role, column) for role, column in named if role != "model"]
         absent = [

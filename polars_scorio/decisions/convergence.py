@@ -23,6 +23,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
 from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
 from polars_scorio.reporting.request import Request, view_of
@@ -92,6 +93,7 @@ def _ordered_request(
     """The request for a log whose trials have an order."""
     metric = metric_of(metric, method)
     single_k(metric, method)
+    refuse_judge(trials, method)
     if metric.answers:
         raise ValueError(
             f"{metric.name}: {method} follows the outcomes of trials, not their answers: follow "

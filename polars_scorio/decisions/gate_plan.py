@@ -17,6 +17,7 @@ from polars_scorio.kernels.calibrated.paired_difference import ComparedPrice
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.kernels.simultaneous.paired_means import of_pairs
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.judged import JudgedInference
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.score_differences import Scores
 
@@ -110,6 +111,8 @@ class GatePlan:
                 return np.full(m.shape, z)
             return anytime_critical(z, (np.minimum(*(n for _, n in sides)) + m) / plan)
 
+        if isinstance(inference, JudgedInference):  # what labels leave open does not shrink
+            return np.full(share.size, self.most + 1)
         mu = scores.ranked
         gap = (mu[:, a] - mu[:, b]).ravel()
         return trials_with_assurance(

@@ -26,9 +26,8 @@ from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import BOUNDS
-from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.score_differences import Scores
@@ -266,7 +265,8 @@ def models_of(
     TypeError, ValueError
         If the models cannot be compared, as far as arguments and schema tell.
     """
-    population = options.get("target") == "population"
+    # The truth behind the verdicts of a judge has no estimate for single questions.
+    population = options.get("target") == "population" and not trials.judged
     if population:
         anytime = None if options.get("anytime") is None else check_anytime(options["anytime"])
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
@@ -306,7 +306,7 @@ def models_of(
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, warns=options.get("inference") is None)
     models = replace(models, overall=overall, classes=request.classes)
-    calibrated = isinstance(models.inference, CalibratedInference)
+    calibrated = isinstance(models.inference, UnbiasedInference)
     if for_gate and not calibrated:
         raise ValueError(
             f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "

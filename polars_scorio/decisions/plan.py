@@ -44,6 +44,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.reporting.evaluate import stratum_numbers
 from polars_scorio.reporting.inference.published import PublishedInference
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -82,6 +83,7 @@ def trials_needed(
     assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     trials = bind(frame, roles)
+    refuse_judge(trials, "trials_needed")
     metric = _planned_metric(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
@@ -126,6 +128,7 @@ def next_trials(
     budget = check_count("budget", budget)
     check_choice("per", per, Per)
     trials = bind(frame, roles)
+    refuse_judge(trials, "next_trials")
     metric = _planned_metric(metric, trials, "next_trials")
     keys = trials.strata | trials.models
     if per == "question":

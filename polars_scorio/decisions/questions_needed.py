@@ -21,6 +21,7 @@ from polars_scorio.kernels.simultaneous.assurance import assurance, fewest_trial
 from polars_scorio.kernels.simultaneous.paired_means import of_pairs
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
 
@@ -53,6 +54,7 @@ def questions_needed(
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
     trials = bind(frame, roles)
+    refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)
     model = named_model(trials, "questions_needed")
     schema = {"model_a": model, "model_b": model, **_NEEDED}

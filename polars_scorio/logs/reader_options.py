@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
+from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import UnexpectedContentError
 from polars_scorio.logs.kept_fields import kept_getters
@@ -102,6 +103,8 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    truth: Column | None
+    judge: JudgeSample | pl.DataFrame | None
     bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored

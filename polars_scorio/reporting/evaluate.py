@@ -14,9 +14,8 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
-from polars_scorio.reporting.inference.choice import Inference
+from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
 from polars_scorio.reporting.inference.question_values import value_columns
 from polars_scorio.reporting.question_cells import GROUP, QuestionCells
 from polars_scorio.reporting.report_columns import ReportColumns
@@ -60,11 +59,13 @@ class Evaluation:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all groups at once, which share states."""
+        trials = self.request.trials
+        strata = stratum_numbers(groups, [*trials.strata])
         cells = self.request.cells(
-            groups[QUESTIONS],
-            per_question=bool(self.columns.question),
-            strata=stratum_numbers(groups, [*self.request.trials.strata]),
+            groups[QUESTIONS], per_question=bool(self.columns.question), strata=strata
         )
+        if trials.judged:
+            cells = cells.with_judges(groups.select(trials.groups), strata, trials)
         if self.warns_of_stopping and self.request.choice.kind != "pooled":
             warn_of_stopping(cells, groups.drop(QUESTIONS), self.request.trials)
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
@@ -93,7 +94,7 @@ class Evaluation:
                 (metric, view)
                 for metric, view in cells.without_rewards(self.request.metrics)
                 if metric.per_question
-                and isinstance(choice.inference_of(metric, view), CalibratedInference)
+                and isinstance(choice.inference_of(metric, view), UnbiasedInference)
             ]
             for row, values in value_columns(paired, cells, question).items():
                 columns[row] = columns[row].with_columns(values.alias(VALUES))

@@ -23,6 +23,7 @@ from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import credited_classes
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.request import Request
 
 # A metric, or the function that makes it of draw sizes.
@@ -49,6 +50,7 @@ def forecast(
 ) -> pl.LazyFrame:
     """The plan of a forecast; see `Scorio.forecast`."""
     trials, drawn = bind(frame, roles), drawn_by(metric, k)
+    refuse_judge(trials, "forecast")
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
     forecasts = _GroupForecasts(request, forecast_successes(request))

@@ -17,6 +17,7 @@ from polars_scorio.arguments import (
     check_choice,
     check_confidence,
 )
+from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Category, Column, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.kernels.prefix_rankings import Scheme
@@ -274,6 +275,8 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    truth: Column | None
+    judge: JudgeSample | pl.DataFrame | None
     bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored

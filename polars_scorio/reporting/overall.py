@@ -20,6 +20,8 @@ from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
     INFERENCE,
     INFORMATION,
+    JUDGED,
+    LABEL_COUNT,
     RANGE,
     VALUES,
     WEIGHT,
@@ -166,6 +168,7 @@ def _stratum_means(
             error_of_mean("sigma"),
             *([pl.col(BOUNDS).first()] if BOUNDS in columns.numbers else []),
             *_information_of_mean(request, columns),
+            *_labels_of_strata(request),
             _inference_of_strata(),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
@@ -207,6 +210,15 @@ def _inference_of_strata() -> pl.Expr:
     inference = pl.col(INFERENCE)
     ranges = (inference == RANGE).any()
     return pl.when(ranges).then(pl.lit(RANGE)).otherwise(inference.first()).alias(INFERENCE)
+
+
+def _labels_of_strata(request: Request) -> list[pl.Expr]:
+    """The mean of the verdicts as they are, and the labels: those of each stratum, or of all."""
+    if not request.trials.judged:
+        return []
+    labels = pl.col(LABEL_COUNT)
+    shared = request.trials.truth is None
+    return [mean_of_strata(JUDGED), labels.max() if shared else labels.sum()]
 
 
 def _information_of_mean(request: Request, columns: ReportColumns) -> list[pl.Expr]:

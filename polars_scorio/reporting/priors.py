@@ -18,6 +18,7 @@ from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval
 from polars_scorio.kernels.posteriors import Pooled
 from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight_pairs
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.question_cells import QuestionCells
 from polars_scorio.reporting.request import bind_prior
@@ -44,6 +45,7 @@ def priors(
     trials, pairs = bind(frame, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
         pairs = tuple((level, level) for level in trials.roles.levels)
+    refuse_judge(trials, "priors")
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = classes(trials, weighted, binary=pairs is None)

@@ -21,7 +21,7 @@ from polars_scorio.counting.reward_sums import (
     REWARD_ERROR,
 )
 from polars_scorio.counting.tally import DROPPED, REWARDS, class_columns
-from polars_scorio.counting.trials import CLUSTER
+from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes
@@ -32,6 +32,7 @@ from polars_scorio.kernels.states import States
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.reporting.cell_judges import CellJudges, labelled_judges, sampled_judges
 
 # The group of a cell, in a frame of facts.
 GROUP = ":group"
@@ -63,6 +64,8 @@ class QuestionCells:
         The questions of the groups in strata that weigh the same, if they are pools of such.
     observed : Observed or None
         The range of the rewards of each group, if nobody gave it.
+    judges : CellJudges or None
+        The judge of each group, if the outcomes are verdicts of an imperfect one.
     """
 
     classes: Classes
@@ -75,6 +78,7 @@ class QuestionCells:
     clusters: Clustered | None
     strata: Strata | None = None
     observed: Observed | None = None
+    judges: CellJudges | None = None
 
     @classmethod
     def read(
@@ -120,6 +124,14 @@ class QuestionCells:
             observed = Observed.read(flat, group, each)
         lost = lost.astype(np.int64)
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, observed)
+
+    def with_judges(self, keys: pl.DataFrame, strata: Ints, trials: Trials) -> QuestionCells:
+        """The cells with the judge of each group, of which the keys and strata are given."""
+        sample = trials.roles.calibration
+        if sample is not None:
+            return replace(self, judges=sampled_judges(sample, keys, trials))
+        judges = labelled_judges(self.flat, self.group, self.classes, keys, strata)
+        return replace(self, judges=judges)
 
     @classmethod
     def of_states(cls, states: States, classes: Classes) -> QuestionCells:

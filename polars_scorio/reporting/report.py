@@ -126,7 +126,8 @@ def grouped_rows(
         request, columns, keeps_questions=again, warns_of_stopping=warns_of_stopping
     )
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
-    filters = request.classes.rewards is None
+    # So it would change which labels of other models count for the judge that all share.
+    filters = request.classes.rewards is None and trials.truth is None
     grouped = once_whole(groups, evaluation, whole, filters=filters)
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind in {None, "calibrated"}

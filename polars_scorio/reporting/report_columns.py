@@ -12,10 +12,13 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.metrics.summary import NUMBERS
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
+    CALIBRATION_DTYPES,
     COMPARISON_DTYPES,
     INFERENCE,
     INFORMATION,
     INTERVAL_DTYPES,
+    JUDGE_DTYPES,
+    JUDGED,
     SAMPLE_DTYPES,
     VALUES,
 )
@@ -81,7 +84,8 @@ class ReportColumns:
 
     def with_price(self) -> ReportColumns:
         """The columns with those that comparisons of calibrated numbers need."""
-        return replace(self, hidden=self.hidden | COMPARISON_DTYPES)
+        judged = CALIBRATION_DTYPES if JUDGED in self.numbers else {}
+        return replace(self, hidden=self.hidden | COMPARISON_DTYPES | judged)
 
     def with_weight(self) -> ReportColumns:
         """The columns with the share of a question in a mean over strata, and its range."""
@@ -118,6 +122,8 @@ def report_columns(trials: Trials, per: Per = "model", *, rewards: bool = False)
     numbers: dict[str, pl.DataType] = dict.fromkeys(NUMBERS, pl.Float64())
     if rewards:
         numbers[BOUNDS] = pl.String()
+    if trials.judged:
+        numbers |= JUDGE_DTYPES
     numbers[INFERENCE] = pl.String()
     return ReportColumns(
         keys=trials.strata | trials.models,

@@ -28,7 +28,12 @@ from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
-from polars_scorio.reporting.inference.choice import InferenceChoice
+from polars_scorio.reporting.inference.choice import (
+    InferenceChoice,
+    JudgeLabels,
+    UnbiasedInference,
+)
+from polars_scorio.reporting.judge_requests import check_judged, judged_views
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.question_cells import QuestionCells
 
@@ -103,7 +108,15 @@ class Request:
         check_choice("per", per, Per)
         anytime = None if anytime is None else check_anytime(anytime)
         metrics = [on_levels(metric, trials) for metric in metrics]
-        views = report_views(metrics, trials)
+        judged: JudgeLabels | None = None
+        if trials.judged:
+            views = judged_views(metrics, trials)
+            check_judged(
+                trials, metrics, inference, target, per, prior=prior is not None, anytime=anytime
+            )
+            judged = "from elsewhere" if trials.truth is None else "on these trials"
+        else:
+            views = report_views(metrics, trials)
         posterior = prior is not None or inference in ("published", "pooled")
         if rewards == "never" or (rewards == "allowed" and posterior):
             views = _without_rewards(views, metrics, trials)
@@ -116,7 +129,7 @@ class Request:
             answers="answers" in views,
         )
         posteriors = prior is not None or per == "question"
-        choice = InferenceChoice(inference, confidence, target, anytime, posteriors)
+        choice = InferenceChoice(inference, confidence, target, anytime, posteriors, judged)
         _check_together(metrics, choice, prior, per)
         earlier = None if prior is None else bind_prior(prior, trials, counted)
         asked = tuple(zip(metrics, views, strict=True))
@@ -157,7 +170,7 @@ class Request:
         """The posterior of the questions in each cell, for the first metric, which has one."""
         metric, view = cells.without_rewards(self.metrics)[0]
         inference = self.choice.inference_of(metric, view)
-        assert not isinstance(inference, CalibratedInference)  # noqa: S101 - the caller has seen to that
+        assert not isinstance(inference, UnbiasedInference)  # noqa: S101 - the caller has seen to that
         return inference.posterior(view, cells)
 
 
@@ -334,7 +347,7 @@ def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
-    roles = replace(trials.roles, n=None, cluster=None, answer=None)
+    roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None)
     earlier = bind(prior.lazy(), roles, owner="prior: ")
     named = counted.known or counted.success
     if named:

@@ -9,6 +9,9 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 
+# P-value from which on groups are taken to share a rate.
+SAME = 0.05
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgeRates:
@@ -39,6 +42,11 @@ class JudgeRates:
     def specificity(self) -> Floats:
         """The observed specificity; NaN without wrong answers."""
         return _observed_rate(self.kept_wrong, self.wrong)
+
+    @property
+    def counts(self) -> Floats:
+        """All four counts, shape (4, G)."""
+        return np.stack([self.kept_right, self.right, self.kept_wrong, self.wrong])
 
     @property
     def labels(self) -> Floats:
@@ -121,6 +129,56 @@ def rates_of_labels(labels: Floats) -> JudgeRates:
     return JudgeRates(confirmed, confirmed + overruled, kept_wrong, kept_wrong + wrong_right)
 
 
+def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
+    """Rates of judges whose verdicts were labelled more often if they were "right", or "wrong".
+
+    Among such labels the shares of right and wrong answers are not those of the log. Each verdict
+    has its share of right answers, m1 and m0, which the rate r of verdicts "right" weighs: the
+    sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. The numbers of answers are those of which a
+    binomial sample has the same variance.
+
+    Parameters
+    ----------
+    labels : ndarray of float, shape (G, 4)
+        As for `rates_of_labels`.
+    judged : ndarray of float, shape (G,)
+        Rate of verdicts "right" among all trials.
+
+    Examples
+    --------
+    All verdicts are "right" or "wrong" equally often in the log, but 100 "right" and 10 "wrong" are
+    labelled. By verdict 80 % and 20 % are right.
+
+    >>> rates = stratified_rates(np.array([[100.0, 80, 10, 2]]), np.array([0.5]))
+    >>> rates.sensitivity, rates.specificity
+    (array([0.8]), array([0.8]))
+    """
+    mirrored = np.column_stack([labels[:, 2], labels[:, 2] - labels[:, 3],
+                                labels[:, 0], labels[:, 0] - labels[:, 1]])  # fmt: skip
+    kept_right, right = _stratified_counts(labels, judged)
+    kept_wrong, wrong = _stratified_counts(mirrored, 1 - judged)
+    return JudgeRates(kept_right, right, kept_wrong, wrong)
+
+
+def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
+    """Agreements and answers of one kind, as a binomial sample with the same rate and variance."""
+    here, hits, there, others = labels.T
+    every = (hits + others) / np.maximum(here + there, 1)
+    m1 = np.where(here > 0, hits / np.maximum(here, 1), every)
+    m0 = np.where(there > 0, others / np.maximum(there, 1), every)
+    total = judged * m1 + (1 - judged) * m0
+    rate = np.divide(judged * m1, total, out=np.zeros_like(total), where=total > 0)
+    # Half a label of each kind is added: shares of 0 and 1 have a variance too.
+    p1, p0 = (hits + 0.5) / (here + 1), (others + 0.5) / (there + 1)
+    smooth = judged * p1 + (1 - judged) * p0
+    slope = judged * (1 - judged) / smooth**2
+    variance = p0**2 * p1 * (1 - p1) / np.maximum(here, 1)
+    variance = slope**2 * (variance + p1**2 * p0 * (1 - p0) / np.maximum(there, 1))
+    spread = judged * p1 * (1 - judged) * p0 / smooth**2
+    number = np.divide(spread, variance, out=np.zeros_like(spread), where=variance > 0)
+    return rate * number, number
+
+
 def shared_judge(rates: JudgeRates) -> bool:
     """Whether the labels allow that one judge, with the same errors, judged all models.
 
@@ -135,9 +193,8 @@ def shared_judge(rates: JudgeRates) -> bool:
     >>> shared_judge(JudgeRates(np.array([95.0, 70.0]), hundred, hundred - 20, hundred))
     False
     """
-    level = 0.05
     return all(
-        homogeneity_p(kept, total) > level
+        homogeneity_p(kept, total) > SAME
         for kept, total in ((rates.kept_right, rates.right), (rates.kept_wrong, rates.wrong))
     )
 

@@ -52,13 +52,18 @@ class JudgedPrice:
             + self.specificity_slope**2 * rates.specificity_variance
         )
 
-    def rate(self, rates: JudgeRates, z: float) -> JudgedRate:
+    def rate(
+        self, rates: JudgeRates, z: float, least: tuple[Floats | float, Floats | float] = (0.0, 0.0)
+    ) -> JudgedRate:
         """The metric with its interval inside [0, 1]; NaN if that would be all of [0, 1].
 
-        The estimate is clipped too: the unbiased one may lie outside.
+        The estimate is clipped too: the unbiased one may lie outside. The interval reaches at least
+        as far as `least`, that of the verdicts as they are: near a bound they show no noise, and no
+        correction makes them better known.
         """
         far = z * np.sqrt(self.total_variance(rates))
-        lo, hi = np.clip(self.estimate - far, 0, 1), np.clip(self.estimate + far, 0, 1)
+        down, up = (np.maximum(far, reach) for reach in least)
+        lo, hi = np.clip(self.estimate - down, 0, 1), np.clip(self.estimate + up, 0, 1)
         known = rates.is_informative(z) & ((lo > 0) | (hi < 1)) & ~np.isnan(self.estimate)
         numbers = (np.clip(self.estimate, 0, 1), lo, hi)
         return JudgedRate(*(np.where(known, number, np.nan) for number in numbers))

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers
 from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.judges.judge_rates import JudgeRates
 from polars_scorio.kernels.rewards.reward_price import RewardPrice
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import NUMBERS
@@ -34,8 +35,20 @@ BOUNDS = "bounds"
 VALUES = ":values"
 # The share of a question, or of each of these questions, in a mean over strata, but for a factor.
 WEIGHT = ":weight"
+# The estimate from the verdicts of a judge as they are, and the labels behind its correction.
+JUDGED, LABEL_COUNT = "judged", "labels"
+# The judge of a row, and how its errors move the estimate: what comparisons need.
+CALIBRATION = ":calibration"
+_RATE_PARTS = [field.name for field in fields(JudgeRates)]
 _PRICE_PARTS = [field.name for field in fields(Price)][:6]
 _REWARD_PARTS = [field.name for field in fields(RewardPrice)]
+JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
+_CALIBRATION_PARTS = (
+    *("judge", *_RATE_PARTS, "estimate", "variance", "sensitivity_slope", "specificity_slope"),
+)
+CALIBRATION_DTYPES: dict[str, pl.DataType] = {
+    CALIBRATION: pl.Struct(dict.fromkeys(_CALIBRATION_PARTS, pl.Float64()))
+}
 # Columns that rows of a report have inside a plan, for means over strata and for comparisons.
 INTERVAL_DTYPES: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 COMPARISON_DTYPES: dict[str, pl.DataType] = {
@@ -48,6 +61,51 @@ SAMPLE_DTYPES: dict[str, pl.DataType] = {
     WEIGHT: pl.Float64(),
     REWARD_RANGE: pl.Struct({"low": pl.Float64(), "width": pl.Float64()}),
 }
+
+
+class JudgeCalibration(NamedTuple):
+    """The judges of some estimates, and how their errors move them, arrays of shape (G,).
+
+    Attributes
+    ----------
+    judge : ndarray of int
+        Number of the judge; estimates with the same number share one.
+    rates : JudgeRates
+        Their rates.
+    estimate, variance : ndarray of float
+        The estimate, not clipped, and its variance at these rates; NaN for accuracies.
+    sensitivity_slope, specificity_slope : ndarray of float
+        By how much the estimate changes with either rate; NaN for accuracies.
+    """
+
+    judge: Ints | Floats
+    rates: JudgeRates
+    estimate: Floats
+    variance: Floats
+    sensitivity_slope: Floats
+    specificity_slope: Floats
+
+    def at(self, places: Ints) -> JudgeCalibration:
+        """Some of the estimates, in the given order."""
+        numbers = (number[places] for number in self[2:])
+        return JudgeCalibration(self.judge[places], self.rates.at(places), *numbers)
+
+    def column(self) -> pl.Series:
+        """The parts as a column of structs."""
+        rates = {name: getattr(self.rates, name) for name in _RATE_PARTS}
+        parts = {"judge": self.judge.astype(np.float64), **rates}
+        names = ("estimate", "variance", "sensitivity_slope", "specificity_slope")
+        parts |= dict(zip(names, self[2:], strict=True))
+        return pl.DataFrame(parts).to_struct()
+
+
+def read_calibration(rows: pl.DataFrame) -> JudgeCalibration:
+    """The judges of rows of a report."""
+    parts = rows[CALIBRATION].struct.unnest().with_columns(pl.all().fill_null(np.nan))
+    numbers = {name: parts[name].to_numpy() for name in parts.columns}
+    rates = JudgeRates(*(numbers[name] for name in _RATE_PARTS))
+    names = ("estimate", "variance", "sensitivity_slope", "specificity_slope")
+    return JudgeCalibration(numbers["judge"], rates, *(numbers[name] for name in names))
 
 
 class CellNumbers(NamedTuple):
@@ -67,6 +125,11 @@ class CellNumbers(NamedTuple):
         Whether the range of real-valued rewards was "given", or "observed".
     information : ndarray of float or None
         Information over the planned one, if lo and hi hold at every look.
+    judged, labels : ndarray of float or None
+        The estimate from the verdicts of a judge as they are, and the number of labels behind its
+        correction.
+    calibration : JudgeCalibration or None
+        The judges, for comparisons.
     """
 
     inference: InferenceKind
@@ -80,6 +143,9 @@ class CellNumbers(NamedTuple):
     price: Price | RewardPrice | None = None
     bounds: str | None = None
     information: Floats | None = None
+    judged: Floats | None = None
+    labels: Floats | None = None
+    calibration: JudgeCalibration | None = None
 
     def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
@@ -96,6 +162,11 @@ class CellNumbers(NamedTuple):
             columns[PRICE] = pl.DataFrame(parts).to_struct()
         if self.information is not None:
             columns[INFORMATION] = self.information
+        if self.judged is not None and self.labels is not None:
+            counts = pl.Series(self.labels).cast(pl.UInt64)
+            columns |= {JUDGED: self.judged, LABEL_COUNT: counts}
+        if self.calibration is not None:
+            columns[CALIBRATION] = self.calibration.column()
         found = pl.DataFrame(columns, nan_to_null=True)
         if self.bounds is None:
             return found

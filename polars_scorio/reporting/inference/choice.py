@@ -1,6 +1,6 @@
 """The inference of a metric's numbers: as a user chose, and as metrics allow.
 
-An inference is one of three values, each in the file of its name. All have the same methods:
+An inference is one of four values, each in the file of its name. All have the same methods:
 `numbers`, of metrics for the cells of a report; `model_scores`, for differences of models;
 `mean_interval`, of a mean over strata; `ranking_numbers`, without intervals.
 """
@@ -8,16 +8,22 @@ An inference is one of three values, each in the file of its name. All have the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from polars_scorio.arguments import InferenceKind, View
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.judged import JudgedInference
 from polars_scorio.reporting.inference.pooled import PooledInference
 from polars_scorio.reporting.inference.published import PublishedInference
 
-Inference: TypeAlias = PublishedInference | PooledInference | CalibratedInference
+Inference: TypeAlias = PublishedInference | PooledInference | CalibratedInference | JudgedInference
+# Inferences of unbiased estimates, which have no posterior.
+UnbiasedInference = CalibratedInference | JudgedInference
+
+
+JudgeLabels = Literal["on these trials", "from elsewhere"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +35,12 @@ class InferenceChoice:
     target: Target = "benchmark"
     anytime: int | None = None  # planned trials a question (or questions) of repeated looks
     posteriors: bool = False  # prior trials or single questions: what is asked for are posteriors
+    judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
+        if self.judged is not None:
+            return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
         chosen = "published" if self.kind is None and self.posteriors else self.kind
         kind = inference_kind(metric, chosen, self.target, view)
         if kind == "published":

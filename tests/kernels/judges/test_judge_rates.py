@@ -4,7 +4,12 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.judges.judge_rates import homogeneity_p, rates_of_labels, shared_judge
+from polars_scorio.kernels.judges.judge_rates import (
+    homogeneity_p,
+    rates_of_labels,
+    shared_judge,
+    stratified_rates,
+)
 from tests.kernels.judges.vectors import rates_of
 
 COUNTS = st.tuples(st.integers(0, 50), st.integers(0, 50)).map(lambda pair: (min(pair), max(pair)))
@@ -50,3 +55,19 @@ def test_judges_that_differ_in_one_rate_are_not_shared():
     both.kept_wrong[1] = other.kept_wrong.item()
     assert not shared_judge(both)
     assert shared_judge(first)
+
+
+def test_labels_at_random_give_nearly_the_same_rates_either_way():
+    labels = np.array([[500.0, 400.0, 500.0, 50.0]])
+    drawn, weighed = rates_of_labels(labels), stratified_rates(labels, np.array([0.5]))
+    np.testing.assert_allclose(drawn.sensitivity, weighed.sensitivity)
+    np.testing.assert_allclose(drawn.specificity, weighed.specificity)
+    # Verdicts on all trials say how many are right, so each label says a little more.
+    assert 1 <= weighed.right / drawn.right < 1.5
+
+
+def test_a_verdict_without_an_error_has_a_variance():
+    rates = stratified_rates(np.array([[20.0, 20.0, 10.0, 0.0]]), np.array([0.4]))
+    assert rates.sensitivity == 1
+    assert np.isfinite(rates.counts).all()
+    assert 5 < rates.right < 100

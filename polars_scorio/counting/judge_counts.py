@@ -1,0 +1,203 @@
+"""How reliable a judge is, by the counts of a calibration sample from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from polars_scorio.arguments import is_int, is_several, several, shown
+
+_FRAME_COLUMNS = ("verdict", "truth", "count")
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The counts of a calibration sample of one judge; `judge` makes and checks them.
+
+    Attributes
+    ----------
+    sensitivity : tuple of int
+        Right answers that the judge called right, and all right answers of the sample.
+    specificity : tuple of int
+        Wrong answers that the judge called wrong, and all wrong answers of the sample.
+    """
+
+    sensitivity: tuple[int, int]
+    specificity: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        """Check the counts."""
+        for name in ("sensitivity", "specificity"):
+            object.__setattr__(self, name, _checked_rate(name, getattr(self, name)))
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Both counts of both rates."""
+        return (*self.sensitivity, *self.specificity)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudges:
+    """A calibration sample for each model, such as of judges that know the models.
+
+    Attributes
+    ----------
+    samples : tuple of tuple
+        Each model with its sample.
+    """
+
+    samples: tuple[tuple[object, Judge], ...]
+
+    def of_model(self, model: object) -> Judge:
+        """The sample of a model.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        for name, sample in self.samples:
+            if name == model:
+                return sample
+        names = [name for name, _ in self.samples]
+        raise ValueError(
+            f"judge: there is no calibration sample of the model {model!r}, only of {names}. Add "
+            "its rows, or leave the column model out if one sample serves all models"
+        )
+
+
+JudgeSample: TypeAlias = Judge | ModelJudges
+
+
+def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judge:
+    """How often a judge agrees with people, counted on a sample of answers from elsewhere.
+
+    Named as ``judge=`` of an accessor, it corrects the estimates of a log of verdicts for the
+    errors of the judge, and lets intervals know how few labels there were.
+
+    Parameters
+    ----------
+    sensitivity : tuple of int
+        Of the answers that people called right: how many the judge called right, and how many there
+        were.
+    specificity : tuple of int
+        Of the answers that people called wrong: how many the judge called wrong, and how many there
+        were.
+
+    Returns
+    -------
+    Judge
+        A value that prints, compares and hashes.
+
+    Raises
+    ------
+    ValueError
+        If one is not two whole numbers, the first at most the second; or of no answers at all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> grader = ps.judge(sensitivity=(88, 100), specificity=(78, 100))
+    >>> log = pl.DataFrame({"question": range(100), "category": [1] * 62 + [0] * 38})
+    >>> judged = log.scorio(model=None, trial=None, judge=grader)
+    >>> judged.avg().select(pl.col("estimate", "lo", "hi", "judged").round(2)).row(0)
+    (0.61, 0.44, 0.76, 0.62)
+    """
+    return Judge(sensitivity, specificity)
+
+
+def judge_sample(value: object) -> JudgeSample:
+    """The calibration sample that a user gave, as counts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither a `Judge` nor a frame of counts.
+    """
+    if isinstance(value, Judge | ModelJudges):
+        return value
+    if not isinstance(value, pl.DataFrame):
+        raise TypeError(
+            "judge must be ps.judge(sensitivity=(88, 100), specificity=(78, 100)) or a DataFrame "
+            f"with the columns verdict, truth and count (and model), got {shown(value)}"
+        )
+    return _counted_sample(value)
+
+
+def _checked_rate(name: str, value: object) -> tuple[int, int]:
+    """Two counts, the part and the whole."""
+    counts = several(value) if is_several(value) else ()
+    if len(counts) != 2 or not all(is_int(count) for count in counts):  # noqa: PLR2004 - part and whole
+        raise ValueError(
+            f"{name} must be two counts, such as (88, 100) for 88 of 100 answers, got "
+            f"{shown(value)}: a rate alone does not say how many answers it rests on"
+        )
+    part, whole = (int(count) for count in counts)  # type: ignore[call-overload]  # ints, as checked
+    if not 0 <= part <= whole:
+        raise ValueError(
+            f"{name} must be a part and a whole that is at least as large, got {shown(value)}"
+        )
+    if whole == 0:
+        kind = "right" if name == "sensitivity" else "wrong"
+        raise ValueError(
+            f"{name} is {part} of {whole}: the calibration sample has no {kind} answer, so nothing "
+            f"is known of what the judge says about those. Label some {kind} answers"
+        )
+    return part, whole
+
+
+def _counted_sample(frame: pl.DataFrame) -> JudgeSample:
+    """The samples in a frame of counts."""
+    lacking = [name for name in _FRAME_COLUMNS if name not in frame.columns]
+    if lacking:
+        raise ValueError(
+            f"judge: the frame of counts lacks {lacking}; its columns are {frame.columns}, and it "
+            "needs verdict, truth and count (and model, for a sample of each model)"
+        )
+    verdict, truth = (_truth_values(frame, name) for name in ("verdict", "truth"))
+    count = frame["count"]
+    if not count.dtype.is_integer() or count.null_count() or (count < 0).any():
+        raise ValueError(f"judge: count must be whole numbers, none negative, got {count.dtype}")
+    counts = frame.with_columns(verdict, truth)
+    if "model" not in frame.columns:
+        return _sample_of_counts(counts)
+    models = frame["model"].unique(maintain_order=True).to_list()
+    samples = [(model, _sample_of_counts(counts.filter(model=model))) for model in models]
+    return ModelJudges(tuple(samples))
+
+
+def _truth_values(frame: pl.DataFrame, name: str) -> pl.Series:
+    """A column of a frame of counts as truth values."""
+    column = frame[name]
+    if column.null_count() or not (column.dtype == pl.Boolean or column.dtype.is_integer()):
+        raise ValueError(
+            f"judge: {name} must be true or false (or 1 or 0) in each row, got {column.dtype} with "
+            f"{column.null_count()} nulls. Say which labels are right, as in "
+            f'pl.col("{name}") == "correct"'
+        )
+    values = column.cast(pl.Int64)
+    if not values.is_in([0, 1]).all():
+        raise ValueError(f"judge: {name} must be true or false (or 1 or 0) in each row")
+    return values == 1
+
+
+def _sample_of_counts(counts: pl.DataFrame) -> Judge:
+    """The calibration sample in rows of counts."""
+
+    def total(*conditions: pl.Expr) -> int:
+        return int(counts.filter(*conditions)["count"].sum())
+
+    verdict, truth = pl.col("verdict"), pl.col("truth")
+    right, wrong = total(truth), total(~truth)
+    return Judge((total(verdict, truth), right), (total(~verdict, ~truth), wrong))
+
+
+def model_counts(sample: JudgeSample, models: Sequence[object]) -> list[tuple[int, int, int, int]]:
+    """The counts of the sample of each model; a model of all models has none of its own."""
+    if isinstance(sample, Judge):
+        return [sample.counts] * len(models)
+    return [sample.of_model(model).counts for model in models]

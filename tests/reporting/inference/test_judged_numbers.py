@@ -1,0 +1,41 @@
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from tests.made_verdicts import verdicts
+
+LOG = verdicts()
+
+
+def labelled(judged_right, judged_wrong):
+    """A log of single trials: of each verdict the trials, the labels and the right labels."""
+    rows = []
+    for verdict, (trials, labels, right) in ((1, judged_right), (0, judged_wrong)):
+        rows += [(verdict, place < right if place < labels else None) for place in range(trials)]
+    frame = pl.DataFrame(rows, schema=["category", "human"], orient="row")
+    return frame.with_row_index("question").scorio(model=None, trial=None, truth="human")
+
+
+def test_labels_chosen_by_verdict_are_no_reason_to_warn():
+    report = labelled((1800, 200, 150), (200, 180, 45)).report(ps.avg(), ps.pass_at_k(1))
+    assert report["estimate"].to_list() == pytest.approx([0.9 * 0.75 + 0.1 * 0.25] * 2)
+
+
+def test_a_sure_log_keeps_the_interval_of_its_verdicts():
+    # All verdicts are "right", which the correction makes no surer.
+    sure = LOG.with_columns(category=pl.lit(1))
+    many = ps.judge(sensitivity=(10_000, 10_000), specificity=(10_000, 10_000))
+    plain, corrected = sure.scorio.pass_at_k(2), sure.scorio(judge=many).pass_at_k(2)
+    assert corrected["lo"].to_list() == pytest.approx(plain["lo"].to_list(), abs=1e-3)
+
+
+def test_more_labels_make_narrower_intervals():
+    widths = []
+    for times in (1, 4, 16):
+        judge = ps.judge(sensitivity=(22 * times, 25 * times), specificity=(20 * times, 25 * times))
+        report = LOG.scorio(judge=judge).report(ps.avg(), ps.pass_at_k(2))
+        widths.append((report["hi"] - report["lo"]).to_list())
+    for wide, narrow in pairwise(widths):
+        assert all(x > y for x, y in zip(wide, narrow, strict=True))
