@@ -149,6 +149,7 @@ class PlanMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         half_width: float | None = None,
+        margin: float | None = None,
         assurance: float = 0.8,
         max_questions: int = 1_000_000,
         **options: Unpack[DecisionOptions],
@@ -163,8 +164,9 @@ class PlanMethods(Accessor[FrameT]):
         metric : Metric, optional
             What to compare; default `ps.bayes()`. One draw size at a time.
         half_width : float, optional
-            Of the interval of the difference, in units of the metric. Default: until neighbours in
-            the ranking are told apart.
+            Of the interval of the difference. Default: until neighbours are told apart.
+        margin : float, optional
+            Instead: until `gate` decides whether `model_b` is worse than `model_a` by more.
         assurance : float
             As in `trials_needed`.
         max_questions : int
@@ -173,15 +175,13 @@ class PlanMethods(Accessor[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and pair of neighbours in the ranking (`model_a` is the better one,
-            the best pair comes first):
+            A row per stratum and pair of neighbours in the ranking, the best first in both:
 
             ================  ==================================================================
             by...             the stratum
             model_a, model_b  the models
             questions         questions now, or clusters as far as they count
-            extra             further ones; null if `max_questions` are not enough: there is no
-                              difference in sight
+            extra             further ones; null if `max_questions` do not suffice
             total             questions and further ones
             sigma             expected sigma of the difference after them
             ================  ==================================================================
@@ -189,14 +189,14 @@ class PlanMethods(Accessor[FrameT]):
         Raises
         ------
         ValueError
-            If `half_width` or `max_questions` is not positive, or `assurance` not between 0 and 1;
-            and as `compare` with ``target="population"``.
+            If `half_width` or `max_questions` is not positive, `margin` is negative or comes with a
+            half width, or `assurance` is not between 0 and 1; and as `compare` of a population.
 
         Notes
         -----
         The chance is that of `trials_needed`, with w = M / (M + m) for m further questions, s_0 the
-        standard error of the paired differences without what was never seen, and Student's
-        quantile with M + m - 1 degrees of freedom. Pairs that `compare` tells apart need nothing.
+        standard error of the paired differences without what was never seen, and Student's quantile
+        with M + m - 1 degrees of freedom. Pairs that are told apart today need nothing.
 
         Examples
         --------
@@ -205,9 +205,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> needed = log.questions_needed(ps.avg())
-        >>> needed.select("model_a", "model_b", "questions", "extra", "total").row(0)
-        ('ada', 'bob', 4, 28, 32)
+        >>> log.questions_needed(ps.avg()).select("model_a", "questions", "extra", "total").row(0)
+        ('ada', 4, 28, 32)
         """
         options = self._with(options)
         from polars_scorio.decisions.questions_needed import questions_needed  # noqa: PLC0415 - as above
@@ -217,6 +216,7 @@ class PlanMethods(Accessor[FrameT]):
             self._roles,
             metric,
             half_width=half_width,
+            margin=margin,
             assurance=assurance,
             max_questions=max_questions,
             **options,

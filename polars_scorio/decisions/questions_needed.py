@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import CHANCE, POSITIVE, check_count, check_number
+from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, POSITIVE, check_count, check_number
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
@@ -42,13 +42,18 @@ def questions_needed(
     metric: Metric | None = None,
     *,
     half_width: float | None = None,
+    margin: float | None = None,
     assurance: float = 0.8,
     max_questions: int = 1_000_000,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of the questions needed; see `Scorio.questions_needed`."""
+    if half_width is not None and margin is not None:
+        raise ValueError("half_width and margin are two goals: ask for one at a time")
     if half_width is not None:
         half_width = check_number("half_width", half_width, POSITIVE)
+    if margin is not None:
+        margin = check_number("margin", margin, NOT_NEGATIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_questions = check_count("max_questions", max_questions)
     metric = metric_of(metric, "questions_needed")
@@ -60,7 +65,7 @@ def questions_needed(
     schema = {"model_a": model, "model_b": model, **_NEEDED}
     refuse_repeats([*trials.strata, *schema])
     grouped, models = models_of(trials, metric, {**options, "target": "population"})
-    need = _Need(models, half_width, assurance, max_questions)
+    need = _Need(models, half_width, margin, assurance, max_questions)
     return in_all_strata(grouped, trials, need, schema)
 
 
@@ -70,6 +75,7 @@ class _Need:
 
     models: Models
     half_width: float | None
+    margin: float | None
     assurance: float
     most: int
 
@@ -99,12 +105,7 @@ class _Need:
             pairs = replace(pairs, information=np.repeat(scores.information, a.shape[1]))
         unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
-        confidence, most = self.models.confidence, self.most
-        if self.half_width is None:
-            extra = pairs.questions_with_assurance(share, confidence, self.assurance, most)
-        else:
-            width = self.half_width / unit
-            extra = pairs.questions_for_half_width(width, confidence, most)
+        extra, most = self._further_questions(pairs, share, unit), self.most
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
             {
@@ -119,6 +120,17 @@ class _Need:
             schema_overrides=_NEEDED,
         )
         return need.with_columns(pl.when(known).then(name) for name in ("extra", "total", "sigma"))
+
+    def _further_questions(self, pairs: PairedDesign, share: Floats, unit: Floats) -> Ints:
+        """Further questions of each pair; one more than the most if those do not suffice."""
+        confidence, goal, most = self.models.confidence, self.assurance, self.most
+        if self.half_width is not None:
+            return pairs.questions_for_half_width(self.half_width / unit, confidence, most)
+        if self.margin is None:
+            return pairs.questions_with_assurance(share, confidence, goal, most)
+        # The verdict of a gate on the worse model, with the better one as the baseline.
+        worse, one_sided = replace(pairs, diff=-pairs.diff), 2 * confidence - 1
+        return worse.questions_with_assurance(share, one_sided, goal, most, self.margin / unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

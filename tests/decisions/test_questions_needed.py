@@ -105,6 +105,32 @@ def test_equal_models_have_no_difference_in_sight():
     assert row[3:] == (4, None, None, None)
 
 
+@pytest.mark.parametrize("margin", [0, 0.1])
+def test_a_margin_asks_for_the_questions_of_a_gate(successes, margin):
+    for log in successes[:, :2, None].swapaxes(1, 2):
+        one = counted(log, N).frame.scorio(count="count")
+        row = one.questions_needed(ps.avg(), margin=margin).row(0, named=True)
+        options = {"margin": margin, "metric": ps.avg(), "target": "population"}
+        judged = one.gate(row["model_a"], **options).row(0, named=True)
+        assert judged["model"] == row["model_b"]
+        decided = judged["verdict"] != "undecided"
+        assert (row["extra"] == 0) == decided
+        if not decided:
+            assert row["extra"] == judged["further"]
+
+
+def test_a_margin_is_in_units_of_the_metric(successes):
+    log = counted(successes, N)
+    one = log.questions_needed(ps.avg(), margin=0.04)
+    ten = log.questions_needed(ps.avg([0, 10]), margin=0.4)
+    assert ten["extra"].equals(one["extra"])
+
+
+def test_two_goals_are_refused(successes):
+    with pytest.raises(ValueError, match="half_width and margin are two goals"):
+        counted(successes, N).questions_needed(ps.avg(), half_width=0.1, margin=0.1)
+
+
 def test_weights_scale_the_widths(successes):
     log = counted(successes, N)
     one = log.questions_needed(ps.avg(), half_width=0.04)
@@ -117,6 +143,7 @@ def test_weights_scale_the_widths(successes):
     ("option", "value", "message"),
     [
         ("half_width", 0, "half_width must be a positive finite number, got 0"),
+        ("margin", -0.1, "margin must be a number that is not negative, got -0.1"),
         ("assurance", 1, "assurance must be a number between 0 and 1"),
         ("max_questions", 0, "max_questions must be a positive int, got 0"),
     ],
