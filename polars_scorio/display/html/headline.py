@@ -66,6 +66,20 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
     )
 
 
+def possible_best_words(scope: Scope, settings: Settings) -> str:
+    """The models that may be the best; empty if the models cannot be ranked.
+
+    One interval for all pairs at once needs more evidence: a model that cannot be the best may
+    still be statistically indistinguishable from the first one.
+    """
+    possible = [*scope.best["could_be_best"][0]]
+    if not possible:
+        return ""
+    models = [name for name in scope.models if name in possible]
+    only = f"only {models[0]} may be" if len(models) == 1 else f"{name_list(models)} may be"
+    return f"{only} the best, at {settings.level} confidence"
+
+
 def rival_models(scope: Scope) -> list[str]:
     """Models that are statistically indistinguishable from the first one."""
     first = scope.models[0]

@@ -13,7 +13,13 @@ from polars_scorio.counting.trials import bind
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
 from polars_scorio.display.charts import INK, Heading, Picture
-from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
+from polars_scorio.display.html.headline import (
+    lead_label,
+    lead_rows,
+    possible_best_words,
+    rival_models,
+    scale_of,
+)
 from polars_scorio.display.html.scopes import Scope, holds_fractions
 from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.plots import Plots
@@ -172,14 +178,15 @@ def matrix_figure(scope: Scope, settings: Settings) -> Figure | None:
         return None
     trials = bind(scope.counts.lazy(), scope.roles)
     pairs = paired_rows(both_ways(scope.pairs, trials))
-    said = (f"probability that the row beats the column, by {lead_label(scope)}",)
-    chart = grids.probability_matrix(
-        pairs, Heading("Pair by pair", said), f"better at {settings.level}"
-    )
+    possible = possible_best_words(scope, settings)
+    said = (f"probability that the row beats the column, by {lead_label(scope)}", possible)
+    heading = Heading("Pair by pair", tuple(filter(None, said)))
+    chart = grids.probability_matrix(pairs, heading, f"better at {settings.level}")
     unsure = rival_models(scope)
     words = (
         f"Probabilities that the model of a row is better than that of a column. "
         f"{scope.models[0]} is surely better than all"
-        + (f" but {name_list(unsure)}." if unsure else " others.")
+        + (f" but {name_list(unsure)}" if unsure else " others")
+        + (f"; {possible}." if possible else ".")
     )
     return page_figure(chart, words)

@@ -8,7 +8,13 @@ import polars as pl
 
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
-from polars_scorio.display.html.headline import lead_label, lead_rows, rival_models, scale_of
+from polars_scorio.display.html.headline import (
+    lead_label,
+    lead_rows,
+    possible_best_words,
+    rival_models,
+    scale_of,
+)
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.scopes import (
     ASSURANCE,
@@ -106,6 +112,8 @@ def _comparisons_section(main: Scope, settings: Settings) -> Section:
             else f"{main.models[0]} is distinguishable from all other models."
         ),
     ]
+    if possible := possible_best_words(main, settings):
+        lines.append(f"Among all models, {possible}.")
     drawn = pictures.matrix_figure(main, settings)
     figures = [] if drawn is None else [drawn]
     return Section(

@@ -90,6 +90,10 @@ def test_curves_go_as_far_as_all_questions_have_trials(outcomes, starts):
 def test_a_matrix_needs_two_models_and_names_the_rivals_of_the_first():
     assert matrix_figure(scope_of(models(1)), Settings()) is None
     equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])
-    assert matrix_figure(scope_of(equal), Settings()).alt.endswith("than all but bob.")
+    assert matrix_figure(scope_of(equal), Settings()).alt.endswith(
+        "than all but bob; ada and bob may be the best, at 95 % confidence."
+    )
     apart = pl.concat([long([[1] * 8] * 30, "ada"), long([[0] * 8] * 30, "bob")])
-    assert matrix_figure(scope_of(apart), Settings()).alt.endswith("than all others.")
+    assert matrix_figure(scope_of(apart), Settings()).alt.endswith(
+        "than all others; only ada may be the best, at 95 % confidence."
+    )

@@ -69,11 +69,13 @@ def test_pairs_are_counted_and_rivals_named():
     assert sections_of(equal)["comparisons"].lines == [
         "1 of 1 pair undecided at 95 % confidence, for all pairs at once.",
         "Statistically indistinguishable from ada: bob.",
+        "Among all models, ada and bob may be the best, at 95 % confidence.",
     ]
     apart = pl.concat([long([[1] * 8] * 30, "ada"), long([[0] * 8] * 30, "bob")])
     assert sections_of(apart)["comparisons"].lines == [
         "0 of 1 pair undecided at 95 % confidence, for all pairs at once.",
         "ada is distinguishable from all other models.",
+        "Among all models, only ada may be the best, at 95 % confidence.",
     ]
     assert sections_of(apart)["trials"].lines == [
         "All neighbours in the ranking are distinguishable, one pair at a time."
