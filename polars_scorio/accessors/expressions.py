@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, ParamSpec, Protocol
 
+import numpy as np
 import polars as pl
 
 from polars_scorio import metrics
 from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
+from polars_scorio.counting.listed_rewards import ListedRewards, grouped_rewards
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
 from polars_scorio.signatures import answering, described, takes
 
 P = ParamSpec("P")
+_REWARDS = ":rewards"
 
 _RETURNS = "Expr\n    The estimate of the group, as `estimate` describes it; of `k` a single one."
 
@@ -58,7 +61,9 @@ class ScorioExpr:
 
     The metrics are methods with the arguments of their functions, of `k` a single one; all but
     `vote_at_k`, which needs the answers beside the categories: groups are counted here by category,
-    and nothing is kept of their trials.
+    and nothing is kept of their trials. Floats without `success`, `threshold` or `w` are rewards:
+    `avg`, `max_at_k` and `min_at_k` estimate from their values, which are kept as a list for each
+    group, and have no posterior.
 
     Parameters
     ----------
@@ -169,6 +174,9 @@ class ScorioExpr:
         >>> trials = pl.DataFrame({"category": [0, 1, 2]})
         >>> trials.select(pl.col("category").scorio.estimate(ps.bayes([0, 0.5, 1]))).item()
         0.5
+        >>> rewards = pl.DataFrame({"f1": [0.25, 0.5, 0.75]})
+        >>> rewards.select(pl.col("f1").scorio.max_at_k(2)).item()
+        0.6666666666666666
         """
         check_metric(metric)
         return self._counted(Answer(metric, posterior=False))
@@ -236,10 +244,19 @@ class ScorioExpr:
         w = answer.metric.w
         weighted = None if w is None else tuple(category for category, _ in w)
         tally = GroupTally(self._roles, weighted)
+        rewards = _reward_lists(answer, self._roles)
+        listed = [] if rewards is None else [rewards.aggregation(self._expr).alias(_REWARDS)]
         # Elementwise on what was aggregated: a call for many groups, never one for each.
-        return pl.struct(tally.aggregations(self._expr)).map_batches(
+        return pl.struct(*tally.aggregations(self._expr), *listed).map_batches(
             _GroupAnswer(answer, tally), return_dtype=answer.dtype, is_elementwise=True
         )
+
+
+def _reward_lists(answer: Answer, roles: Roles) -> ListedRewards | None:
+    """The lists of rewards that an estimate needs if the column holds floats; None if none."""
+    metric = answer.metric
+    outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
+    return None if outcomes or answer.posterior or not metric.rewards else ListedRewards(roles)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,16 +269,19 @@ class _GroupAnswer:
     def __call__(self, groups: pl.Series) -> pl.Series:
         """An answer for each group; Polars calls it with a part of the groups."""
         category, *columns = groups.struct.unnest().get_columns()
-        self._refuse_rewards(category)
-        return self.answer(self.tally.counts(category.name, columns)).alias(category.name)
+        listed = [column for column in columns if column.name == _REWARDS]
+        counted = [column for column in columns if column.name != _REWARDS]
+        if listed and category.dtype.is_float():
+            self.tally.refuse_missing(category.name, counted)
+            return self._reward_estimates(category.name, listed[0])
+        return self.answer(self.tally.counts(category.name, counted)).alias(category.name)
 
-    def _refuse_rewards(self, category: pl.Series) -> None:
-        """Refuse values that a report would take as rewards: counts tell nothing of those."""
-        metric, roles = self.answer.metric, self.tally.roles
-        real = category.dtype.is_float() and roles.success is None and roles.threshold is None
-        if metric.rewards and not metric.averages_rewards and metric.w is None and real:
-            raise ValueError(
-                f"{metric.name}: {category.name!r} is {category.dtype}, so that its values may be "
-                "rewards, which an expression does not keep. Weigh them with "
-                "w={value: reward, ...}, say success=1 where they are outcomes, or use a report."
-            )
+    def _reward_estimates(self, name: str, lists: pl.Series) -> pl.Series:
+        """The estimate of each group from its rewards; null without any, or if k exceeds them."""
+        (k,), some = self.answer.metric.k, (lists.list.len() > 0).fill_null(value=False)
+        estimates = np.full(len(lists), np.nan)
+        if some.any():
+            rewards = grouped_rewards(name, lists.filter(some))
+            values = self.answer.metric.reward_estimates(rewards, k).values
+            estimates[some.to_numpy()] = rewards.low + rewards.width * values
+        return pl.Series(name, estimates).fill_nan(None)

@@ -53,18 +53,29 @@ class GroupTally:
         ValueError
             If a category is missing, or is in none of the classes.
         """
-        missing, stray, *members = (column.to_numpy().astype(np.int64) for column in columns)
-        if self.roles.missing == "error" and missing.any():
-            raise ValueError(
-                f"a missing category (null or NaN in {name!r}): "
-                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
-                "counts them as that."
-            )
+        self.refuse_missing(name, columns)
+        _, stray, *members = (column.to_numpy().astype(np.int64) for column in columns)
         if stray.any():
             raise ValueError(
                 _stray_message(name, self._group_classes(name, self._likely_dtype()).known)
             )
         return np.column_stack(members)
+
+    def refuse_missing(self, name: str, columns: list[pl.Series]) -> None:
+        """Refuse missing categories, which the first of the aggregated columns counts.
+
+        Raises
+        ------
+        ValueError
+            If there is one, and nobody said what it means.
+        """
+        missing, *_ = columns
+        if self.roles.missing == "error" and (missing > 0).any():
+            raise ValueError(
+                f"a missing category (null or NaN in {name!r}): "
+                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
+                "counts them as that."
+            )
 
     def _class_codes(self, column: pl.Series) -> pl.Series:
         """The class of each trial; `_MISSING` or `_STRAY` if it has none."""
@@ -123,6 +134,6 @@ def _stray_message(name: str, known: tuple[Category, ...] | None) -> str:
     outside = "that is neither 0 nor 1" if known == (0, 1) else f"outside {list(known)}"
     return (
         f"a category {outside} in {name!r}: recode it, pass w with a weight for every category, or "
-        "say with .scorio(success=...) which of them count as success. Real-valued rewards need "
-        "a report, and their mean is pl.col(...).mean()."
+        "say with .scorio(success=...) which of them count as success. Real-valued rewards have "
+        "estimates of avg, max_at_k and min_at_k, and no posterior."
     )

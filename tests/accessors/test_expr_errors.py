@@ -77,7 +77,7 @@ CASES = {
         (
             "a category that is neither 0 nor 1 in 'x': recode it, pass w with a weight for every "
             "category, or say with .scorio(success=...) which of them count as success. "
-            "Real-valued rewards need a report, and their mean is pl.col(...).mean()."
+            "Real-valued rewards have estimates of avg, max_at_k and min_at_k, and no posterior."
         ),
     ),
     "too few weights": ([0, 1, 3], {}, ps.bayes(RUBRIC), "a category outside [0, 1, 2] in 'x': "),
@@ -115,14 +115,6 @@ CASES = {
         [True, False], {"success": 2}, ps.avg(),
         "success: 2 cannot be a category of 'x', which is Boolean. It holds true and false.",
     ),
-    "rewards": (
-        [0.0, 1.0], {}, ps.max_at_k(1),
-        (
-            "max_at_k: 'x' is Float64, so that its values may be rewards, which an expression does "
-            "not keep. Weigh them with w={value: reward, ...}, say success=1 where they are "
-            "outcomes, or use a report."
-        ),
-    ),
     "negative power of zero": (
         [0, 0, 1], {}, ps.geom_at_k(2, unanimous_power=-1),
         "geom_at_k(unanimous_power=-1): a negative power of zero: ",
@@ -141,6 +133,14 @@ def test_bad_categories_are_refused_at_collection(values, roles, metric, message
         trials.select(category.estimate(metric).over(pl.lit(1))),
     ):
         assert complaint(plan, engine).startswith(message)
+
+
+@both_engines
+@pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(1)], ids=str)
+def test_real_valued_rewards_have_no_posterior(metric, engine):
+    rewards = pl.LazyFrame({"x": [0.0, 0.5]})
+    plan = rewards.select(pl.col("x").scorio.posterior(metric))
+    assert complaint(plan, engine).startswith("a category that is neither 0 nor 1 in 'x': ")
 
 
 @both_engines
