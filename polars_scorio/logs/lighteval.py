@@ -5,24 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.compressed_files import side_file
+from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
 from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
 from polars_scorio.logs.paths import Paths, find_files, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.repeats import trials_of_means
-from polars_scorio.logs.runs import Run, run_literals
+from polars_scorio.logs.runs import Run, run_literals, run_settings
 from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
+
+_SIDE = "results_<date>.json of lighteval: an object with config_general"
+# Settings that tell runs of one model apart, of config_general.
+SETTINGS = (
+    "max_samples",
+    "model_config.generation_parameters",
+    "model_config.system_prompt",
+    "model_config.revision",
+)
 
 
 @log_reader
@@ -64,10 +74,7 @@ def lighteval(
     models = model_names(
         places, model, parts={place: _below_details(place) for place in places.values()}
     )
-    runs = {
-        file: Run(name=file.parent.name, keys={"model": models[file]}, started=file.parent.name)
-        for file in chosen
-    }
+    runs = read_each(chosen, lambda file: _details_run(file, models[file]), on_error)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         return _answer_trials(file, run, chosen[file], roles.get("keep"))
@@ -80,6 +87,29 @@ def _below_details(place: Path) -> int:
     """How many folders name the model: those below `details`, for names have slashes."""
     folders = place.parts[::-1]
     return folders.index("details") if "details" in folders else 1
+
+
+def _details_run(file: Path, model: str) -> Run:
+    """The run of a file, with the settings that its results say."""
+    date = file.parent.name
+    known = _details_configuration(file)
+    settings = run_settings(known, SETTINGS) if known else {}
+    return Run(name=date, keys={"model": model}, started=date, settings=settings)
+
+
+def _details_configuration(file: Path) -> dict[str, Any]:
+    """The configuration of a run, whose results are in `results` as its details are in `details`.
+
+    It is empty if there is no such file.
+    """
+    *above, date, _ = file.parts
+    if "details" not in above:
+        return {}
+    place = len(above) - above[::-1].index("details")
+    results = Path(*above[: place - 1], "results", *above[place:], "results.json")
+    side = side_file(results, f"results_{date}.json")
+    with errors_name_file(side, _SIDE):
+        return dict(read_json(side, _SIDE)["config_general"]) if side.exists() else {}
 
 
 def _chosen_metric(file: Path, metric: str | None) -> str:

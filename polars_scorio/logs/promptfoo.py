@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,14 @@ from polars_scorio.logs.json_text import json_text
 from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, milliseconds
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
+from polars_scorio.logs.run_totals import Totals, mean_or_none
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings, shown_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "the JSON output of promptfoo eval: an object with 'results'"
+SETTINGS = ("config",)  # of each provider: they tell its evaluations apart
 _ERROR = 2  # promptfoo's failureReason of what was not judged; 1 is a failed assertion
 _COLUMNS = {
     "model": pl.String,
@@ -31,6 +34,7 @@ _COLUMNS = {
     "score": pl.Float64,
     "error": pl.String,
 }
+_SUCCESS = [*_COLUMNS].index("success")
 
 _VOCABULARY: Vocabulary = {
     "usd": "cost",
@@ -108,14 +112,48 @@ def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 
         )
         for place, (outcome, question) in enumerate(zip(outcomes, questions, strict=True))
     ]
-    return FileRows(rows, Run(name=str(run), identity=content.get("evalId")), outcomes)
+    described = Run(
+        name=str(run),
+        identity=content.get("evalId"),
+        settings=dict(_provider_settings(content.get("config") or {})),
+        totals=tuple(_prompt_totals(results, rows)) if isinstance(results, Mapping) else (),
+    )
+    return FileRows(rows, described, outcomes)
 
 
-def _provider_name(provider: str | dict[str, str]) -> str:
+def _provider_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """The settings of each provider of an evaluation, such as its temperature."""
+    providers = config.get("providers")
+    for provider in providers if isinstance(providers, list) else ():
+        if isinstance(provider, Mapping) and provider.get("config") is not None:
+            settings = run_settings(provider, SETTINGS)["config"]
+            yield f"config of {_provider_name(provider)}", settings
+
+
+def _prompt_totals(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[Totals]:
+    """Totals of each prompt at each provider, which counts an error as a failure."""
+    for prompt in results.get("prompts") or ():
+        counts = prompt.get("metrics") or {}
+        numbers = [counts.get(f"test{end}Count") for end in ("Pass", "Fail", "Error")]
+        if numbers[0] is None or prompt.get("provider") is None:
+            continue
+        keys = {"model": prompt["provider"], "prompt": _prompt_label(prompt)}
+        outcomes = [row[_SUCCESS] for row in rows if row[:2] == tuple(keys.values())]
+        planned = sum(number or 0 for number in numbers)
+        yield Totals(
+            keys=keys,
+            planned=planned,
+            reported=numbers[0] / planned if planned else None,
+            read=len(outcomes),
+            score=mean_or_none(float(bool(outcome)) for outcome in outcomes),
+        )
+
+
+def _provider_name(provider: str | Mapping[str, str]) -> str:
     return provider if isinstance(provider, str) else provider.get("label") or provider["id"]
 
 
-def _prompt_label(prompt: str | dict[str, str]) -> str:
+def _prompt_label(prompt: str | Mapping[str, str]) -> str:
     return prompt if isinstance(prompt, str) else prompt.get("label") or prompt["raw"]
 
 

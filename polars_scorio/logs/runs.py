@@ -166,8 +166,12 @@ def _run_value(file: Path, run: Run, name: str) -> object:
 
 
 def _setting_value(run: Run, name: str) -> object:
-    """A setting, or with points a part of one."""
-    return run.settings.get(name, _nested_value(run.settings, name))
+    """A setting, or with points a part of one; names of settings may have points too."""
+    if name in run.settings:
+        return run.settings[name]
+    outer = (setting for setting in run.settings if name.startswith(f"{setting}."))
+    parts = (_nested_value(run.settings[setting], name[len(setting) + 1 :]) for setting in outer)
+    return next((part for part in parts if part is not None), None)
 
 
 def _equal_runs(files: Sequence[Path], runs: Runs) -> Iterator[tuple[Path, Path, str]]:

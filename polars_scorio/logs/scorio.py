@@ -12,7 +12,7 @@ from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.json_text import text_number
 from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.line_fields import LineSchema, kept_line_fields
+from polars_scorio.logs.line_fields import LineSchema, LineVocabulary, kept_line_fields
 from polars_scorio.logs.paths import Paths, find_files, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
@@ -40,6 +40,7 @@ _SCHEMA: LineSchema = {
     "processed_results": pl.Struct({"is_correct": pl.String, "has_box": pl.String}),
 }
 
+_VOCABULARY: LineVocabulary = {"output_tokens": ("output.num_completion_tokens", 1)}
 _TAIL = 64  # tokens at the end of a completion
 _REWARD_MODELS = "acemath_orm", "skywork_orm", "verifier_pA"
 
@@ -80,7 +81,7 @@ def scorio(
         file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
     }
 
-    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA)
+    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA, _VOCABULARY)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         columns = _signal_columns(names[file]) | run_literals(file, run)

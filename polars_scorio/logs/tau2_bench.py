@@ -19,7 +19,7 @@ from polars_scorio.logs.json_files import (
     rows_by_file,
     with_kept,
 )
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
+from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals
@@ -36,6 +36,7 @@ SETTINGS = (
     "user_info.implementation",
     "user_info.llm",
     "user_info.llm_args",
+    "user_info.global_simulation_guidelines",
     "max_steps",
     "max_errors",
     "text_streaming_config",
@@ -55,7 +56,24 @@ _COLUMNS = {
     "termination": pl.String,
 }
 
-_VOCABULARY: Vocabulary = {"usd": "agent_cost", "seconds": "duration"}
+
+def _agent_tokens(name: str) -> Getter:
+    """The function that sums the tokens of one kind over the agent's messages."""
+
+    def total(record: Any) -> int | None:  # noqa: ANN401 - JSON
+        messages = [m for m in record.get("messages") or () if m["role"] == "assistant"]
+        known = [message["usage"][name] for message in messages if message.get("usage")]
+        return sum(known) if known else None
+
+    return total
+
+
+_VOCABULARY: Vocabulary = {
+    "usd": "agent_cost",
+    "input_tokens": _agent_tokens("prompt_tokens"),
+    "output_tokens": _agent_tokens("completion_tokens"),
+    "seconds": "duration",
+}
 
 
 @log_reader

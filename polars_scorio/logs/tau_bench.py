@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,18 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.kept_fields import kept_getters
 from polars_scorio.logs.paths import Paths, model_names
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "a file of tau-bench's run.py: a JSON list of objects with task_id, trial and reward"
+# Settings that tell runs of one model apart, in the name of the file.
+SETTINGS = ("strategy", "temperature", "user")
+_NAME = re.compile(
+    r"(?P<strategy>tool-calling|act|react|few-shot)-.+-(?P<temperature>[\d.]+)"
+    r"_range_-?\d+--?\d+_user-(?P<user>.+)_\d+\.json$"
+)
 _NEAR = 1e-6  # as in tau-bench
 _COLUMNS = {
     "question": pl.Int64,
@@ -81,4 +88,6 @@ def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
         (run["task_id"], run["trial"], run["reward"], (run.get("info") or {}).get("error"))
         for run in runs
     ]
-    return FileRows(rows, Run(name=plain_path(file).stem), runs)
+    described = _NAME.match(plain_path(file).name)
+    settings = run_settings(described.groupdict(), SETTINGS) if described else {}
+    return FileRows(rows, Run(name=plain_path(file).stem, settings=settings), runs)

@@ -75,7 +75,7 @@ def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
 
 def _traces_settings(file: Path, configs: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     """The settings of a run, in its configuration and in the first trace of its agent."""
-    known = _run_configuration(file)
+    known = _traces_configuration(file)
     settings = run_settings(known, SETTINGS) if known else {}
     agent = run_settings({"agent": configs[0]}, _AGENT_SETTINGS) if configs else {}
     return settings | agent
@@ -83,13 +83,13 @@ def _traces_settings(file: Path, configs: Sequence[Mapping[str, Any]]) -> dict[s
 
 def _planned_episodes(file: Path) -> Totals:
     """The episodes that a run planned, unless it took all tasks that there are."""
-    known = _run_configuration(file)
+    known = _traces_configuration(file)
     with errors_name_file(file.parent / "configs" / "eval.json", _CONFIG):
         tasks, each = known.get("num_tasks"), known.get("num_rollouts")
         return Totals(planned=tasks * each if tasks and each else None)
 
 
-def _run_configuration(file: Path) -> dict[str, Any]:
+def _traces_configuration(file: Path) -> dict[str, Any]:
     """The configuration of a run, in the folder of its traces; empty if there is none."""
     side = side_file(file.parent / "configs" / "eval.json", "eval.json")
     with errors_name_file(side, _CONFIG):

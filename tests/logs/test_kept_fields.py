@@ -81,11 +81,16 @@ KEPT = {
             "tasks": [],
             "simulations": [{
                 "task_id": 1, "trial": 0, "termination_reason": "user_stop", "agent_cost": 0.25,
-                "duration": 3.5, "seed": 4,
+                "duration": 3.5, "seed": 4, "messages": [
+                    {"role": "assistant", "usage": None},
+                    {"role": "user", "usage": {"prompt_tokens": 9, "completion_tokens": 9}},
+                    {"role": "assistant", "usage": {"prompt_tokens": 3, "completion_tokens": 1}},
+                    {"role": "assistant", "usage": {"prompt_tokens": 4, "completion_tokens": 2}},
+                ],
             }],
         }]},
-        ["usd", "seconds", "seed"],
-        (0.25, 3.5, 4),
+        ["usd", "input_tokens", "output_tokens", "seconds", "seed"],
+        (0.25, 7, 3, 3.5, 4),
     ),
     "tau_bench": (
         {"a.json": [[{"task_id": 1, "trial": 0, "reward": 1.0, "info": {"task": {"user": "u"}}}]]},
@@ -182,10 +187,12 @@ KEPT = {
     "scorio": (
         {"a.jsonl": [{
             "seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1},
-            "output": {"finish_reason": "stop", "usage": {"cost": 0.25}}, "topic": "sums",
+            "output": {
+                "finish_reason": "stop", "num_completion_tokens": 7, "usage": {"cost": 0.25},
+            }, "topic": "sums",
         }]},
-        ["output.finish_reason", "output.usage.cost", "topic"],
-        ("stop", 0.25, "sums"),
+        ["output.finish_reason", "output.usage.cost", "topic", "output_tokens"],
+        ("stop", 0.25, "sums", 7.0),
     ),
     "swe_bench": (
         {"logs/run_evaluation/r/m/i/report.json": [

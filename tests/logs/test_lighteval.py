@@ -76,3 +76,18 @@ def test_two_trees_of_details_are_two_models(details, table, tmp_path):
     copy.write_bytes(file.read_bytes())
     models = table(tmp_path, metric=METRIC)["model"].unique().sort().to_list()
     assert models == ["later/details/org/ada", f"{tmp_path.name}/details/org/ada"]
+
+
+def test_runs_with_other_settings_do_not_merge(reader, details, write):
+    for run, temperature in {"2026-01-01": 0.0, "2026-01-02": 1.0}.items():
+        file = details(run, means=(0.25, temperature, 0.5, None))
+        settings = {"generation_parameters": {"temperature": temperature}, "cache_dir": run}
+        write(f"results/org/ada/results_{run}.json", {"config_general": {"model_config": settings}})
+    folder, name = file.parents[1], "model_config.generation_parameters.temperature"
+    with pytest.raises(ValueError, match=rf"with different settings: {name} is 0\.0 and 1\.0\."):
+        reader(folder, metric=METRIC)
+    log = reader(folder, metric=METRIC, by=["benchmark", name]).frame.collect()
+    assert log[name].unique().sort().to_list() == [0.0, 1.0]
+    write("results/org/ada/results_2026-01-01.json", {"config": 3})
+    with pytest.raises(ValueError, match=r"results_2026-01-01\.json: expected .* of lighteval"):
+        reader(folder, metric=METRIC)

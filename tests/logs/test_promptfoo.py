@@ -105,3 +105,27 @@ def test_an_output_that_is_read_twice_is_found(reader, repeated, write):
     write("copy.json", output(outcome(0, "1 + 1", PASSED)))
     with pytest.raises(ValueError, match="are the same run, 'eval-1': they have the same id"):
         reader(repeated.parent, missing=0).avg()
+
+
+def test_evaluations_with_other_settings_of_a_provider_do_not_merge(reader, write):
+    for run, temperature in {"one": 0, "two": 1}.items():
+        content = output(outcome(0, "1 + 1", PASSED), run=run)
+        known = {"id": "openai:gpt-5", "config": {"temperature": temperature}}
+        path = write(f"{run}.json", {**content, "config": {"providers": ["file://x", known]}})
+    wanted = r"different settings: config of openai:gpt-5\.temperature is 0 and 1\."
+    with pytest.raises(ValueError, match=wanted):
+        reader(path.parent)
+    strata = ["prompt", "config of openai:gpt-5.temperature"]
+    assert reader(path.parent, by=strata).avg()[strata[1]].to_list() == [0, 1]
+
+
+def test_prompts_say_how_many_tests_there_were_and_how_many_passed(reader, write):
+    counts = {"testPassCount": 3, "testFailCount": 1, "testErrorCount": 1}
+    prompt = {"provider": "openai:gpt-5", "label": "plain", "raw": "Q", "metrics": counts}
+    content = output(outcome(0, "1 + 1", PASSED), outcome(1, "2 + 2", ERROR))
+    content["results"]["prompts"] = [prompt, {"raw": "Q"}]
+    path = write("a.json", content)
+    wanted = r"'plain': 2 of 5 planned trials; the tool reports 0\.6, these rows 0\.5$"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        found = reader(path, missing=0).coverage()
+    assert found.select("planned", "reported").row(0) == (5, 0.6)

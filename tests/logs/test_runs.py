@@ -172,6 +172,20 @@ def test_settings_become_columns_where_they_are_named(tmp_path):
     ]
 
 
+def test_a_setting_whose_name_has_points_has_parts_too(tmp_path):
+    one, other = ({"info.args": {"t": value}, "info": {"x": 1}} for value in (0, 1))
+    runs = logged(tmp_path, a=of_settings(**one), b=of_settings(**other))
+    with pytest.raises(ValueError, match=r"pass by=\['info\.args\.t'\]"):
+        refuse_merged_runs(runs, [])
+    refuse_merged_runs(runs, ["info.args.t"])
+    log = pl.DataFrame({"source": [shown_path(file) for file in runs]})
+    found = with_settings(log, runs, ["info.args.t", "info.x", "info.y"])
+    assert found.drop("source").to_dict(as_series=False) == {
+        "info.args.t": [0, 1],
+        "info.x": [1, 1],
+    }
+
+
 def test_a_source_below_the_working_directory_is_relative_to_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert shown_path(Path.cwd() / "logs" / "a.json") == str(Path("logs") / "a.json")
@@ -218,6 +232,9 @@ def test_a_run_is_described_in_words(wrong):
 
 GUIDE = ROOT / "examples" / "guide" / "runs.md"
 COMPARED = {
+    "lighteval": "lighteval",
+    "promptfoo": "promptfoo",
+    "tau_bench": "tau-bench",
     "bfcl": "BFCL",
     "livecodebench": "LiveCodeBench",
     "verifiers_traces": "verifiers, `traces.jsonl`",

@@ -77,3 +77,14 @@ def test_each_file_is_a_model_also_where_names_are_the_same(write, table):
         path = write(f"{folder}/run.json", [run(0, 0, 1.0)])
     assert table(path.parents[1])["model"].to_list() == ["ada/run", "bob/run"]
     assert table(path.parents[1], model=r"(\w+)/run")["model"].to_list() == ["ada", "bob"]
+
+
+def test_the_name_of_a_file_has_its_settings(reader, write):
+    for temperature in (0.0, 0.7):
+        name = f"tool-calling-gpt-4o-{temperature}_range_0--1_user-gpt-4o-llm_0612012345.json"
+        path = write(f"results/{name}", [run(0, int(temperature > 0), 1.0)])
+    assert reader(path.parent).frame["model"].n_unique() == 2
+    with pytest.raises(ValueError, match=r"'ada', with different settings: temperature is '0\.0'"):
+        reader(path.parent, model="ada")
+    strata = reader(path.parent, model="ada", by="temperature").avg()
+    assert strata["temperature"].to_list() == ["0.0", "0.7"]
