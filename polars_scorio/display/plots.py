@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-import polars as pl
-
-from polars_scorio.arguments import InferenceKind, Overall
+from polars_scorio.arguments import Overall
 from polars_scorio.counting.trials import bind
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
-from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.best_steps import best_step_words
 from polars_scorio.display.chart_data import (
     axis_values,
-    by_difficulty,
     curve_sizes,
-    inert_texts,
     metric_heading,
-    model_label,
     row_labels,
-    strata_heading,
-    stratum_label,
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
@@ -32,23 +23,21 @@ from polars_scorio.display.line_charts import (
     stratum_axis,
     thresholds_axis,
 )
-from polars_scorio.display.metric_titles import inference_words
+from polars_scorio.display.question_plots import QuestionPlots
 from polars_scorio.display.theme import LookOptions, PlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.reporting.request import Request, view_of
+from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_CELLS = 300  # questions that a heat map shows side by side; more of them share cells
 
-
-class Plots(DecisionPlots):
+class Plots(DecisionPlots, QuestionPlots):
     """Pictures of a log: `df.scorio.plot`.
 
     Every method returns an Altair chart: notebooks show it, ``chart.save("picture.png")`` writes it
@@ -333,64 +322,3 @@ convergence>
         heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         across, percent = stratum_axis(step, at.dtype), subject.percent
         return line_chart(rows, heading, across, subject.name, subject.colours, percent=percent)
-
-    @takes(PlotOptions)
-    def questions(self, metric: Metric | None = None, **options: Unpack[PlotOptions]) -> Picture:
-        """Which questions are hard, and for whom? A heat map.
-
-        Parameters
-        ----------
-        metric : Metric, optional
-            What to show of each question; default `ps.avg()`. One draw size at a time.
-
-        Returns
-        -------
-        altair.LayerChart or altair.FacetChart
-            A cell for each model and question, coloured by mu of the question, which is its average
-            for `ps.avg`. Models are ordered by their mean, questions by the mean over the models,
-            the hardest first. Of more than 300 questions in a stratum, neighbours in this order
-            share a cell, which shows their mean.
-
-        Raises
-        ------
-        ValueError
-            For several draw sizes; and as `Scorio.report`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {"model": "ada", "question": ["easy", "easy", "hard"], "category": [1, 1, 0]}
-        ... )
-        >>> chart = trials.scorio(trial=None).plot.questions()
-        >>> [(row["question"], row["mu"]) for row in chart.data.values]
-        [('hard', 0.0), ('easy', 1.0)]
-        """
-        subject = self._subject(metric, options)
-        single_k(subject.metric, "questions")
-        trials, own = subject.trials, {**subject.options}
-        if view_of(subject.metric, trials) == "rewards":
-            own.pop("inference", None)
-        else:  # of a single question there are posteriors alone, as in a report per question
-            instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
-            chosen = own.get("inference")
-            own["inference"] = instead.get(chosen, chosen)
-        own["anytime"] = None  # posteriors of single questions do not hold at every look
-        plan = self._tidy(trials, subject.metric, own, per="question")
-        subject, (rows,) = self._collected(subject, plan)
-        question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
-        cells, each = by_difficulty(
-            rows.select(stratum_label(trials), model_label(trials), question, "mu"), _CELLS
-        )
-        words = f"posterior mean of each question, {inference_words(own, [subject.metric])}"
-        if rows["mu"].equals(rows["estimate"]):
-            words = "average of the trials of each question"
-        hatched = "hatched: no trials" if cells["mu"].null_count() else ""
-        heading = replace(
-            subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
-        )
-        ends = subject.metric.support
-        if "bounds" in rows.columns and rows["bounds"].null_count() < len(rows):
-            ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
-        return grids.heat_map(cells, heading, subject.name, ends, each=each)

@@ -15,6 +15,7 @@ from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.plots import Plots
+from polars_scorio.display.question_plots import QuestionPlots
 from tests.exported_metrics import EXPORTED
 from tests.reference.markdown import as_markdown, called, inline
 
@@ -146,6 +147,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "to_metrics", "to_model_card", "to_every_eval_ever"),
                 *methods("df.scorio.plot", Plots),
                 *methods("df.scorio.plot", DecisionPlots),
+                *methods("df.scorio.plot", QuestionPlots),
             ),
         ),
         Page(
