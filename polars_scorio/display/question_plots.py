@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind
+from polars_scorio.arguments import InferenceKind, check_choice, check_count
+from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import (
@@ -18,43 +19,63 @@ from polars_scorio.display.chart_data import (
     stratum_label,
 )
 from polars_scorio.display.charts import Picture
+from polars_scorio.display.histogram_charts import difficulty_bars, difficulty_histogram
 from polars_scorio.display.metric_titles import inference_words
-from polars_scorio.display.plot_base import PlotBase
+from polars_scorio.display.plot_base import PlotBase, Subject
+from polars_scorio.display.question_sentences import reversal_summary
 from polars_scorio.display.theme import PlotOptions
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.request import view_of
 from polars_scorio.signatures import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_CELLS = 300  # questions that a heat map shows side by side; more of them share cells
+QuestionPicture = Literal["strip", "histogram"]
+_CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by side
 
 
 class QuestionPlots(PlotBase):
     """Pictures of single questions."""
 
     @takes(PlotOptions)
-    def questions(self, metric: Metric | None = None, **options: Unpack[PlotOptions]) -> Picture:
-        """Which questions are hard, and for whom? A heat map.
+    def questions(
+        self,
+        metric: Metric | None = None,
+        *,
+        kind: QuestionPicture = "strip",
+        cells: int = _CELLS,
+        **options: Unpack[PlotOptions],
+    ) -> Picture:
+        """Which questions are hard, and for whom? A heat map, or a histogram.
 
         Parameters
         ----------
         metric : Metric, optional
             What to show of each question; default `ps.avg()`. One draw size at a time.
+        kind : "strip" or "histogram"
+            A strip of questions for each model, the default; or how many questions have which mean
+            over the models, for `ps.avg` and `ps.bayes` alone.
+        cells : int
+            Questions that a strip shows side by side; of more than these in a stratum, neighbours
+            in the order of difficulty share a cell, which shows their mean.
 
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A cell for each model and question, coloured by mu of the question, which is its average
-            for `ps.avg`. Models are ordered by their mean, questions by the mean over the models,
-            the hardest first. Of more than 300 questions in a stratum, neighbours in this order
-            share a cell, which shows their mean.
+            Strip: a cell for each model and question, coloured by mu of the question, which for
+            `ps.avg` is its average. Models are ordered by their mean, questions by the mean over
+            the models, the hardest first.
+
+            Histogram: ten bars, in which colours show the questions that were never solved, always
+            solved, and reversed (as `Scorio.questions` finds them; if it cannot, the subtitle says
+            so). Only questions that all models of a stratum have are counted.
 
         Raises
         ------
         ValueError
-            For several draw sizes; and as `Scorio.report`.
+            For several draw sizes, for a histogram of another metric; and as `Scorio.report`.
 
         Examples
         --------
@@ -67,7 +88,11 @@ class QuestionPlots(PlotBase):
         >>> [(row["question"], row["mu"]) for row in chart.data.values]
         [('hard', 0.0), ('easy', 1.0)]
         """
+        check_choice("kind", kind, QuestionPicture)
+        cells = check_count("cells", cells, most=_MOST_CELLS)
         subject = self._subject(metric, options)
+        if kind == "histogram":
+            return self._histogram(subject)
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
         if view_of(subject.metric, trials) == "rewards":
@@ -80,17 +105,43 @@ class QuestionPlots(PlotBase):
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
-        cells, each = by_difficulty(
-            rows.select(stratum_label(trials), model_label(trials), question, "mu"), _CELLS
+        shown, each = by_difficulty(
+            rows.select(stratum_label(trials), model_label(trials), question, "mu"), cells
         )
         words = f"posterior mean of each question, {inference_words(own, [subject.metric])}"
         if rows["mu"].equals(rows["estimate"]):
             words = "average of the trials of each question"
-        hatched = "hatched: no trials" if cells["mu"].null_count() else ""
+        hatched = "hatched: no trials" if shown["mu"].null_count() else ""
         heading = replace(
             subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
         )
         ends = subject.metric.support
         if "bounds" in rows.columns and rows["bounds"].null_count() < len(rows):
             ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
-        return grids.heat_map(cells, heading, subject.name, ends, each=each)
+        return grids.heat_map(shown, heading, subject.name, ends, each=each)
+
+    def _histogram(self, subject: Subject) -> Picture:
+        """Histogram of the questions that all models of a stratum have, by their rate."""
+        metric, trials = subject.metric, subject.trials
+        averages = isinstance(metric, WeightedMetric)
+        if not averages:
+            raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
+        w = None if metric.w is None else dict(metric.w)
+        plan = question_analysis(self._frame, self._roles, w, questions="common")  # type: ignore[arg-type]  # words or numbers
+        subject, (rows,) = self._collected(subject, plan)
+        rates, span = rows["rate"], metric.support
+        if rows["solved_by"].null_count():  # rewards of an unknown range
+            span = float(rates.min()), float(rates.max())  # type: ignore[arg-type]  # floats
+        elif view_of(metric, trials) == "rewards":
+            span = metric.reward_range or trials.roles.bounds or (0.0, 1.0)
+        bars = difficulty_bars(
+            rows.select(stratum_label(trials), "rate", "status", "reversed"), span
+        )
+        strata = rows.partition_by(*trials.strata) if trials.strata else [rows]
+        title = f"mean of {subject.name} over the models"
+        heading = subject.heading(
+            "Difficulty of the questions",
+            "average of the trials of each question",
+            reversal_summary(strata),
+        )
+        return difficulty_histogram(bars, heading, title, span)

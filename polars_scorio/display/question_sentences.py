@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -89,11 +89,31 @@ def reversed_sentence(
             f"{them} and weak ones solve {them} ({rate}): {name_list(named, _NAMED)}. Check the "
             "key first."
         )
-    models, trials = int(rows["models"].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # an integer
-    if models < _FEW_MODELS or trials < _FEW_TRIALS:
+    if not _finds_reversed(rows):
+        models, trials = _models_and_trials(rows)
         return (
             f"No {unit} is called reversed, which proves nothing with {models:,} models and "
             f"{count_of(round(trials / models), 'trial')}: below about 15 models with 4 trials "
             f"hardly any reversed {unit} is found."
         )
     return f"No {unit} is called reversed ({rate})."
+
+
+def reversal_summary(strata: Iterable[pl.DataFrame]) -> str:
+    """Half a line on reversed questions: how many, or that none could have been found."""
+    rows = [each for each in strata if each.height]
+    found = sum(int(each["reversed"].sum()) for each in rows)
+    if found or all(map(_finds_reversed, rows)):
+        return f"reversed: {count_of(found, 'question')}"
+    return "too few models or trials to find reversed questions"
+
+
+def _finds_reversed(rows: pl.DataFrame) -> bool:
+    """Whether a third of the reversed questions and more would be found."""
+    models, trials = _models_and_trials(rows)
+    return models >= _FEW_MODELS and trials >= _FEW_TRIALS
+
+
+def _models_and_trials(rows: pl.DataFrame) -> tuple[int, float]:
+    """Number of models, and trials of a question by all of them."""
+    return int(rows["models"].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # integers

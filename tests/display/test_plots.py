@@ -27,6 +27,7 @@ KINDS = {
     "intervals": lambda plot, **options: plot.intervals(**options),
     "curve": lambda plot, **options: plot.curve([1, 2], **options),
     "questions": lambda plot, **options: plot.questions(**options),
+    "difficulty": lambda plot, **options: plot.questions(kind="histogram", **options),
     "comparison": lambda plot, **options: plot.comparison(**options),
     "trajectory": lambda plot, **options: plot.trajectory(**options),
     "convergence": lambda plot, **options: plot.convergence(

@@ -1,10 +1,12 @@
 """Pictures of questions: their numbers, their colours, their texts."""
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.decisions.counted import counted
 from tests.display.chart_parts import data_of, layers_of, plot_of, subtitle_of
 from tests.made_logs import long
 
@@ -47,3 +49,65 @@ def test_many_questions_share_cells():
 def test_colours_span_what_the_metric_can_be():
     (cell,) = layers_of(long([[2, 1], [0, 1]]).scorio.plot.questions(ps.bayes(w=[-1, 0, 3])))
     assert cell["encoding"]["color"]["scale"]["domain"] == [-1, 3]
+
+
+def test_a_strip_has_as_many_cells_as_one_says():
+    outcomes = [[question % 2] for question in range(12)]
+    chart = long(outcomes).scorio.plot.questions(cells=4)
+    assert data_of(chart)["place"].to_list() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="cells must be a positive int"):
+        long(outcomes).scorio.plot.questions(cells=0)
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    """Twelve models, ever better at all questions but one; one is never solved, one always."""
+    c = np.minimum(np.arange(12)[:, None] * 2 // 3 + np.arange(30) % 3, 8)
+    c[:, 0], c[:, 1], c[:, 5] = 0, 8, np.arange(12)[::-1] * 2 // 3
+    return counted(c[None], 8)
+
+
+def test_a_histogram_has_each_question_once_and_the_kinds_in_colours(faulty):
+    chart = faulty.plot.questions(kind="histogram")
+    bars = data_of(chart)
+    assert bars["questions"].sum() == 30
+    kinds = dict(bars.group_by("kind").agg(pl.col("questions").sum()).rows())
+    assert kinds == {"never solved": 1, "always solved": 1, "reversed": 1, "others": 27}
+    ends = bars.select(pl.min("least"), pl.max("most")).row(0)
+    assert ends == (0, 1)
+    assert "reversed: 1 question" in subtitle_of(chart)
+    assert layers_of(chart)[0]["encoding"]["color"]["scale"]["domain"] == [
+        "others", "reversed", "never solved", "always solved",
+    ]  # fmt: skip
+
+
+def test_a_histogram_says_where_reversed_questions_cannot_be_found(log):
+    chart = plot_of(log).questions(kind="histogram")
+    assert "too few models or trials to find reversed questions" in subtitle_of(chart)
+    assert data_of(chart)["stratum"].n_unique() == 2
+
+
+def test_a_histogram_of_rewards_spans_what_was_seen_or_said():
+    rewards = pl.concat(long([[2.0 + m], [4.0 + m], [3.5 + m]], f"m{m}") for m in range(2))
+    for bounds, span in ((None, [2.5, 4.5]), ((0, 10), [0, 10])):
+        chart = rewards.scorio(bounds=bounds).plot.questions(kind="histogram")
+        assert layers_of(chart)[0]["encoding"]["x"]["scale"]["domain"] == span
+        assert data_of(chart)["questions"].sum() == 3
+
+
+def test_a_histogram_has_the_questions_that_all_models_have():
+    log = pl.concat([long([[0], [1], [1]], "a"), long([[0], [1]], "b")])
+    assert data_of(log.scorio.plot.questions(kind="histogram"))["questions"].sum() == 2
+
+
+def test_a_histogram_of_weights_has_their_range():
+    chart = long([[2, 1], [0, 1]]).scorio.plot.questions(ps.bayes([-1, 0, 3]), kind="histogram")
+    assert layers_of(chart)[0]["encoding"]["x"]["scale"]["domain"] == [-1, 3]
+
+
+def test_wrong_kinds_and_metrics_are_refused():
+    plot = long([[0, 1]]).scorio.plot
+    with pytest.raises(ValueError, match='kind must be "strip" or "histogram"'):
+        plot.questions(kind="bars")
+    with pytest.raises(ValueError, match='pass_at_k: kind="histogram" is of mean outcomes'):
+        plot.questions(ps.pass_at_k(1), kind="histogram")
