@@ -63,6 +63,33 @@ def coverage() -> alt.LayerChart:
     )
 
 
+def false_winners() -> alt.LayerChart:
+    """Evaluations that have named a false winner so far, from the table of the page on looks."""
+    page = Path(__file__).parent / "guide" / "looks.md"
+    lines = page.read_text(encoding="utf-8").split("┆ peeking ┆ anytime │")[1].splitlines()[2:]
+    cells = [line.strip("│ ").split("┆") for line in takewhile(lambda row: "┆" in row, lines)]
+    table = pl.DataFrame(
+        [[float(cell) for cell in row] for row in cells],
+        schema=["rounds", "peeking", "anytime"],
+        orient="row",
+    )
+    rows = table.unpivot(index="rounds", variable_name="how", value_name="share")
+    colours = alt.Scale(domain=["peeking", "anytime"], range=["#D55E00", "#0072B2"])
+    lines_of = alt.Chart(rows).encode(
+        x=alt.X("rounds:Q", title="rounds of trials, each followed by a look").axis(grid=False),
+        y=alt.Y("share:Q", title="evaluations with a false winner so far").axis(format="%"),
+        color=alt.Color("how:N", scale=colours, title=None).legend(orient="bottom"),
+    )
+    promised = alt.Chart().mark_rule(color="#888", strokeDash=[4, 3]).encode(y=alt.datum(0.05))
+    subtitle = "two equal models, 30 questions, 200 simulated evaluations; dashed: 5 %"
+    title = alt.Title("What peeking finds", anchor="start", subtitle=subtitle)
+    return (
+        alt.layer(promised, lines_of.mark_line(point=True))
+        .properties(width=380, height=220, title=title)
+        .configure_view(stroke=None)
+    )
+
+
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pictures")
 folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
@@ -78,6 +105,7 @@ pictures = {
     "trajectory": airline.trajectory(ps.avg()),
     "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
     "coverage": coverage(),
+    "looks": false_winners(),
     "training": training().scorio.plot.over("step", ps.avg()),
 }
 for name, picture in pictures.items():
