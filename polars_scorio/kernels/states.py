@@ -96,6 +96,12 @@ class States:
         counts, prior = self.counts[first], self.prior[first]
         return States(counts, prior, group, state, self.questions[rows], groups.size)
 
+    @property
+    def alone(self) -> States:
+        """Each state as a group of one question."""
+        every = np.arange(len(self.counts))
+        return States(self.counts, self.prior, every, every, np.ones_like(every), every.size)
+
     def observed(self) -> States:
         """States of the same questions without prior trials."""
         if not self.prior.any():

@@ -28,7 +28,7 @@ from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.states import States, distinct
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
@@ -228,10 +228,21 @@ class QuestionCells:
 
     def votes(self, *, clustered: bool) -> tuple[Votes, Clustered | None]:
         """The answers of each question; and, if `clustered`, of the same questions in clusters."""
-        trials = count_matrix(self.flat, class_columns(self.classes)).sum(axis=1)
         cluster = _cluster_ranks(self.flat) if clustered and self.clusters is not None else None
-        ballots = read_ballots(self.flat[BALLOTS], trials)
-        return Votes.tally(ballots, self.cell_of_row, self.states.groups, cluster)
+        return Votes.tally(self._ballots, self.cell_of_row, self.states.groups, cluster)
+
+    def votes_of_strata(self) -> tuple[Votes, Strata]:
+        """The answers of each question with a group for each stratum, and these strata."""
+        stratum = self.flat[STRATUM].to_numpy().astype(np.int64)
+        first, row = distinct([self.group, stratum])
+        votes, _ = Votes.tally(self._ballots, row, first.size)
+        return votes, Strata(votes.states, self.group[first])
+
+    @property
+    def _ballots(self) -> Ballots:
+        """The answers of each question."""
+        trials = count_matrix(self.flat, class_columns(self.classes)).sum(axis=1)
+        return read_ballots(self.flat[BALLOTS], trials)
 
     def facts(self) -> pl.DataFrame:
         """The group of each cell, and its numbers of questions, clusters, trials, dropped ones."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -44,7 +44,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     read_reward_price,
 )
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
-from polars_scorio.reporting.inference.macro_numbers import macro_numbers
+from polars_scorio.reporting.inference.macro_numbers import macro_numbers, sampled_macro_numbers
 from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.question_values import read_question_values
@@ -119,24 +119,26 @@ class CalibratedInference:
     def macro_numbers(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> dict[Row, CellNumbers]:
-        """The numbers of means over strata of metrics that credit successes; no others.
+        """The numbers of means over strata, as far as the questions of all strata give them.
 
-        About a population of which clusters are the sample there are none either: the strata have
-        to give them.
+        Those are the metrics that credit successes; and about a population of questions, not of
+        clusters, all metrics that have an estimate of each question. The strata give the others.
         """
         if self.target == "population" and cells.clusters is not None:
             return {}
+        confidence: Floats | float = self.confidence
+        if self.anytime is not None:
+            information = planned_share(cells, self.target, self.anytime)
+            confidence = look_confidence(self.confidence, information)
+        found = dict[Row, CellNumbers]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
             if successes is not None and view in {"success", "categories"}:
                 credited[successes].append(metric)
-        if self.anytime is None:
-            return macro_numbers(credited, cells, self.confidence, self.target)
-        confidence = look_confidence(
-            self.confidence, planned_share(cells, self.target, self.anytime)
-        )
-        return macro_numbers(credited, cells, confidence, self.target)
+            elif view in {"answers", "categories"} and self.target == "population":
+                found |= sampled_macro_numbers(metric, view, cells, confidence)
+        return found | macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
@@ -228,9 +230,7 @@ class CalibratedInference:
         if self.target == "benchmark":
             return price_numbers(price, confidence)
         states = cells.states
-        every = np.arange(len(states.counts))
-        each = replace(states, group=every, state=every, questions=1 + 0 * every, groups=every.size)
-        values = metric.summary(SeparatePosteriors(each), k).estimate
+        values = metric.summary(SeparatePosteriors(states.alone), k).estimate
         sample = QuestionSample(states, clusters)
         return sampled_numbers(price, sample, values, confidence)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polars_scorio.arguments import View
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
@@ -17,7 +18,7 @@ from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
 from polars_scorio.kernels.calibrated.variance_price import prices
-from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row, clipped_numbers
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -59,7 +60,15 @@ def macro_numbers(
                 for draw, price in zip(draws, prices(fitted, draws), strict=True)
             ]
         else:
-            numbers = [_sample_numbers(strata, draw, confidence) for draw in draws]
+            numbers = [
+                _sample_numbers(
+                    strata,
+                    estimates(strata.states, draw)[0],
+                    largest_bias(draw, strata.states.n),
+                    confidence,
+                )
+                for draw in draws
+            ]
         for (metric, k), each in zip(rows, numbers, strict=True):
             found[metric.name, k] = clipped_numbers(each.scaled(*metric.support), metric)
     return found
@@ -74,14 +83,62 @@ def _mean_bias(strata: Strata, gains: GainsOf) -> Floats:
     return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
 
 
-def _sample_numbers(strata: Strata, gains: GainsOf, confidence: Floats | float) -> Numbers:
-    """The mean of strata whose questions are a sample, without its standard deviation."""
+def sampled_macro_numbers(
+    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
+) -> dict[Row, CellNumbers]:
+    """The numbers of a metric that is no credit, about the populations of the strata of each cell.
+
+    Of votes, Max@k and averages of several weights, each question has an unbiased estimate, and
+    the bound of a population needs nothing else.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    view : View
+        What it looks at: answers, or categories.
+    cells, confidence
+        As for `macro_numbers`.
+
+    Returns
+    -------
+    dict
+        NaN for a number that the strata have to give, as in `macro_numbers`.
+    """
+    low, high = metric.support
+    found = dict[Row, CellNumbers]()
+    for k in metric.k:
+        strata, values = _question_estimates(metric, view, k, cells)
+        unit = (values - low) / ((high - low) or 1.0)
+        numbers = _sample_numbers(strata, unit, 0 * unit, confidence)
+        found[metric.name, k] = clipped_numbers(numbers.scaled(low, high), metric)
+    return found
+
+
+def _question_estimates(
+    metric: Metric, view: View, k: int | None, cells: QuestionCells
+) -> tuple[Strata, Floats]:
+    """The strata of each cell, and the estimate of a question in each of their states."""
+    if view == "answers":
+        votes, strata = cells.votes_of_strata()
+        return strata, metric.summary(votes.alone, k).estimate
+    assert cells.strata is not None  # noqa: S101 - the caller has seen to that
+    alone = SeparatePosteriors(cells.strata.states.alone)
+    return cells.strata, metric.summary(alone, k).estimate
+
+
+def _sample_numbers(
+    strata: Strata, values: Floats, bias: Floats, confidence: Floats | float
+) -> Numbers:
+    """The mean of strata whose questions are a sample, without its standard deviation.
+
+    `values` and `bias` are the estimate of a question in each state, and its largest bias.
+    """
     states, owner = strata.states, strata.owner
     shares, group = strata.shares[states.group], owner[states.group]
-    values = estimates(states, gains)[0][states.state]
+    values, bias = values[states.state], bias[states.state]
     groups = int(owner.max(initial=-1)) + 1
     mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
-    bias = largest_bias(gains, states.n)[states.state]
     sample = UnitSample(values, shares, states.questions, group, groups, bias)
     lo, hi = sample.bounds(confidence)
     # If all questions are alike, the mean may differ from an end by a rounding.

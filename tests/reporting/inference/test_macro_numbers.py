@@ -76,6 +76,49 @@ def test_decisions_over_equal_strata_are_those_of_all_questions(target):
         assert_frame_equal(macro, micro)
 
 
+def graded(stratum, middle, **options):
+    """The log of `accessor` with answers and with categories 0, 1 and 2, of which 1 is `middle`."""
+    binary = accessor(stratum, C, OTHER).frame
+    category = 2 * pl.col("category")
+    log = binary.with_columns(category=pl.when(middle).then(1).otherwise(category))
+    return log.scorio(
+        count="count", by="domain", success=2, target="population", levels=[0, 1, 2], **options
+    )
+
+
+GRADED = (ps.avg({0: 0, 1: 0.5, 2: 1}), ps.max_at_k([1, 2, 4], w={0: 0, 1: 0.5, 2: 1}))
+
+
+def test_equal_strata_have_the_population_of_all_questions_by_several_weights():
+    log = graded(EQUAL, pl.col("question") % 5 == 0)
+    macro, micro = (over_all(log.report(*GRADED, overall=kind)) for kind in ("macro", "micro"))
+    shared = ["model", "metric", "k", "estimate", "mu", *ENDS]
+    # Weights that are sums of quarters of quarters: rounding, below the default of 1e-5.
+    assert_frame_equal(macro.select(shared), micro.select(shared))
+
+
+def test_equal_strata_have_the_population_of_all_questions_by_votes():
+    answered = graded(EQUAL, False).frame.with_columns(answer=pl.col("category") % 3)
+    log = answered.filter(pl.col("count") > 0).scorio(
+        count="count", by="domain", answer="answer", success=2, target="population"
+    )
+    metric = ps.vote_at_k([1, 3, 4])
+    macro, micro = (over_all(log.report(metric, overall=kind)) for kind in ("macro", "micro"))
+    shared = ["model", "metric", "k", "estimate", "mu", *ENDS]
+    # As above.
+    assert_frame_equal(macro.select(shared), micro.select(shared))
+
+
+def test_weights_of_which_two_occur_have_the_macro_interval_of_outcomes():
+    by_weight = over_all(graded(UNEQUAL, False).report(*GRADED, overall="macro"))
+    binary = accessor(UNEQUAL, C, OTHER, target="population")
+    metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]))
+    by_success = over_all(binary.report(*metrics, overall="macro"))
+    # The same sums, scaled: rounding, below the default of 1e-5.
+    shared = ["model", "k", "estimate", "mu", *ENDS]
+    assert_frame_equal(by_weight.select(shared), by_success.select(shared))
+
+
 def test_unequal_strata_weigh_the_same():
     log = accessor(UNEQUAL, C)
     (row,) = over_all(log.pass_at_k(2, overall="macro")).rows(named=True)
