@@ -1,9 +1,8 @@
-"""The logs of evaluation tools, one function a tool: from its files to an accessor with its roles.
+"""The logs of evaluation tools: each reader turns the files of one tool into an accessor.
 
 ``ps.logs.tau2_bench("results.json").report(ps.pass_hat_k([1, 4]))`` is a report; ``.frame`` is the
 table. Every reader takes files, folders and globs, and ``model=``; its other keywords are roles,
-such as ``missing=``. What a reader's docstring calls null is a trial without an outcome, one that
-crashed or was not scored.
+such as ``missing=``. An outcome is null if the trial crashed or was not scored.
 """
 
 from typing import TYPE_CHECKING

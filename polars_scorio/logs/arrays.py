@@ -80,7 +80,7 @@ def from_array(
 def _category_codes(
     array: npt.NDArray[np.generic], categories: int | None
 ) -> npt.NDArray[np.int64]:
-    """The array as categories, which they must be."""
+    """The array as categories; entries that are none are refused."""
     if array.ndim not in (_ONE, _SEVERAL) or not array.size:
         raise ValueError(
             f"R must be questions x trials, or models x questions x trials, got shape {array.shape}"

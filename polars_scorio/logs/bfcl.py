@@ -54,6 +54,7 @@ def _summed_turns(name: str) -> Getter:
 
 
 def _nested_sum(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """The sum of the numbers in lists of lists; another value as it is."""
     return sum(map(_nested_sum, value)) if isinstance(value, list) else value
 
 
@@ -105,7 +106,7 @@ def bfcl(
 
 
 def _score_folder(file: Path) -> Path:
-    """The folder of all scores: `score`, or one whose name begins so, or that of the file."""
+    """The folder of all scores, whose name begins with `score`; without one, that of the file."""
     return next((folder for folder in file.parents if folder.name.startswith("score")), file.parent)
 
 
@@ -155,14 +156,14 @@ def _test_verdicts(file: Path) -> FileRows:
         name=_score_folder(file).parent.name,
         keys={"benchmark": category},
         settings=run_settings(name.groupdict(), SETTINGS) if name["version"] else {},
-        # The totals are checked above, as the rows are made of them.
+        # They agree with the rows, or the file was refused above: nothing is left to compare.
         totals=(Totals(planned=total, reported=totals.get("accuracy")),),
     )
     return FileRows(rows, run, tests.values())
 
 
 def _error_type(failure: dict[str, object]) -> str:
-    """The type of an error, which is beside the error or within it."""
+    """The type of an error: a field of the error, or of the line that has it."""
     error = failure.get("error")
     kind = error.get("error_type") if isinstance(error, dict) else failure.get("error_type")
     return str(kind or "failed")

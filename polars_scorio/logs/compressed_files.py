@@ -17,7 +17,7 @@ DAMAGE = (EOFError, OSError, zlib.error)
 
 
 def compression_of(file: PurePath) -> str | None:
-    """The compression that the ending of a file says, if any.
+    """The compression that the ending of a file names; None for other endings.
 
     >>> compression_of(Path("a.jsonl.gz")), compression_of(Path("a.JSON.ZST"))
     ('gzip', 'zstd')
@@ -48,6 +48,6 @@ def open_plain(file: Path) -> BinaryIO:
         return file.open("rb")
     if compression == "gzip":
         return cast("BinaryIO", gzip.open(file))
-    # Few files need it, and it takes .1 s to import.
+    # Imported here: few files need pyarrow, and its import takes .1 s.
     arrow: Any = importlib.import_module("pyarrow")
     return io.BufferedReader(arrow.CompressedInputStream(str(file), "zstd"))

@@ -76,7 +76,7 @@ def evalplus(
     models = model_names(
         {file: _model_place(plain_path(file)) for file in parts}, model, alone=True
     )
-    # Without the null check a run with --base-only would be wrong where base fails, else missing.
+    # With --base-only `plus` is null, and so is the outcome, also of programs that fail on base.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
@@ -88,11 +88,13 @@ def evalplus(
 
 
 def _model_place(file: Path) -> Path:
+    """The path that is named after the model: the file, or the folder of a `samples` file."""
     stem = re.sub(r"[._]?eval_results\.json$", "", file.name)
     return file.parent if stem in ("", "samples") else file.with_name(stem)
 
 
 def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The programs of a file; None for files of another kind."""
     if not isinstance(content, dict) or "eval" not in content:
         return None
     rows: list[Row] = [
@@ -114,7 +116,7 @@ def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:  # n
 
 
 def _reported_totals(content: Mapping[str, Any], rows: list[Row], tests: str) -> Totals:
-    """The pass@1 that newer files report, beside that of the programs."""
+    """Totals of a file: the pass@1 that newer files report, and the pass@1 of the rows."""
     reported = (content.get("pass_at_k") or {}).get(tests) or {}
     passed = (
         (task, float(base == "pass" and (tests == "base" or plus == "pass")))

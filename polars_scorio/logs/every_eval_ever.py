@@ -120,7 +120,7 @@ def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:
 
 
 def _result_column(head: Mapping[str, Any]) -> str:
-    """The column that tells the results of a summary apart."""
+    """The column that distinguishes the results of a summary."""
     return "measure" if head.get("evaluation_result_id") else "benchmark"
 
 
@@ -150,7 +150,7 @@ def _reported_mean(result: Mapping[str, Any]) -> float | None:
 
 
 def _sample_columns(model: str | None) -> dict[str, pl.Expr]:
-    """The columns of the lines, of which the model may be known already."""
+    """The columns of the lines; a model that the user named replaces that of the lines."""
     evaluation = pl.col("evaluation").struct
     return {
         "model": pl.col("model_id") if model is None else pl.lit(model),

@@ -1,4 +1,4 @@
-"""Logs in files, as one frame: Parquet, CSV, JSON lines; by name, folder or glob."""
+"""Tables in files as one lazy frame: Parquet, CSV and JSON lines, by name, folder or glob."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _job_totals(job: Path, trials: Sequence[FileRows]) -> tuple[Totals, ...]:
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON
-    # The result.json of the whole job lies one folder above; it has no task_name.
+    """The row of a trial; None for the result.json of a job, which has no task_name."""
     if not isinstance(trial, dict) or "task_name" not in trial:
         return None
     agent = trial["agent_info"]

@@ -44,7 +44,7 @@ SETTINGS = (
 )
 _STATS = "stats.json of HELM: a list of objects with name and mean"
 _METRIC = "exact_match"
-_SPLITS = "test", "valid"  # the first that a run has is read
+_SPLITS = "test", "valid"  # in this order of preference
 _MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
 _COLUMNS = {
     "benchmark": pl.String,
@@ -192,6 +192,7 @@ def _instance_rows(
     metric: str | Mapping[str, str],
     split: str | Mapping[str, str] | None,
 ) -> FileRows | None:
+    """The instances of a run; None for files of another kind."""
     if not isinstance(content, list) or (content and "stats" not in content[0]):
         return None
     benchmark = _run_benchmark(file)
@@ -220,7 +221,7 @@ def _instance_rows(
 
 
 def _split_totals(file: Path, metric: str, split: str | None, rows: list[Row]) -> Totals:
-    """Totals of a split in the stats.json of a run, beside its unperturbed instances."""
+    """Totals of a split: those in stats.json, and those of the instances without perturbation."""
     side = side_file(file, "stats.json")
     with errors_name_file(side, _STATS):
         stats = read_json(side, _STATS) if side.exists() else []

@@ -63,6 +63,7 @@ def human_eval(
 
 
 def _samples_place(file: Path) -> Path:
+    """The path that is named after the model: the file, or the folder of a `samples` file."""
     stem = re.sub(r"(\.jsonl)?_results\.jsonl$", "", file.name)
     return file.parent if stem == "samples" else file.with_name(stem)
 
@@ -72,7 +73,7 @@ def _scan_programs(file: Path, run: Run, kept: LineFields) -> pl.LazyFrame:
         "model": pl.lit(run.keys["model"]),
         "question": pl.col("task_id"),
         "category": pl.col("passed"),
-        # Behind these words stands the text of an exception.
+        # The words may be followed by the text of an exception.
         "result": pl.col("result").str.extract(r"^(passed|timed out|failed)"),
         **run_literals(file, run),
     }

@@ -53,7 +53,7 @@ _COLUMNS = {
     "benchmark": pl.String,
     "question": pl.String,
     "trial": pl.Int64,
-    "category": pl.String,  # or Float64, as scorers have it
+    "category": pl.String,  # Float64 if the scores are numbers
     "error": pl.String,
     "invalidation": pl.String,
 }
@@ -149,7 +149,7 @@ def _sample_rows(
     *,
     numbers: bool,
 ) -> FileRows:
-    """The samples of a log, as rows with the columns of the table, and its run."""
+    """The rows of a log, one for each sample and epoch, and its run."""
     log = read_inspect_log(file, limit)
     with errors_name_file(file, INSPECT_LOG):
         run, samples = log["eval"], log.get("samples") or []
@@ -226,7 +226,7 @@ def _reported_accuracy(results: Mapping[str, Any], scorer: str) -> float | None:
 
 
 def _mean_score(rows: list[Row]) -> float | None:
-    """The mean over questions of the numbers that inspect gives for scores; None of other words."""
+    """The mean over questions of the scores as numbers; None if a score is a word without one."""
     values = [_score_number(row[_SCORE], letters=True) for row in rows]
     if not all(value is None or isinstance(value, float) for value in values):
         return None
@@ -264,13 +264,13 @@ def _chosen_scorer(file: Path, names: list[str], scorer: str | None) -> str:
 
 
 def _error_message(error: object) -> str | None:
-    # In .json logs an error is an object with message and traceback.
+    """The message of an error; .json logs have an object with message and traceback."""
     message = error.get("message") if isinstance(error, dict) else error
     return str(message) if message else None
 
 
 def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
-    """Why a sample is invalid; without a reason, who said so."""
+    """The reason why a sample was declared invalid, or its author if no reason was given."""
     if invalidation is None:
         return None
     return str(invalidation.get("reason") or f"by {invalidation['author']}")
@@ -278,7 +278,7 @@ def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
 
 def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataType:
     """The dtype of the scores, which must be all letters or all floats."""
-    # Of each kind the first score, with its file.
+    # The first score of each Python type, with its file.
     firsts: dict[type, tuple[Path, object]] = {}
     for file, part in parts.items():
         for row in part.rows:
@@ -302,11 +302,12 @@ def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataTyp
                 f"{other}): read the logs apart, or make all of them numbers with threshold= or "
                 "levels= (C = 1, P = 0.5, I = N = 0)"
             )
-    # Labels if there is no score at all: a column of nulls alone has no dtype.
+    # Without any score the column has labels: nulls alone would have no dtype.
     return pl.Float64() if numbers or float in kinds else pl.String()
 
 
 def _score_number(value: object, *, letters: bool) -> object:
+    """A score: numbers as floats, null if not finite; letters as numbers if that is asked for."""
     if letters and isinstance(value, str):
         return _LETTERS.get(value, value)
     if isinstance(value, bool | int | float):

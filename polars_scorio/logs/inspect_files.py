@@ -1,4 +1,4 @@
-"""The files of inspect_ai: header and samples, without what no table needs."""
+"""The files of inspect_ai: their headers and samples, without messages and events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from polars_scorio.logs.json_stream import read_slim_json
 from polars_scorio.logs.paths import Paths, find_files
 
 INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"
-_HEAD = 4_096  # bytes, in which a log says what it is
-# Fields of samples that are nearly all of a file.
+_HEAD = 4_096  # bytes that are read to recognise a log
+# Fields of samples that no table needs; they make up nearly all of a file.
 _LEFT_OUT = frozenset({"messages", "events", "store", "attachments", "timelines"})
 
 
@@ -32,7 +32,7 @@ def find_inspect_logs(paths: Paths) -> list[Path]:
 
 
 def _is_log_name(file: Path) -> bool:
-    """Whether a file is called as inspect_ai calls its logs."""
+    """Whether the name of a file is one that inspect_ai gives to logs."""
     name = plain_path(file).name
     return name.endswith(".eval") or re.match(r"\d{4}-.*\.json$", name) is not None
 
@@ -88,7 +88,7 @@ def _archive_log(file: Path, limit: int) -> dict[str, Any]:
 
 
 def _invalid_samples(file: Path, archive: Archive) -> dict[tuple[object, object], object]:
-    """Why samples are invalid, by id and epoch."""
+    """The reasons why samples are invalid, by id and epoch."""
     members = archive.members("samples/")
     reasons: dict[tuple[object, object], object] = {}
     for member in members:

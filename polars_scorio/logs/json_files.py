@@ -25,7 +25,7 @@ from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
 from polars_scorio.logs.unreadable_files import OnError, read_each
 
 Row: TypeAlias = "tuple[object, ...]"
-# Makes the rows of a file from its content; None if the file is of another kind.
+# A function that makes the rows of a file from its content; None for files of another kind.
 Rows = Callable[[Path, Any], "FileRows | None"]
 # Errors of Polars for a value that its column cannot hold.
 _MISFITS = (PolarsError, TypeError, ValueError, OverflowError)
@@ -38,7 +38,7 @@ class FileRows:
 
     rows: list[Row]
     run: Run
-    # The record of the tool behind each row; a reader of files takes from them the kept fields.
+    # For each row the record of the tool that it was made of: the source of kept fields.
     records: Iterable[Any] = ()
     kept: Sequence[Row] = ()
 
@@ -157,7 +157,7 @@ def first_sentence(error: Exception) -> str:
 
 
 def kept_part(part: FileRows, keep: Mapping[str, Getter]) -> FileRows:
-    """The rows of a file with the values that are kept of its records, and without the rest."""
+    """The rows of a file with the kept values of its records, which are dropped."""
     return replace(part, records=(), kept=kept_values(part.records, keep))
 
 
@@ -304,6 +304,7 @@ def _refuse_misfits(file: Path, rows: list[Row], columns: Mapping[str, Any], exp
 
 
 def _fits_column(value: object, dtype: Any) -> bool:  # noqa: ANN401 - as Polars takes it
+    """Whether a column of a dtype can hold a value."""
     try:
         pl.DataFrame([(value,)], schema={"column": dtype}, orient="row")
     except _MISFITS:

@@ -29,8 +29,8 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Source: TypeAlias = "Path | io.BytesIO"
 Scan = Callable[[Source], pl.LazyFrame]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
-# Before Polars 2 queries within queries wait for ever for a thread if they are as many as threads:
-# files are then read at once.
+# Before Polars 2 a query within a query can wait for a thread for ever; files are then read whole
+# at the call.
 _NESTS = int(pl.__version__.partition(".")[0]) > 1
 _BLOCK = 1 << 16  # bytes
 _BLOCK_LINES = 1_000
@@ -58,6 +58,7 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
 
 
 def _end_lines(file: Path) -> tuple[bytes, bytes]:
+    """First and last line of a file that are not blank."""
     with file.open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"")
     return first, _last_line(file) if first else b""
@@ -127,7 +128,7 @@ def scan_lines(
     ) -> Iterator[pl.DataFrame]:
         rows = scan(file)
         counted = tally if limit is None else None
-        if counted is not None:  # the tally sees all rows: the filter follows it
+        if counted is not None:  # the filter of the query follows the tally, which needs all rows
             rows = (
                 rows if columns is None else rows.select(_with_needed(columns, predicate, counted))
             )
@@ -148,7 +149,7 @@ def scan_lines(
                 counted.warn()
         except PolarsError:
             refuse_broken_line(file, expected, scan)
-            raise  # no line is to blame, but the query
+            raise  # every line can be read: the error is that of the query
 
     if not _NESTS:
         return pl.concat(batches(None, None, None, None)).lazy()
@@ -185,7 +186,7 @@ def refuse_half_character(file: Path, expected: str, fields: Collection[str]) ->
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text has characters alone, and no half of a surrogate pair."""
+    """Whether a text can be encoded, that is, has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

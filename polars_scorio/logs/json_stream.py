@@ -1,4 +1,4 @@
-"""Large JSON files: read piece by piece, without the parts that no table needs."""
+"""Large JSON files, read piece by piece; fields that no table needs are dropped at once."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Window:
         """The next value."""
         if self.take_character():
             self.put_back()
-        # As much as the largest value so far: each attempt at half a value is in vain.
+        # Text for the largest value so far: parsing half a value would be repeated from its start.
         while len(self._text) - self._place <= self._largest and self._grow():
             pass
         while True:
@@ -140,7 +140,7 @@ def _slim_objects(window: _Window, left_out: Collection[str]) -> Iterator[Any]:
 
 
 def _part_places(window: _Window, opening: str, closing: str) -> Iterator[None]:
-    """Stop at each part of an object or array, between its brackets and commas."""
+    """Yield at the start of each member of an object or array; the caller takes the member."""
     _expect_character(window, opening)
     if window.take_character() == closing:
         return
@@ -155,5 +155,6 @@ def _part_places(window: _Window, opening: str, closing: str) -> Iterator[None]:
 
 
 def _expect_character(window: _Window, character: str) -> None:
+    """Take a character, which must be the next one."""
     if window.take_character() != character:
         raise ValueError(f"no {character!r}")

@@ -8,7 +8,7 @@ import polars as pl
 
 
 def json_text(value: object) -> str:
-    """A value as JSON, the same text for objects whose keys are in another order.
+    """A value as JSON; objects with the same keys in another order give the same text.
 
     >>> json_text({"b": [1, "é"], "a": None})
     '{"a": null, "b": [1, "é"]}'

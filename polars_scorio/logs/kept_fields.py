@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.logs.json_text import json_text
 
 Getter: TypeAlias = Callable[[Any], object]
-# For each word, such as usd, the path of a field, or what makes its value of a record.
+# For each shared word, such as usd: the path of a field, or a function of the record.
 Vocabulary: TypeAlias = "Mapping[str, str | Getter]"
 _MILLI = 1_000
 
@@ -32,7 +32,7 @@ def kept_getters(
 
 
 def _named_getter(name: str, source: str | Getter) -> Getter:
-    """The function of a word of the vocabulary, or that of a path."""
+    """The function of a word, or one that reads the field at a path."""
     if not isinstance(source, str):
         return source
     return lambda record: field_value(record, source or name)
@@ -120,7 +120,7 @@ def kept_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list
 
 
 def _typed_column(name: str, values: Sequence[object]) -> pl.Series:
-    """A column of the dtype that holds all values as they are."""
+    """The values as numbers, truth values or texts if all are of one kind; otherwise as JSON."""
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or (len(kinds) == 1 and kinds <= {bool, str}):
         dtype = {bool: pl.Boolean, str: pl.String, int: pl.Int64}.get(next(iter(kinds)), pl.Float64)

@@ -84,7 +84,7 @@ def lighteval(
 
 
 def _below_details(place: Path) -> int:
-    """How many folders name the model: those below `details`, for names have slashes."""
+    """The number of folders that make up the name of the model, which may have a slash."""
     folders = place.parts[::-1]
     return folders.index("details") if "details" in folders else 1
 
@@ -113,7 +113,7 @@ def _details_configuration(file: Path) -> dict[str, Any]:
 
 
 def _chosen_metric(file: Path, metric: str | None) -> str:
-    """The metric, which the file must have."""
+    """The metric to read: the one that the user named, or the only one of the file."""
     schema = parquet_columns(file, _EXPECTED)
     found = schema.get("metric")
     if not isinstance(found, pl.Struct) or not {"doc", "model_response"} <= {*schema}:

@@ -14,7 +14,7 @@ from polars_scorio.logs.kept_fields import field_value, kept_getters
 
 FieldType: TypeAlias = DataType | DataTypeClass
 LineSchema: TypeAlias = "Mapping[str, FieldType]"
-# For each word the path of a field, and what one of its units is in the unit of the word.
+# For each shared word the path of a field, and the factor from its unit to that of the word.
 LineVocabulary: TypeAlias = "Mapping[str, tuple[str, float]]"
 
 
@@ -81,7 +81,7 @@ def kept_line_fields(
 
 
 def _widened_dtype(dtype: FieldType, path: str) -> FieldType:
-    """The dtype of a field; objects that a reader knows by their fields get that of the path."""
+    """The dtype to read a field with; a struct gets the field at the path in addition."""
     if not path or not isinstance(dtype, pl.Struct):
         return dtype
     name, _, rest = path.partition(".")
@@ -100,7 +100,7 @@ def _field_text(dtype: FieldType, field: pl.Expr, path: str) -> pl.Expr:
 
 
 def _line_value(text: pl.Expr, first: object, unit: float, *, number: bool) -> pl.Expr:
-    """The values of a field as its first one says: numbers, truth values or texts."""
+    """The values of a field: numbers, truth values or texts, as the first value is."""
     if isinstance(first, bool):
         return text == "true"
     if number or isinstance(first, int | float):

@@ -76,7 +76,7 @@ def livecodebench(
 
 
 def _model_folder(file: Path) -> Path:
-    """The folder of a file that the tool named, or the file without its ending."""
+    """The path that is named after the model: the folder, or a file that was renamed."""
     if file.name.startswith("Scenario."):
         return file.parent
     return file.with_name(re.sub(r"(_eval_all)?\.json$", "", file.name))

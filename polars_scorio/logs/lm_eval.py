@@ -41,7 +41,7 @@ SETTINGS = (
     "system_instruction_sha",
     "fewshot_as_multiturn",
 )
-_DOCUMENT = "doc."  # what a column begins with that is a field of the documents
+_DOCUMENT = "doc."  # prefix of columns that are fields of the documents
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
 
@@ -160,7 +160,7 @@ def _run_results(file: Path) -> dict[str, Any]:
 
 
 def _task_settings(results: Mapping[str, Any], task: str) -> dict[str, object]:
-    """The settings of a task, which the results keep in several places."""
+    """The settings of a task, from the three places of the results that have some."""
     of_task = {"n-shot": results.get("n-shot", {}).get(task)}
     config = {**results.get("configs", {}).get(task, {}), **results.get("config", {})}
     return run_settings({**results, **config, **of_task}, SETTINGS)
@@ -179,7 +179,7 @@ def _task_totals(results: Mapping[str, Any], task: str, metric: str) -> tuple[To
             keys={"filter": name.partition(",")[2]},
             planned=results.get("n-samples", {}).get(task, {}).get("effective"),
             reported=score if metric in means else None,
-            # A filter scores some or all of the repeats: which, only the samples say.
+            # A filter scores some or all of the repeats; the results do not say how many.
             trials_each=1 if config.get("repeats", 1) == 1 else None,
         )
         for name, score in results.get("results", {}).get(task, {}).items()
@@ -210,7 +210,7 @@ def _chosen_metrics(
 
 
 def _are_texts(head: Mapping[str, Any]) -> bool:
-    """Whether the responses are texts; those of a multiple choice are pairs of numbers."""
+    """Whether the responses are texts; in a multiple choice they are pairs of numbers."""
     first = head["resps"][0][0] if head["resps"] and head["resps"][0] else ""
     return isinstance(first, str)
 

@@ -1,4 +1,4 @@
-"""The warning that a log is not what its tool planned, or not what it seems to be."""
+"""The warning that a log differs from what its tool planned, or was repaired."""
 
 from __future__ import annotations
 

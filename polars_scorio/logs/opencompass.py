@@ -81,6 +81,7 @@ def opencompass(
 
 
 def _run_rows(file: Path, results: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The runs of each question of a file; None for files of another kind."""
     if not isinstance(results, dict) or "details" not in results:
         if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):
             raise unexpected_content(
@@ -144,7 +145,7 @@ def _regrouped_details(file: Path, details: Details) -> Details:
 
 
 def _every_mth_run(details: Details) -> Details:
-    """The runs at the places i, i + M, i + 2 M, ... of all lists as one, for each question i."""
+    """For each of M questions i the runs at the places i, i + M, i + 2 M, ... of the whole file."""
     number = len(details)
     flat = {
         name: [*chain.from_iterable(entry[name] for entry in details)]
@@ -170,10 +171,11 @@ def _right_answers(entry: Mapping[str, Any]) -> set[str]:
 
 
 def _question_verdicts(question: dict[str, Any], *, plain: bool) -> list[bool | None]:
+    """The verdict of each run of a question; None if its answer was not judged."""
     given = [question[key] for key in _VERDICTS if key in question]
     if plain:
         return [given[0] if given else None]
     verdicts: list[bool | None] = given[0] if given else []
-    # The list leaves out runs whose answer was not judged: the other lists show how many ran.
+    # Verdicts are missing for answers that were not judged; other lists have all runs.
     runs = max((len(value) for value in question.values() if isinstance(value, list)), default=0)
     return [*verdicts, *[None] * (runs - len(verdicts))]

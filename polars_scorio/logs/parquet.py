@@ -1,4 +1,4 @@
-"""Parquet files: their columns, with errors that name the file, and fields of these to keep."""
+"""Parquet files: a check of their columns, and the fields of them that are kept."""
 
 from __future__ import annotations
 

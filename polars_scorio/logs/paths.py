@@ -52,7 +52,7 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
         for file, named in sorted(_path_files(Path(path).expanduser(), patterns)):
-            # A link keeps its own name: the name of its target may be a hash.
+            # A link keeps its name, as the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
             _, before = found.setdefault(file.resolve(), (known, named))
             found[file.resolve()] = (found[file.resolve()][0], named or before)
@@ -78,6 +78,7 @@ def is_remote(path: str | PathLike[str]) -> bool:
 
 
 def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
+    """The files of a path, each with whether the user named it."""
     if path.is_dir():
         for pattern in patterns:
             for file in path.rglob(f"{pattern}*"):
@@ -119,7 +120,7 @@ def path_model(file: Path, model: str | None) -> str | None:
 
 
 def _model_pattern(model: str) -> re.Pattern[str]:
-    """The pattern with one group that a text with parentheses must be."""
+    """The compiled pattern of a text with parentheses, which must have one group."""
     try:
         pattern = re.compile(model)
     except re.error as error:
@@ -189,19 +190,21 @@ def _shared_places(depth: Mapping[Path, int]) -> set[Path]:
 
 
 def _last_parts(place: Path, parts: int) -> str:
+    """The last parts of a path, joined by slashes."""
     return "/".join(place.parts[-parts:])
 
 
 def _refuse_twins(places: Mapping[Path, Path]) -> None:
+    """Refuse two files that would have one model although each is a whole run."""
     files = defaultdict(list)
     for file, place in places.items():
         files[place].append(file)
     for place, several in files.items():
         if len(several) > 1:
             raise ValueError(
-                f"{several[0]} and {several[1]} would both be the model {place.name!r}: read them "
-                "apart with model= a name each, or pass a pattern with one group that finds the "
-                "model in their paths"
+                f"{several[0]} and {several[1]} would both be the model {place.name!r}: read "
+                "each by itself and name it with model=, or pass model= with a pattern of one "
+                "group that finds a name in each path"
             )
 
 

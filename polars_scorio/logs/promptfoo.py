@@ -93,6 +93,7 @@ def promptfoo(
 
 
 def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The outcomes of an evaluation; None for files of another kind."""
     if not isinstance(content, dict) or "results" not in content:
         return None
     results = content["results"]
@@ -131,7 +132,7 @@ def _provider_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, object]
 
 
 def _prompt_totals(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[Totals]:
-    """Totals of each prompt at each provider, which counts an error as a failure."""
+    """Totals of each prompt at each provider; promptfoo counts an error as a failure."""
     for prompt in results.get("prompts") or ():
         counts = prompt.get("metrics") or {}
         numbers = [counts.get(f"test{end}Count") for end in ("Pass", "Fail", "Error")]
@@ -158,8 +159,9 @@ def _prompt_label(prompt: str | Mapping[str, str]) -> str:
 
 
 def _is_unjudged(outcome: dict[str, Any]) -> bool:
+    """Whether an outcome is an error, not a verdict."""
     reason = outcome.get("failureReason")
-    # Older versions have no reason; there an error comes without a grade.
+    # Older versions give no reason, but leave out the grade if there was an error.
     return reason == _ERROR or (
         reason is None and bool(outcome.get("error")) and not outcome.get("gradingResult")
     )
@@ -180,4 +182,5 @@ def _question_names(tests: list[dict[str, Any]]) -> list[str]:
 
 
 def _test_name(test: dict[str, Any]) -> str:
+    """The description of a test, followed by its variables."""
     return " ".join(filter(None, [test.get("description"), json_text(test.get("vars") or {})]))

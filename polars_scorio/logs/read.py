@@ -18,7 +18,7 @@ from polars_scorio.logs.inspect_files import is_inspect_log
 from polars_scorio.logs.paths import Paths, find_files, given_paths
 
 Sign = Callable[[Any], object]  # whether a record is of a tool
-_OF_A_NAME, _IN_ALL = 3, 200  # files that are opened: of one name, and at most
+_OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all
 _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
 
@@ -89,7 +89,7 @@ def tool_hint(paths: Paths, reader: str) -> str:
 
 
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
-    """The error of files that no reader, or several readers know."""
+    """The message of the error if not exactly one reader knows the files."""
     shown = ", ".join(map(str, given_paths(paths)))
     if not tools:
         return (
@@ -124,7 +124,7 @@ def _first_record(file: Path) -> Any:  # noqa: ANN401 - JSON
     """The content of a JSON file, its first line, or the columns of a Parquet file."""
     plain = plain_path(file)
     if plain.suffix == ".eval" or _is_large_log(file):
-        return {"eval": {"task": None}}  # no other tool has archives, or begins its files so
+        return {"eval": {"task": None}}  # the sign of inspect_ai, without parsing its log
     try:
         if plain.suffix == ".parquet":
             return dict.fromkeys(pl.read_parquet_schema(file))
@@ -135,12 +135,12 @@ def _first_record(file: Path) -> Any:  # noqa: ANN401 - JSON
 
 
 def _is_large_log(file: Path) -> bool:
-    """Whether a file is a log of inspect_ai by its beginning: parsing it takes eight times it."""
+    """Whether a file begins as a log of inspect_ai; parsed whole it takes 8 x its size."""
     return plain_path(file).suffix == ".json" and is_inspect_log(file)
 
 
 def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:  # noqa: ANN401 - JSON
-    """The first line of a file, if it is JSON by itself; otherwise the whole."""
+    """The first line of a file if it is JSON by itself, otherwise the whole file."""
     text = iter(source)
     first = next(text, b"")
     try:

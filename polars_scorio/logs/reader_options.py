@@ -1,4 +1,4 @@
-"""From a table of trials to the accessor: the roles that a reader sets, and those of the user."""
+"""The last step of every reader: from its table to an accessor with roles."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _PARAMETERS = {
     "threshold": """threshold : float, optional
     A score or reward from here on is a success.""",
     "roles": """**roles
-    Roles in place of the reader's, such as ``missing=0``.""",
+    Roles, such as ``missing=0``; they replace those that the reader sets.""",
 }
 _RETURNS = "Scorio\n    The accessor of the table, which is its `frame`."
 _MISSING = "FileNotFoundError\n    If there is no such file."
@@ -96,7 +96,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
-    """Keywords of all readers; roles replace what the reader would set."""
+    """Keywords of all readers; roles replace those that the reader sets."""
 
     by: Column | Iterable[Column] | None
     n: int | None
@@ -200,14 +200,14 @@ def _checked_totals(runs: Runs, retries: Retries, strata: list[str]) -> pl.DataF
     """Totals of the runs that count, after a warning of those that differ from the rows."""
     files = runs if retries == "error" else last_attempts(runs)
     counted = [(file, totals) for file in files for totals in runs[file].totals]
-    # Files that are read lazily warn by themselves, at their ends.
+    # Files that are read lazily are counted as they are read, and warn at their end.
     warn_of_totals((file, totals) for file, totals in counted if totals.read is not None)
     frame = totals_frame((run_columns(file, runs[file]), totals) for file, totals in counted)
     return None if frame is None else with_settings(frame, runs, strata)
 
 
 def _refuse_unkept(frame: Frame, keep: str | Iterable[str] | None) -> None:
-    """Refuse fields to keep that the reader did not make columns of."""
+    """Refuse names in `keep` that are no columns of the table."""
     names = {*kept_getters(keep)} - {*frame.lazy().collect_schema()}
     if names:
         raise ValueError(f"this reader cannot keep {sorted(names)}: its logs have no such fields")
@@ -246,5 +246,5 @@ def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
 
 
 def finite_or_null(number: pl.Expr) -> pl.Expr:
-    """The numbers, without NaN and infinities: those stand for what was not computed."""
+    """The numbers; NaN and infinities, which stand for numbers not computed, are null."""
     return pl.when(number.is_finite()).then(number)

@@ -1,4 +1,4 @@
-"""Trials of a question for which the log has only their mean."""
+"""Trials of a question, for logs that have only their mean."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
 
 
 def _success_counts(rows: pl.DataFrame, metric: str) -> pl.Series:
-    """How many of the trials succeeded; they must be a whole number."""
+    """The number of successes, which must be whole."""
     exact = rows["mean"].fill_nan(None) * rows["asked"]
     whole = exact.round()
     wrong = rows.filter(

@@ -12,7 +12,7 @@ from polars_scorio.logs.log_warning import warn_of_log
 
 _NEAR = 1e-3  # tools round the scores that they print
 _MOST = 2**62  # trials
-_AT_ONCE = 100_000  # rows
+_AT_ONCE = 100_000  # rows that are counted together
 _LISTED = 5
 
 
@@ -50,7 +50,7 @@ class Totals:
     file: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what a log has in the place of a number."""
+        """Refuse values of the log that are no numbers."""
         for name in ("planned", "reported"):
             value = getattr(self, name)
             if value is not None and (
@@ -146,16 +146,17 @@ def totals_frame(parts: Iterable[tuple[Mapping[str, object], Totals]]) -> pl.Dat
 
 
 def _planned_trials(totals: Totals) -> int | None:
+    """The planned trials, if it is known how many trials a row stands for."""
     if totals.planned is None or totals.trials_each is None:
         return None
     return totals.planned * totals.trials_each
 
 
 class RowTally:
-    """Rows and scores of a file that is read lazily, for a warning at its end.
+    """Counter of rows and scores of a file that is read lazily; it warns at the end of the file.
 
-    The batches of a scan pass by, before any filter of the query. To do without, compare at the
-    call: that reads each file twice.
+    It gets every batch of a scan before the filters of the query. Without it, a file would be read
+    twice: once at the call for the comparison, and once for the query.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ class RowTally:
         self._found: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Take note of a batch; batches are small, so many of them are counted at once."""
+        """Note a batch; small batches are collected and counted together."""
         self._noted.append(batch.select(self.columns))
         if sum(map(len, self._noted)) > _AT_ONCE:
             self._count_noted()
@@ -203,7 +204,7 @@ class RowTally:
         warn_of_totals((self._file, self._compared(totals, sums)) for totals in self._totals)
 
     def _compared(self, totals: Totals, sums: Mapping[str, Mapping[str, float]]) -> Totals:
-        """The totals of a part with what was read of it."""
+        """The totals of a part, with the number of its rows and their score."""
         named = totals.keys.get(self._by) if self._by else None
         parts = [*sums.values()] if named is None else [sums.get(str(named), {})]
         rows, scored, total = (

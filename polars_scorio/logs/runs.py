@@ -1,4 +1,4 @@
-"""Runs in the logs of tools: which are the same run, and which must not become one model."""
+"""The identity of runs: refuse a run that is read twice, and runs with different settings."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ _NO_SETTING = re.compile(
     r"seed$|^(base_url|max_connections|max_concurrent\w*|num_concurrent|(max_)?retries|"
     r"(attempt_)?timeout|batch_size)$"
 )
-_NOTHING: tuple[object, ...] = (None, {}, [])  # one version logs it so, another otherwise
-_PLACE = ":place"  # of a run, in the order of their starts
+_NOTHING: tuple[object, ...] = (
+    None,
+    {},
+    [],
+)  # a setting that was not set, as versions of tools log it
+_PLACE = ":place"  # column: the place of a run in the order in which runs began
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,8 @@ class Run:
     started : str, optional
         When it began, in a form whose order is that of time.
     settings : mapping of str to object
-        What tells runs of one model apart, beside luck; it lacks what the log does not say.
+        Settings that distinguish runs of one model, without seeds. A setting that the log does not
+        mention is absent, and is not compared.
     totals : tuple of Totals
         What the tool planned and reported, of the run or of each part of it.
     """
@@ -60,7 +65,7 @@ class Run:
     totals: tuple[Totals, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what a log has in the place of a text."""
+        """Refuse values of the log that are no texts."""
         facts = {name: getattr(self, name) for name in ("name", "identity", "attempt", "started")}
         for name, value in (facts | {**self.keys}).items():
             if not isinstance(value, str | None):
@@ -73,7 +78,7 @@ Runs: TypeAlias = "Mapping[Path, Run]"
 def run_settings(record: Mapping[str, Any], fields: Iterable[str]) -> dict[str, object]:
     """The settings of a run, as its log has them.
 
-    Seeds are left out, for they are luck, and so is how requests were sent.
+    Seeds are left out, and so are settings of how requests were sent.
 
     Parameters
     ----------
@@ -98,7 +103,7 @@ def _nested_value(record: Any, path: str) -> object:  # noqa: ANN401 - JSON
 
 
 def _plain_setting(value: object) -> object:
-    """A value of JSON without the seeds in its objects, and without what is about requests."""
+    """A value of JSON without seeds and settings of requests, at any depth."""
     if isinstance(value, list):
         return [_plain_setting(part) for part in value]
     if not isinstance(value, dict):
@@ -108,7 +113,7 @@ def _plain_setting(value: object) -> object:
 
 
 def shown_path(file: Path) -> str:
-    """A file as the column `source` has it: from the working directory on, if it is below."""
+    """The path of a file in the column `source`: relative if it is below the working directory."""
     here = Path.cwd()
     return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
@@ -124,7 +129,7 @@ def run_literals(file: Path, run: Run) -> dict[str, pl.Expr]:
 
 
 def refuse_merged_runs(runs: Runs, strata: Collection[str], retries: Retries = "error") -> None:
-    """Refuse files that would become one model although they are the same run, or differ in more.
+    """Refuse files of one model that are the same run, or runs with different settings.
 
     Parameters
     ----------
@@ -175,7 +180,7 @@ def _setting_value(run: Run, name: str) -> object:
 
 
 def _equal_runs(files: Sequence[Path], runs: Runs) -> Iterator[tuple[Path, Path, str]]:
-    """Pairs of files that are the same run, and what shows it."""
+    """Pairs of files that are the same run, each with the fact that shows it."""
     identified = [file for file in files if runs[file].identity is not None]
     for pair in _repeated_values({file: runs[file].identity for file in identified}):
         yield *pair, "id"
@@ -201,6 +206,7 @@ def _repeated_values(values: Mapping[Path, object]) -> Iterator[tuple[Path, Path
 
 
 def _file_digest(file: Path) -> bytes:
+    """A digest of the bytes of a file."""
     digest = hashlib.blake2b()
     with file.open("rb") as source:
         while block := source.read(1 << 20):
@@ -251,7 +257,7 @@ def _refuse_retries(files: Sequence[Path], runs: Runs) -> None:
 
 
 def last_attempts(runs: Runs) -> set[Path]:
-    """The files of runs without those of attempts that were retried later."""
+    """The files of runs, for retried runs only that of the latest attempt."""
     latest = {run.attempt or file: file for file, run in _by_start(runs)}
     return {*latest.values()}
 

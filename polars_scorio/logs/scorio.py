@@ -91,7 +91,7 @@ def scorio(
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:
-    """The columns of the table, of which the model may be known already."""
+    """The columns of the table; a model that the user named replaces that of the lines."""
     output, tokens, results = (
         pl.col(part).struct for part in ("output", "tokens", "processed_results")
     )

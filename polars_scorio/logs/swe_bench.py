@@ -36,7 +36,7 @@ _DETAILS = "per_instance_details.json"  # of the submissions with mini-SWE-agent
 _COLUMNS = {"question": pl.String, "trial": pl.String, "outcome": pl.String}
 # The first list with an instance decides: an instance may be in several.
 _OUTCOMES = "resolved", "infra_failure", "unresolved", "empty_patch", "error", "incomplete"
-# The lists of results.json in SWE-bench/experiments, and the outcome of what stands in them.
+# The lists of results.json in SWE-bench/experiments, each with the outcome of its instances.
 _SUBMITTED = {"resolved": "resolved", "no_generation": "empty_patch", "no_logs": "error"}
 _VERDICTS = {"resolved": True, "unresolved": False, "empty_patch": False}
 
@@ -139,8 +139,8 @@ def _file_verdicts(
     report: Any,  # noqa: ANN401 - JSON
     instances: Collection[str] | None,
 ) -> FileRows | None:
-    """The outcomes of a file of any of the three kinds; None for files of others."""
-    if not isinstance(report, dict) or "results" in report:  # as Terminal-Bench has it
+    """The outcomes of a file; None for files of another kind."""
+    if not isinstance(report, dict) or "results" in report:  # a file of Terminal-Bench
         return None
     if "resolved_ids" in report:
         outcomes, run, rest = _run_outcomes(report), _model_and_run(file)[1], "incomplete"
@@ -162,8 +162,9 @@ def _file_verdicts(
 
 
 def _verdict_rows(outcomes: Mapping[str, str], run: str, *totals: Totals) -> FileRows:
+    """The rows of a file, one for each instance, and its run."""
     rows: list[Row] = [(instance, run, outcome) for instance, outcome in outcomes.items()]
-    # Lists of ids say nothing more of an instance.
+    # Reports of runs list ids alone: there is no field to keep.
     return FileRows(rows, Run(name=run, totals=totals), records=[{}] * len(rows))
 
 
@@ -203,6 +204,7 @@ def _submission_outcomes(
 
 
 def _has_verdict(part: object) -> bool:
+    """Whether a value of JSON is the report of a single instance."""
     return isinstance(part, dict) and "resolved" in part
 
 

@@ -121,6 +121,7 @@ def tau2_bench(
 
 
 def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The simulations of a run; None for files of another kind."""
     if not isinstance(run, dict) or "info" not in run or "tasks" not in run:
         return None
     agent = run["info"]["agent_info"]
@@ -151,15 +152,16 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 -
 
 
 def _planned_simulations(run: dict[str, Any]) -> int | None:
-    """How many simulations a run planned: each task so many times. Some logs leave out tasks."""
+    """The planned simulations, tasks x trials; None if the log leaves out its tasks."""
     trials = run["info"].get("num_trials")
     return len(run["tasks"]) * int(trials) if run["tasks"] and trials is not None else None
 
 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The simulations of a run, from its file or from the folder `simulations` beside it."""
     if "simulations" in run:
         return list(run["simulations"])
-    # The index in results.json has the rewards too, but a run that was stopped has no index.
+    # Not the index in results.json, which has rewards too: a run that was stopped has none.
     parts = sorted((file.parent / "simulations").glob("*.json*"))
     simulations = []
     for part in parts:

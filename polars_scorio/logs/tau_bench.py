@@ -80,6 +80,7 @@ def tau_bench(
 
 
 def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The trials of a file; None for files of another kind."""
     if not (isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
         return None
     if runs and "task_id" not in runs[0]:

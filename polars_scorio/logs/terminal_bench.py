@@ -88,7 +88,7 @@ def terminal_bench(
 
 
 def _agent_and_model(file: Path) -> str | None:
-    """Agent and model, if the side file has both."""
+    """Agent and model of a run; None unless its description has both."""
     run = _run_metadata(file)
     agent, llm = run.get("agent_name"), run.get("model_name")
     return f"{agent} / {llm}" if agent and llm else None
@@ -104,7 +104,7 @@ def _run_metadata(file: Path) -> dict[str, Any]:
 
 
 def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[Row]) -> Totals:
-    """Totals of a run, which counts a trial without verdict as unresolved."""
+    """Totals of a run; Terminal-Bench counts a trial without a verdict as unresolved."""
     tasks = len(metadata.get("task_ids") or ()) or metadata.get("dataset_size")
     attempts = metadata.get("n_attempts")
     return Totals(
@@ -116,6 +116,7 @@ def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[
 
 
 def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+    """The trials of a run; None for files of another kind."""
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None
     rows: list[Row] = [

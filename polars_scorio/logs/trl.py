@@ -81,7 +81,7 @@ def _run_folder(file: Path) -> str:
 
 
 def _chosen_reward(file: Path, reward: str | None) -> str:
-    """The column of the reward, which the file must have."""
+    """The column of the reward: the one that the user named, or the only one of the file."""
     found = parquet_columns(file, _EXPECTED).names()
     if not {"step", "prompt"} <= {*found}:
         raise unexpected_content(file, _EXPECTED, f"the columns {found}")

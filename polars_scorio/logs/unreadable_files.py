@@ -41,7 +41,7 @@ def read_each(
     contents: dict[Path, ContentT] = {}
     faults: list[Exception] = []
     for file in files:
-        try:  # for each file: the others are read all the same
+        try:  # inside the loop: the other files are read all the same
             contents[file] = read(file)
         except (ValueError, OSError, NotImplementedError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
             if on_error == "raise":
@@ -88,7 +88,7 @@ def joined_files(
 def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
     """The frame itself, after all of its rows have been read once, batch by batch."""
     with warnings.catch_warnings():
-        # The rows are read again, and then the warnings count.
+        # The rows are read again for the report, which then warns.
         warnings.simplefilter("ignore", LogWarning)
         for _ in frame.collect_batches():
             pass

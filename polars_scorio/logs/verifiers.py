@@ -44,7 +44,7 @@ _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
 # Settings that tell runs of one model apart, in the metadata.
 SETTINGS = ("env_args", "sampling_args", "num_examples", "max_tokens", "temperature")
 _SCHEMA = {"reward": pl.Float64, "error": pl.String}
-_LOGGED = ":reward"  # of all rollouts, failed ones too: the mean of verifiers
+_LOGGED = ":reward"  # column: the rewards of failed rollouts too, of which avg_reward is the mean
 _VOCABULARY: LineVocabulary = {
     "input_tokens": ("token_usage.input_tokens", 1),
     "output_tokens": ("token_usage.output_tokens", 1),
@@ -122,7 +122,7 @@ def verifiers(
 
 
 def _watched_rewards(reward: pl.Expr) -> pl.Expr:
-    """The rewards; their collection warns once if some are neither 0 nor 1."""
+    """The rewards, with a warning at collection if some are neither 0 nor 1."""
     warned: list[bool] = []
 
     def watch(rewards: pl.Series) -> pl.Series:
@@ -138,7 +138,7 @@ def _watched_rewards(reward: pl.Expr) -> pl.Expr:
 
 
 def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
-    """The field of the questions in results.jsonl, and its run, from the metadata beside it."""
+    """The name of the field with the question, and the run of a file from its metadata."""
     head = first_line(file, _EXPECTED, ("reward",))
     question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
     if question not in head:
@@ -164,7 +164,7 @@ def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
 def _planned_totals(known: Mapping[str, Any]) -> Totals:
     """Totals in the metadata of a run; a number of examples below 1 means all of them."""
     planned = known.get("num_examples", 0) * known.get("rollouts_per_example", 0)
-    # Without metrics the mean was not computed, and stands there as 0.
+    # Without metrics the mean was not computed: verifiers then writes 0.
     reported = known.get("avg_reward") if known.get("avg_metrics") else None
     return Totals(planned=planned if planned > 0 else None, reported=reported)
 
@@ -174,7 +174,7 @@ def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.L
         "model": pl.lit(run.keys["model"]),
         "benchmark": pl.lit(run.keys["benchmark"]),
         "question": pl.col(question),
-        # A rollout that failed has the reward 0, which is none.
+        # verifiers writes the reward 0 for a rollout that failed.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         _LOGGED: pl.col("reward"),
         "error": pl.col("error"),

@@ -97,7 +97,7 @@ def _traces_configuration(file: Path) -> dict[str, Any]:
 
 
 def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fields of an episode without its traces, of which the first one has `info`."""
+    """The fields of an episode without its traces, and the `info` of its first trace."""
     info = traces[0].get("info") if traces else None
     return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
 
@@ -121,6 +121,7 @@ def _only_model(file: Path, played: set[str | None]) -> str | None:
 
 
 def _folder_model(file: Path) -> str | None:
+    """The model in the name of a folder <env>--<model>; None if there is no such folder."""
     found = re.search(r"--([^/]+)/", file.as_posix())
     return found and found[1]
 
@@ -133,6 +134,7 @@ def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[
 
 
 def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
+    """The row of an episode."""
     task = episode["task"]
     errors = [error for trace in traces for error in trace.get("errors", ())] + episode["errors"]
     return (
@@ -145,6 +147,7 @@ def _episode_row(episode: dict[str, Any], traces: list[dict[str, Any]]) -> Row:
 
 
 def _episode_reward(traces: list[dict[str, Any]]) -> float | None:
+    """The weighted sum of all rewards; None if one of them was not computed."""
     rewards = [reward for trace in traces for reward in trace["rewards"].values()]
     # A reward that was not computed is null, or missing in the file.
     known = [r for r in rewards if r is not None and r["score"] is not None]

@@ -106,11 +106,14 @@ class _Rollouts:
 def _step_rollouts(
     file: Path, reward: str, model: str | None, keep: Mapping[str, Getter]
 ) -> _Rollouts:
+    """The rollouts of a file, read in chunks.
+
+    Its texts take more memory than the columns that are kept. Python parses the lines, because verl
+    writes NaN, which Polars does not read.
+    """
     lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
     kept: list[Row] = []
-    # In chunks, because the texts of a file take more memory than the columns that are kept. Python
-    # parses the lines, because verl writes NaN, which Polars does not read.
     while part := [*islice(lines, _CHUNK)]:
         if not chunks and not any(reward in line for _, line in part):
             found = f"lines without the reward {reward!r}: {[*part[0][1]]}, see reward="
@@ -131,6 +134,7 @@ def _line_row(file: Path, number: int, line: dict[str, Any], reward: str) -> Row
 
 
 def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:
+    """Question and trial of a line; without a uid the text of the input, and no trial."""
     if "uid" not in line:
         return line["input"], None
     sample, rollout, output = line["uid"].rsplit("_", 2)
@@ -138,5 +142,5 @@ def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:
 
 
 def _reward_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
-    # Reward functions may return truth values or texts.
+    """A reward as a number; reward functions may return truth values or texts."""
     return None if value is None else float(value)
