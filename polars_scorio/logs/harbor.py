@@ -20,6 +20,7 @@ from polars_scorio.logs.json_files import (
     model_table,
     read_json,
     rows_by_file,
+    unexpected_content,
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
@@ -160,7 +161,8 @@ def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa:
     agent = trial["agent_info"]
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     if rewards and reward not in rewards:
-        raise KeyError(f"{reward} among the rewards {sorted(rewards)}, see reward=")
+        found = f"no reward {reward!r} among {sorted(rewards)}: name one with reward="
+        raise unexpected_content(file, _EXPECTED, found)
     llm = agent.get("model_info") or {}
     player = {
         "agent": agent["name"],

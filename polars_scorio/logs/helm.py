@@ -182,7 +182,7 @@ def _refuse_unknown_scenario(
     unknown = {*chosen} - {*scenarios, *benchmarks} if isinstance(chosen, Mapping) else ()
     if unknown:
         raise ValueError(
-            f"{keyword}= names {sorted(unknown)}, which no run is about: there are {scenarios}"
+            f"{keyword}= names {sorted(unknown)}, which no run has: their scenarios are {scenarios}"
         )
 
 

@@ -126,7 +126,7 @@ def inspect_ai(
     unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
     if unknown:
         raise ValueError(
-            f"scorer= names the tasks {sorted(unknown)}, which no log is about: there are "
+            f"scorer= names the tasks {sorted(unknown)}, which no log has: their tasks are "
             f"{sorted(tasks)}"
         )
     scores = [row[_SCORE] for part in parts.values() for row in part.rows]
@@ -293,7 +293,7 @@ def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataTyp
         file, word = firsts[str]
         if numbers:
             raise ValueError(
-                f"{file}: the score {word!r} is no number, which threshold= and levels= need"
+                f"{file}: the score {word!r} is no number; threshold= and levels= need numbers"
             )
         if float in kinds:
             other, number = firsts[float]

@@ -215,7 +215,7 @@ def rows_by_file(
             if files[file]:
                 raise strangers[-1]
         elif not part.rows:
-            raise unexpected_content(file, expected, "one without any trial")
+            raise unexpected_content(file, expected, "no trial")
         else:
             runs.add(file.parent)
         return part and kept_part(part, keep or {})

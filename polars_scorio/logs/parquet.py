@@ -29,7 +29,7 @@ def parquet_columns(file: Path, expected: str) -> pl.Schema:
     except (ComputeError, OSError) as error:
         raise unexpected_content(file, expected, f"no whole Parquet file ({error})") from error
     if not height:
-        raise unexpected_content(file, expected, "one without any row")
+        raise unexpected_content(file, expected, "no row")
     return schema
 
 

@@ -227,8 +227,8 @@ def _trial_columns(roles: RoleOptions) -> list[str]:
     trial = roles.get("trial", "trial")
     if trial is None:
         raise ValueError(
-            "retries= needs trial ids, which these logs do not have: read the attempts that count "
-            "alone"
+            "retries= needs trial ids, which these logs do not have: read only the attempts that "
+            "count"
         )
     keys = *_column_names(roles.get("by")), *_column_names(roles.get("model", "model"))
     return [*keys, "question", *_column_names(trial)]

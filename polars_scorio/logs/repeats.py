@@ -68,7 +68,8 @@ def _success_counts(rows: pl.DataFrame, metric: str) -> pl.Series:
     )
     if wrong.height:
         raise ValueError(
-            f"the metric {metric!r} is no mean over the answers: a question with "
-            "several answers has a score that is no share of them. Name another metric with metric="
+            f"the metric {metric!r} is not the share of right answers: a question with several "
+            "answers has a score that no number of right answers gives. Name another metric with "
+            "metric="
         )
     return whole.cast(pl.Int64)

@@ -95,7 +95,7 @@ def warn_of_totals(found: Iterable[tuple[Path, Totals]]) -> None:
     elif lines:
         listed = "".join(f"\n- {line}" for line in lines[:_LISTED])
         further = f"\n- and {len(lines) - _LISTED:,} more" if len(lines) > _LISTED else ""
-        warn_of_log(f"these rows are not what the tool says of its runs:{listed}{further}")
+        warn_of_log(f"the rows differ from what the tool says of its runs:{listed}{further}")
 
 
 def totals_difference(totals: Totals) -> str | None:

@@ -286,8 +286,8 @@ def kept_attempts(
     silent = [file for file, run in runs.items() if run.started is None]
     if silent:
         raise ValueError(
-            f"retries={kept!r} needs to know when runs began, which {silent[0]} does not say: "
-            "read the attempts that count alone"
+            f"retries={kept!r} needs the start of each run, which {silent[0]} does not have: read "
+            "only the attempts that count"
         )
     order = {shown_path(file): place for place, (file, _) in enumerate(_by_start(runs))}
     place = pl.col("source").replace_strict(order, return_dtype=pl.Int64).alias(_PLACE)

@@ -194,8 +194,8 @@ def _submission_outcomes(
     """The outcomes of a submission to the leaderboard."""
     if instances is None and "generated" not in report:
         raise ValueError(
-            f"{file} lists what was resolved, not what was not: pass the ids of all instances of "
-            "the split with instances="
+            f"{file} does not list the instances that were not resolved: pass the ids of all "
+            "instances of the split with instances="
         )
     outcomes = dict.fromkeys(report.get("generated", ()), "unresolved")
     for name in reversed(_SUBMITTED):

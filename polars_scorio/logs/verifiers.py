@@ -93,7 +93,9 @@ def verifiers(
     traces = [file for file in files if "traces" in file.name]
     if traces and len(traces) < len(files):
         other = next(file for file in files if file not in traces)
-        raise ValueError(f"{traces[0]} and {other} are of two versions: read them apart")
+        raise ValueError(
+            f"{traces[0]} and {other} are of two versions of verifiers: read each by itself"
+        )
     if traces:
         keep = kept_getters(roles.get("keep"), EPISODE_WORDS)
         parts = read_each(

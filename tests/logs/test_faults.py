@@ -270,7 +270,7 @@ def test_a_file_without_rows_is_refused(tool, tmp_path):
     with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found no whole Parquet"):
         read(tool, tmp_path)
     pl.DataFrame(schema=schema).write_parquet(path)
-    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found one without any row"):
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found no row"):
         read(tool, tmp_path)
 
 

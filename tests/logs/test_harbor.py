@@ -116,7 +116,7 @@ def test_an_agent_without_a_model_goes_by_its_job(table, write):
 
 
 def test_a_reward_that_no_trial_has_is_named(table, jobs):
-    with pytest.raises(ValueError, match=r"lacks .*quality among the rewards \['reward'\]"):
+    with pytest.raises(ValueError, match=r"found no reward .quality. among \['reward'\]"):
         table(jobs, reward="quality")
 
 

@@ -117,7 +117,7 @@ def test_a_document_that_was_not_scored_has_missing_trials(summary, write):
 
 def test_a_mean_that_is_no_share_of_the_repeats_is_refused(table, write):
     path = write(f"m/samples_t_{RUN}.jsonl", line(0, 0.6, "pass@1", 4))
-    with pytest.raises(ValueError, match="'pass@1' is no mean over the answers"):
+    with pytest.raises(ValueError, match="'pass@1' is not the share of right answers"):
         table(path)
 
 

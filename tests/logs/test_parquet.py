@@ -16,7 +16,7 @@ def test_columns_are_those_of_the_file(tmp_path):
 def test_files_without_rows_or_of_another_format_are_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pl.DataFrame(schema={"step": pl.Int64}).write_parquet(path)
-    with pytest.raises(ValueError, match="expected completions, found one without any row"):
+    with pytest.raises(ValueError, match="expected completions, found no row"):
         parquet_columns(path, "completions")
     path.write_text("step\n1\n")
     with pytest.raises(ValueError, match="expected completions, found no whole Parquet file"):

@@ -23,5 +23,5 @@ def test_a_mean_becomes_successes_failures_and_missing_trials():
 
 @pytest.mark.parametrize(("answered", "mean"), [(4, 0.3), (1, 0.5)])
 def test_a_mean_that_is_no_share_of_the_trials_is_refused(answered, mean):
-    with pytest.raises(ValueError, match=r"'acc' is no mean over the answers.*metric="):
+    with pytest.raises(ValueError, match=r"'acc' is not the share of right answers.*metric="):
         means(("several", 4, answered, mean)).collect()

@@ -158,7 +158,7 @@ def test_one_attempt_at_each_trial_is_kept(tmp_path, kept, categories):
 
 def test_attempts_need_a_time(tmp_path):
     runs = logged(tmp_path, a=Run(name="r"))
-    with pytest.raises(ValueError, match=r"retries='latest' needs to know when runs began, which"):
+    with pytest.raises(ValueError, match=r"retries='latest' needs the start of each run, which"):
         kept_attempts(pl.DataFrame(), runs, [], "latest")
 
 

@@ -122,7 +122,9 @@ SUBMISSION = {"no_generation": ["d"], "no_logs": ["e"], "resolved": ["a", "b"]}
 
 def test_a_submission_needs_all_instances(table, write, tmp_path):
     write("verified/20240402_ada/results/results.json", SUBMISSION)
-    with pytest.raises(ValueError, match=r"lists what was resolved, not what was not.*instances="):
+    with pytest.raises(
+        ValueError, match=r"does not list the instances that were not resolved.*instances="
+    ):
         table(tmp_path)
     with pytest.raises(ValueError, match=r"1 instances that instances= lacks, such as 'e'"):
         table(tmp_path, instances="abcd")
