@@ -14,6 +14,7 @@ from polars_scorio.arguments import unknown_name
 from polars_scorio.counting.cluster_samples import ClusterWarning
 from polars_scorio.counting.engines import count_trials
 from polars_scorio.counting.judge_counts import judge
+from polars_scorio.counting.label_sample import sample_to_label
 from polars_scorio.counting.success_labels import SuccessWarning
 from polars_scorio.counting.totals import from_successes
 from polars_scorio.metrics import (
@@ -93,6 +94,7 @@ __all__ = [
     "pass_hat_k",
     "rank_scores",
     "rubrics",
+    "sample_to_label",
     "scorio",
     "spectrum_weights",
     "sql",

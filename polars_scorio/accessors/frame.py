@@ -13,6 +13,7 @@ from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.gates import GateMethods
+from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
@@ -35,6 +36,7 @@ class Scorio(
     MetricMethods[FrameT],
     DecisionMethods[FrameT],
     GateMethods[FrameT],
+    JudgeMethods[FrameT],
     PlanMethods[FrameT],
     QuestionMethods[FrameT],
     ReaderMethods[FrameT],

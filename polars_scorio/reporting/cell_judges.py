@@ -115,12 +115,10 @@ def labelled_judges(
     ValueError
         If there are no labels, or too few of some group.
     """
-    log = _labelled_questions(flat, group, classes, len(keys))
+    log = labelled_questions(flat, group, classes, len(keys))
     totals = label_totals(log)
     _refuse_few_labels(totals[:, 0] + totals[:, 2], keys)
-    judged = log.sums(log.verdicts) / log.sums(log.trials)
-    drawn, weighed = rates_of_labels(totals), stratified_rates(totals, judged)
-    own = np.where(_chosen_by_verdict(log, totals), weighed.counts, drawn.counts)
+    own = own_counts(log, totals)
     rates, together, judge = own.copy(), own.copy(), np.arange(len(keys))
     number = totals[:, 0] + totals[:, 2]
     for stratum in np.unique(strata):
@@ -131,6 +129,16 @@ def labelled_judges(
             number[rows] = number[rows].sum()
     labels = CellLabels(log, JudgeRates(*own), JudgeRates(*together))
     return CellJudges(JudgeRates(*rates), judge, number, labels)
+
+
+def own_counts(log: LabelledQuestions, totals: Floats) -> Floats:
+    """Counts of the judge of each group by its labels, as `JudgeRates.counts` has them.
+
+    If one of both verdicts was labelled more often, the verdicts on all trials weigh the labels.
+    """
+    judged = log.sums(log.verdicts) / log.sums(log.trials)
+    drawn, weighed = rates_of_labels(totals), stratified_rates(totals, judged)
+    return np.where(_chosen_by_verdict(log, totals), weighed.counts, drawn.counts)
 
 
 def _chosen_by_verdict(log: LabelledQuestions, totals: Floats) -> Mask:
@@ -147,7 +155,7 @@ def _chosen_by_verdict(log: LabelledQuestions, totals: Floats) -> Mask:
     return np.asarray(np.array(differ) & ~whole)
 
 
-def _labelled_questions(
+def labelled_questions(
     flat: pl.DataFrame, group: Ints, classes: Classes, groups: int
 ) -> LabelledQuestions:
     """The questions in an order that does not depend on that of the rows: so do sums over them."""

@@ -62,6 +62,7 @@ ASKS: dict[str, Ask] = {
     "regressions": lambda frame: frame.scorio.regressions("m"),
     "questions": lambda frame: frame.scorio.questions(),
     "variance": lambda frame: frame.scorio.variance(),
+    "judge_agreement": lambda frame: frame.scorio(truth="category").judge_agreement(),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "questions_needed": lambda frame: frame.scorio.questions_needed(),

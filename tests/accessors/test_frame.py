@@ -35,6 +35,7 @@ OTHERS = [
     "compare",
     "best",
     "gate",
+    "judge_agreement",
     "regressions",
     "questions",
     "variance",

@@ -11,6 +11,7 @@ from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.gates import GateMethods
+from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.display.decision_plots import DecisionPlots
@@ -101,7 +102,8 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "scorio"),
                 *methods("df.scorio", ps.Scorio),
                 *methods("df.scorio", Accessor),
-                *named("ps", ps, "judge"),
+                *methods("df.scorio", JudgeMethods),
+                *named("ps", ps, "judge", "sample_to_label"),
                 *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
                 *named("ps", ps, "JudgeWarning"),
                 *named("ps", ps, "StoppingWarning"),

@@ -41,6 +41,10 @@ class LabelledQuestions:
         """Sums over the questions of each group, shape (G,)."""
         return np.asarray(np.bincount(self.group, values, self.groups), dtype=np.float64)
 
+    def verdict_variance(self) -> Floats:
+        """Variance of the accuracy of each group if all its trials were labelled."""
+        return _PostStratified.of(self).verdict_variance()
+
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
         """Accuracy of each group, post-stratified by verdict and clustered by question.
 
@@ -191,7 +195,7 @@ class _PostStratified:
         labelled = np.maximum(self.labelled_questions, 2)
         if target == "benchmark":
             between = labelled / (labelled - 1) * self.log.sums(gain**2)
-            return np.asarray(np.maximum(of_labels, between) + self._verdict_variance())
+            return np.asarray(np.maximum(of_labels, between) + self.verdict_variance())
         offset = self._question_offsets()
         questions = np.maximum(self.questions, 2)
         wider = questions / (questions - 1)
@@ -232,7 +236,7 @@ class _PostStratified:
         expected = self.overruled[group] + (self.confirmed - self.overruled)[group] * rate
         return np.asarray((expected - self.estimate[group]) / self.questions[group])
 
-    def _verdict_variance(self) -> Floats:
+    def verdict_variance(self) -> Floats:
         """Variance of the verdicts on these questions, as far as the truth follows them."""
         log = self.log
         rate, single = log.verdicts / log.trials, log.trials < 2  # noqa: PLR2004 - no variance of one

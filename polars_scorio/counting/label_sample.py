@@ -1,0 +1,128 @@
+"""Trials to give to people, who say what the judge could not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import check_count, shown
+from polars_scorio.counting.categories import classes
+from polars_scorio.counting.roles import Category, Column, Roles
+from polars_scorio.counting.tally import class_members
+from polars_scorio.counting.trials import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind
+from polars_scorio.signatures import takes
+
+_ROW, _VERDICT, _ORDER, _TURN = ":row", ":verdict", ":order", ":turn"
+
+
+@takes()
+def sample_to_label(
+    frame: pl.DataFrame | pl.LazyFrame,
+    n: int,
+    *,
+    seed: int = 0,
+    model: Column | None = "model",
+    question: Column = "question",
+    trial: Column | None = "trial",
+    category: Column = "category",
+    by: Column | Iterable[Column] | None = (),
+    success: Category | Iterable[Category] | None = None,
+    threshold: float | None = None,
+    truth: Column | None = None,
+) -> pl.DataFrame:
+    """Trials of each model to give to people, so that few labels say much about the judge.
+
+    Half of the trials have the verdict "right" and half the verdict "wrong", as far as there are so
+    many, and both are spread over the questions: no question has a second trial of a verdict before
+    each has one. Which trials of a question are chosen is random. `avg` with ``truth=`` takes such
+    labels as they are, whatever the judge does.
+
+    Parameters
+    ----------
+    frame : DataFrame or LazyFrame
+        The log: one row per trial.
+    n : int
+        Labels of each model (and stratum). At 100 the interval of an accuracy is about .2 wide.
+    seed : int
+        Of the random choice; the same seed chooses the same trials of the same log, in whatever
+        order its rows are.
+    model, question, trial, category, by, success, threshold
+        The roles, as for ``df.scorio(...)``.
+    truth : str or Expr, optional
+        Labels that there are already: these trials are left out, and count among the `n`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the frame that are to be labelled, sorted by stratum, model and question: fill a
+        column with what people say, and join it to the log.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is no frame of Polars.
+    ColumnNotFoundError, ValueError
+        As ``df.scorio(...).avg()`` at the call.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> log = pl.DataFrame({"model": "m", "question": range(50), "category": [1] * 40 + [0] * 10})
+    >>> to_label = ps.sample_to_label(log, 12, trial=None)
+    >>> to_label["category"].value_counts().sort("category").rows()
+    [(0, 6), (1, 6)]
+    """
+    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {shown(frame)}")
+    n, seed = check_count("n", n), check_count("seed", seed, least=0)
+    roles = Roles(
+        model=model,
+        question=question,
+        trial=trial,
+        category=category,
+        by=by,
+        success=success,
+        threshold=threshold,
+        missing="drop",
+        truth=truth,
+    )
+    indexed = frame.lazy().with_row_index(_ROW)
+    chosen = _chosen_rows(indexed, bind(frame.lazy(), roles), n, seed)
+    picked = pl.col(_ROW).is_in(chosen.to_list())
+    rows = indexed.filter(picked).collect()
+    places = pl.DataFrame({_ROW: chosen}).with_row_index(_ORDER)
+    return rows.join(places, on=_ROW).sort(_ORDER).drop(_ROW, _ORDER)
+
+
+def _chosen_rows(indexed: pl.LazyFrame, trials: Trials, n: int, seed: int) -> pl.Series:
+    """The numbers of the rows to label, in the order of their keys."""
+    counted = classes(trials, [], binary=True)
+    members = class_members(trials, counted)
+    judged = pl.any_horizontal(members[place] for place in counted.successful)
+    columns = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
+    ids = [] if trials.trial is None else [trials.trial.expr.alias(TRIAL)]
+    asked = trials.question.expr.alias(":question")
+    labelled = pl.lit(None) if trials.truth is None else trials.truth.expr
+    rows = indexed.select(
+        _ROW, *(columns or [STAND_IN]), asked, *ids, trials.outcome, labelled.alias(TRUTH)
+    )
+    groups, order = list(trials.groups), [":question", _VERDICT, *([TRIAL] if ids else [])]
+    known = rows.filter(pl.col(CATEGORY).is_not_null()).with_columns(judged.alias(_VERDICT))
+    table = known.sort(*groups, *order, _ROW).collect()
+    random = np.random.default_rng(seed).random(len(table))
+    # A random trial of each question comes first, then the second of each, in a random order.
+    turn = pl.col(_ORDER).rank("ordinal").over(*groups, ":question", _VERDICT)
+    table = table.with_columns(pl.Series(_ORDER, random)).with_columns(
+        pl.when(pl.col(TRUTH).is_not_null()).then(-1.0).otherwise(_ORDER).alias(_ORDER)
+    )
+    table = table.with_columns(turn.alias(_TURN))
+    place = pl.struct(_TURN, _ORDER).rank("ordinal").over(*groups, _VERDICT)
+    every, number = (pl.len().cast(pl.Int64).over(*keys) for keys in (groups, [*groups, _VERDICT]))
+    others = every - number
+    half = pl.when(_VERDICT).then((n + 1) // 2).otherwise(n // 2)
+    wanted = pl.max_horizontal(half, n - others)
+    chosen = table.with_columns(place.alias(_TURN)).filter(pl.col(_TURN) <= wanted)
+    return chosen.filter(pl.col(TRUTH).is_null())[_ROW]
