@@ -1,0 +1,1 @@
+"""What trials cost: ratios of mean costs and mean successes, and the models that none dominates."""
