@@ -23,6 +23,8 @@ from polars_scorio.metrics import (
     auc_at_k,
     avg,
     bayes,
+    cost_per_success,
+    cost_to_solve,
     g_pass_at_k,
     g_pass_at_k_tau,
     geo_spectrum_at_k,
@@ -31,6 +33,7 @@ from polars_scorio.metrics import (
     geom_ds_at_k,
     maj_at_k,
     max_at_k,
+    mean_cost,
     mg_pass_at_k,
     min_at_k,
     pass_at_k,
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.log_warning import LogWarning
+    from polars_scorio.reporting.cost_warning import CostWarning
     from polars_scorio.reporting.judge_warning import JudgeWarning
     from polars_scorio.reporting.prior_warning import PriorWarning
     from polars_scorio.reporting.stopping_warning import StoppingWarning
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClusterWarning",
+    "CostWarning",
     "JudgeWarning",
     "LogWarning",
     "Metric",
@@ -73,6 +78,8 @@ __all__ = [
     "auc_at_k",
     "avg",
     "bayes",
+    "cost_per_success",
+    "cost_to_solve",
     "count_trials",
     "detectable",
     "even_sample",
@@ -88,6 +95,7 @@ __all__ = [
     "logs",
     "maj_at_k",
     "max_at_k",
+    "mean_cost",
     "mg_pass_at_k",
     "min_at_k",
     "pass_at_k",
@@ -114,6 +122,7 @@ __all__ = [
 # would take twice as long.
 _LATER = {
     "JudgeWarning": "reporting.judge_warning",
+    "CostWarning": "reporting.cost_warning",
     "LogWarning": "logs.log_warning",
     "PriorWarning": "reporting.prior_warning",
     "StoppingWarning": "reporting.stopping_warning",

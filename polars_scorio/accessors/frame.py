@@ -87,6 +87,7 @@ class Scorio(
         answer: Column | None = None,
         truth: Column | None = None,
         judge: JudgeSample | pl.DataFrame | None = None,
+        cost: Column | None = None,
         bounds: tuple[float, float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
@@ -164,6 +165,10 @@ class Scorio(
             question and the model. Which of two models is better then needs no correction, by how
             much does; but a judge who favours one model makes false winners, which only labels on
             both models repair.
+        cost : str or Expr, optional
+            Cost of the trial in dollars, tokens or seconds, as `ps.mean_cost`,
+            `ps.cost_per_success` and `ps.cost_to_solve` need it; no other metric reads it. A cost
+            is a number from 0 to 134,217,727; null is an error, as is a log with `count`.
         bounds : tuple of float, optional
             The category column holds real-valued rewards, and these are the least and the largest
             that there may be: what `avg`, `max_at_k` and `min_at_k` then assume of rewards that
@@ -236,6 +241,7 @@ class Scorio(
             answer=answer,
             truth=truth,
             judge=judge,
+            cost=cost,
             bounds=bounds,
             validate=validate,
             unscored=unscored,

@@ -70,6 +70,20 @@ class MetricMethods(Accessor[FrameT]):
         return self._report_of(metrics.bayes, w, **options)
 
     @with_help_of_metric
+    def cost_per_success(
+        self, *, name: str | None = None, **options: Unpack[ReportOptions]
+    ) -> FrameT:
+        """Cost per success: what does the whole benchmark cost for each trial that succeeds?"""
+        return self._report_of(metrics.cost_per_success, name=name, **options)
+
+    @with_help_of_metric
+    def cost_to_solve(
+        self, k: DrawSizes, *, name: str | None = None, **options: Unpack[ReportOptions]
+    ) -> FrameT:
+        """Cost to solve: what does a solved question cost, if each is tried up to k times?"""
+        return self._report_of(metrics.cost_to_solve, k, name=name, **options)
+
+    @with_help_of_metric
     def g_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
         """G-Pass@k: how often do all of k trials succeed? Another name of `pass_hat_k`."""
         return self._report_of(metrics.g_pass_at_k, k, **options)
@@ -139,6 +153,11 @@ class MetricMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Max@k: how good is the best of k trials?"""
         return self._report_of(metrics.max_at_k, k, w, bounds=bounds, name=name, **options)
+
+    @with_help_of_metric
+    def mean_cost(self, *, name: str | None = None, **options: Unpack[ReportOptions]) -> FrameT:
+        """Mean cost: what does a trial cost on average?"""
+        return self._report_of(metrics.mean_cost, name=name, **options)
 
     @with_help_of_metric
     def mg_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polars_scorio.counting.category_values import is_label
+from polars_scorio.counting.cost_sums import CostColumns
 from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import Part, Trials, as_categories
@@ -28,6 +29,8 @@ class Classes:
         Whether the answers of the trials are counted too, for votes.
     labels : bool
         Whether the labels of people are counted too, beside the verdicts of a judge.
+    costs : CostColumns or None
+        The sums of costs that are needed, if any are.
     """
 
     known: tuple[Category, ...] | None
@@ -35,6 +38,7 @@ class Classes:
     rewards: RewardColumns | None = None
     answers: bool = False
     labels: bool = False
+    costs: CostColumns | None = None
 
     @property
     def size(self) -> int:
@@ -61,6 +65,7 @@ def classes(
     binary: bool,
     rewards: RewardColumns | None = None,
     answers: bool = False,
+    costs: CostColumns | None = None,
 ) -> Classes:
     """The classes that a report has to count.
 
@@ -76,6 +81,8 @@ def classes(
         What it needs of real-valued rewards.
     answers : bool
         Whether it has one of answers.
+    costs : CostColumns or None
+        The sums of costs that it needs.
 
     Returns
     -------
@@ -116,7 +123,7 @@ def classes(
             f"a binary metric must be told which of the categories {list(known or ())} count as "
             "success: pass success="
         )
-    return Classes(known, success, rewards, answers, trials.truth is not None)
+    return Classes(known, success, rewards, answers, trials.truth is not None, costs)
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:

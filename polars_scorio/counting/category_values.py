@@ -102,6 +102,8 @@ def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     elif role == "count":
         if not dtype.is_integer():
             raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
+    elif role == "cost":
+        _refuse_no_number(what, dtype)
     elif role == "answer":
         if dtype == pl.Object:
             raise TypeError(f"{what} is {dtype}, which cannot be compared. Cast it to words.")
@@ -112,6 +114,12 @@ def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
             f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
             f"one plain column, for instance {example}."
         )
+
+
+def _refuse_no_number(what: str, dtype: pl.DataType) -> None:
+    """Refuse a cost that is no number."""
+    if not (dtype.is_integer() or dtype.is_float()):
+        raise TypeError(f"{what} is {dtype}; a cost is a number. Cast it to pl.Float64.")
 
 
 def is_label(dtype: pl.DataType) -> bool:

@@ -27,10 +27,11 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
+from polars_scorio.counting.cost_sums import TOTAL_COST
 from polars_scorio.counting.duplicates.by_sum import DIGEST, summable
 from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import refuse_beyond, refuse_unscored, rules
+from polars_scorio.counting.refusals import refuse_beyond, refuse_free, refuse_unscored, rules
 from polars_scorio.counting.success_labels import Watch, watch
 from polars_scorio.counting.tally import (
     DROPPED,
@@ -42,7 +43,7 @@ from polars_scorio.counting.tally import (
 from polars_scorio.counting.trials import STAND_IN, Trials
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
-_SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
+_SCORED, _KEPT, _ALL, _PAID = ":scored", ":kept", ":all", ":paid"
 
 
 def groups(
@@ -155,6 +156,7 @@ class _OnePass:
             left.any().alias(_KEPT),
             *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
+            *([] if self.classes.costs is None else [(pl.col(TOTAL_COST) > 0).any().alias(_PAID)]),
             _trials_of_all(self.trials, self.prior, self.columns).alias(_ALL),
             *self.matched,
         )
@@ -171,6 +173,8 @@ class _OnePass:
         seen = whole.filter(pl.col(QUESTIONS).is_not_null())
         refuse_beyond(seen, trials, _ALL)
         refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
+        if self.classes.costs is not None:
+            refuse_free(seen.filter(~pl.col(_PAID)), trials)
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "

@@ -19,6 +19,7 @@ from polars_scorio.counting.checks import (
     UNCLUSTERED,
     Rule,
 )
+from polars_scorio.counting.cost_sums import COST_LIMIT, COSTLESS, LARGEST_COST, LEAST_COST
 from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
 from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
 from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
@@ -45,6 +46,7 @@ def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
         *([] if classes is None else _category_rules(trials, classes)),
         *([] if classes is None else _answer_rules(trials, classes)),
         *([] if classes is None else _label_rules(trials, classes)),
+        *([] if classes is None else _cost_rules(trials, classes)),
     ]
 
 
@@ -80,6 +82,24 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
             f"question, the first{_group_place(first, trials)}: "
             'unscored="drop" leaves nothing of it. Filter it out. See coverage() for what there is.'
+        )
+
+
+def refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse groups whose trials all cost nothing, which have no ratio of costs.
+
+    Raises
+    ------
+    ValueError
+        With the first of them.
+    """
+    if groups.height and trials.cost is not None:
+        first = groups.sort(*trials.groups).row(0, named=True)
+        number = groups.height
+        raise ValueError(
+            f"{number:,} model{'s have' if number > 1 else ' has'} costs of 0 alone in "
+            f"{trials.cost.name!r}, the first{_group_place(first, trials)}: of nothing there is no "
+            "ratio. Fill in what its trials cost, or filter it out."
         )
 
 
@@ -236,13 +256,18 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         f"{what} in {trials.category.name!r}",
         way_out,
     )
-    many = Rule(
+    many = [] if classes.rewards is None else [_too_many_trials("real-valued rewards")]
+    return [outside, *many, empty]
+
+
+def _too_many_trials(what: str) -> Rule:
+    """The rule on questions with too many trials for exact sums of squares."""
+    return Rule(
         pl.col(ROWS) > MOST_TRIALS,
         _joined_text(": ", _counted_words(ROWS, "trial")),
-        f"more than {MOST_TRIALS:,} trials with real-valued rewards",
+        f"more than {MOST_TRIALS:,} trials with {what}",
         "Their squares have no exact sum. Leave trials out.",
     )
-    return [outside, *([] if classes.rewards is None else [many]), empty]
 
 
 def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
@@ -281,6 +306,33 @@ def _label_rules(trials: Trials, classes: Classes) -> list[Rule]:
         "categories are right, or pass an expression that is true for right answers.",
     )
     return [stray]
+
+
+def _cost_rules(trials: Trials, classes: Classes) -> list[Rule]:
+    """The rules on costs, if a metric needs them."""
+    if trials.cost is None or classes.costs is None:
+        return []
+    name, limit = trials.cost.name, int(COST_LIMIT)
+    negative = Rule(
+        pl.col(LEAST_COST) < 0,
+        _joined_text(": ", pl.col(LEAST_COST)),
+        f"a negative cost in {name!r}",
+        "A cost is at least 0. Is it a difference, or a balance?",
+    )
+    large = Rule(
+        pl.col(LARGEST_COST) >= COST_LIMIT,
+        _joined_text(": ", pl.col(LARGEST_COST)),
+        f"a cost in {name!r} that is infinite, or not below {limit:,}",
+        "Mend it, or count in a larger unit.",
+    )
+    unknown = Rule(
+        pl.col(COSTLESS) > 0,
+        _joined_text(": ", _counted_words(COSTLESS, "trial")),
+        f"a missing cost (null or NaN in {name!r})",
+        "missing= is about categories and does not help: fill in what the trials cost, or filter "
+        "all trials of such questions out.",
+    )
+    return [negative, large, unknown, *([] if classes.rewards else [_too_many_trials("costs")])]
 
 
 def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:

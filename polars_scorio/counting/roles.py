@@ -30,7 +30,9 @@ Column = str | pl.Expr
 Category = str | int | float | bool
 
 # The roles that are a column.
-COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer", "truth")
+COLUMN_ROLES = (
+    *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),
+)
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
@@ -55,6 +57,7 @@ class Roles:
     answer: Column | None = None
     truth: Column | None = None
     judge: JudgeSample | pl.DataFrame | None = None
+    cost: Column | None = None
     bounds: tuple[float, float] | None = None
     validate: bool = True
     unscored: Unscored = "error"
@@ -74,6 +77,7 @@ class Roles:
         self._check_rewards()
         self._check_unscored()
         self._check_judge()
+        self._check_cost()
         if self.count is not None and self.trial is not None:
             if not isinstance(self.trial, str) or self.trial != "trial":
                 raise ValueError(
@@ -100,6 +104,14 @@ class Roles:
             raise ValueError(
                 'unscored="drop" is about questions of which all trials are missing, which '
                 f'missing={self.missing!r} does not leave: it goes with missing="drop"'
+            )
+
+    def _check_cost(self) -> None:
+        if self.cost is not None and self.count is not None:
+            raise ValueError(
+                f"count={self.count!r} means rows that stand for several trials, of which nobody "
+                "knows what each of them cost: cost= needs a row for each trial, with columns for "
+                "its question, category and cost. Leave one of both out"
             )
 
     def _check_rewards(self) -> None:

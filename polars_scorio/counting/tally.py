@@ -154,7 +154,9 @@ def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
     rewards = classes.rewards
     listed_rewards = [] if rewards is None else [*rewards.columns, *[REWARDS] * rewards.lists]
     labels = LABELS if classes.labels else ()
-    return [*listed_rewards, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers, *labels]
+    costs = [] if classes.costs is None else classes.costs.columns
+    own = [*[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
+    return [*listed_rewards, *own, *labels, *costs]
 
 
 def counted(
@@ -168,7 +170,16 @@ def counted(
     by_row = [] if classes.summed_rewards else [*zip(others, members[1:], strict=True)]
     counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
     answered = classes.answers and trials.answer is not None
-    found = trials.rows(ordered=sequences, answers=answered, labels=classes.labels)
+    costs, drops = classes.costs, trials.roles.missing == "drop"
+    found = trials.rows(
+        ordered=sequences,
+        answers=answered,
+        labels=classes.labels,
+        costs=costs is not None,
+    )
+    if costs is not None:
+        success = pl.any_horizontal(members[j] for j in classes.successful)
+        found = costs.with_exact_costs(found, success, drops=drops)
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(found, trials.category.dtype).with_columns(
         *(count.alias(name) for name, count in counts.items()),
@@ -189,6 +200,7 @@ def counted(
         *_fault_numbers(trials),
         *_reward_columns(trials, classes.rewards),
         *_label_numbers(trials, classes),
+        *([] if costs is None else costs.cost_numbers(drops=drops)),
         *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
@@ -202,6 +214,8 @@ def counted(
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(pl.col(ROWS, MISSING, *counts).cast(pl.Int64, strict=False))
     )
+    if costs is not None:
+        questions = costs.with_costs(questions)
     return _with_reward_facts(questions, classes).with_columns(
         (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
     )

@@ -26,6 +26,7 @@ from polars_scorio.counting.roles import COLUMN_ROLES, Category, Column, Roles
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
+COST = ":cost"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -38,6 +39,7 @@ _WAYS_OUT = {
     "cluster": "Name the column of what questions have in common with cluster=.",
     "answer": "Name the column of what trials answered with answer=.",
     "truth": "Name the column of what people said of trials with truth=.",
+    "cost": "Name the column of what trials cost with cost=.",
 }
 _COUNTED = (
     'Pass count="count" where that column says how many trials a row stands for, or name the trial '
@@ -77,6 +79,7 @@ class Trials:
     cluster: Part | None = None
     answer: Part | None = None
     truth: Part | None = None
+    cost: Part | None = None
     misread: pl.Expr | None = None
     owner: str = ""
 
@@ -125,7 +128,12 @@ class Trials:
         return self.truth is not None or self.roles.judge is not None
 
     def rows(
-        self, *, ordered: bool = False, answers: bool = False, labels: bool = False
+        self,
+        *,
+        ordered: bool = False,
+        answers: bool = False,
+        labels: bool = False,
+        costs: bool = False,
     ) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
@@ -142,6 +150,8 @@ class Trials:
             outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
         if self.truth is not None and labels:
             outcome.append(self.truth.without_nan.alias(TRUTH))
+        if self.cost is not None and costs:
+            outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
@@ -217,6 +227,7 @@ def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
+        cost=None if roles.cost is None else columns.part("cost", roles.cost),
         owner=owner,
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)

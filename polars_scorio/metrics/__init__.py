@@ -7,6 +7,7 @@ from polars_scorio.metrics.blends import (
     geom_at_k,
     geom_ds_at_k,
 )
+from polars_scorio.metrics.costs import cost_per_success, cost_to_solve, mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
@@ -27,6 +28,8 @@ __all__ = [
     "auc_at_k",
     "avg",
     "bayes",
+    "cost_per_success",
+    "cost_to_solve",
     "g_pass_at_k",
     "g_pass_at_k_tau",
     "geo_spectrum_at_k",
@@ -35,6 +38,7 @@ __all__ = [
     "geom_ds_at_k",
     "maj_at_k",
     "max_at_k",
+    "mean_cost",
     "mg_pass_at_k",
     "min_at_k",
     "pass_at_k",

@@ -15,6 +15,7 @@ from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.costs.question_costs import CostValues, QuestionCosts
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.metrics.metric_arguments import (
@@ -199,6 +200,21 @@ class Metric(ABC):
     def answers(self) -> bool:
         """Whether the metric needs the answers of the trials; it has one interval then."""
         return False
+
+    @property
+    def costs(self) -> bool:
+        """Whether the metric is about what trials cost: less is better, and models have ratios."""
+        return False
+
+    def cost_values(self, costs: QuestionCosts, k: int | None) -> CostValues:
+        """Spending and reward of each question, with their noise.
+
+        Raises
+        ------
+        NotImplementedError
+            If the metric is none of `costs`.
+        """
+        raise NotImplementedError(f"{self.name} is no metric of costs")
 
     @property
     def unbounded(self) -> bool:

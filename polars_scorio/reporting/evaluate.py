@@ -14,6 +14,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.cost_warning import warn_of_large_costs
 from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
 from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
 from polars_scorio.reporting.inference.question_values import value_columns
@@ -70,6 +71,8 @@ class Evaluation:
             warn_of_stopping(cells, groups.drop(QUESTIONS), self.request.trials)
         facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
         rows = self._cell_rows(facts, self._row_columns(cells))
+        if self.request.classes.costs is not None and not self.columns.question:
+            warn_of_large_costs(rows, groups.drop(QUESTIONS), self.request.trials)
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
         keys = groups if self.keeps_questions else groups.drop(QUESTIONS)
         return keys.with_columns(lists.to_series(1).alias(RESULTS))

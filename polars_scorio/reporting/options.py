@@ -277,6 +277,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None
+    cost: Column | None
     bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored

@@ -18,6 +18,7 @@ from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
+    COST_FACTS,
     INFERENCE,
     INFORMATION,
     JUDGED,
@@ -169,23 +170,35 @@ def _stratum_means(
             *([pl.col(BOUNDS).first()] if BOUNDS in columns.numbers else []),
             *_information_of_mean(request, columns),
             *_labels_of_strata(request),
+            *(
+                pl.lit(None, dtype).alias(name)
+                for name, dtype in COST_FACTS.items()
+                if name in columns.numbers
+            ),
             _inference_of_strata(),
             *(_values_of_strata() if VALUES in columns.hidden else []),
         )
         lo, hi = map(number_column, inference.mean_interval(metric, strata))
         numbers = numbers.with_columns(lo.alias("lo"), hi.alias("hi"))
         known = pooled.get((metric.name, k))
-        means.append(numbers if known is None else _replaced_numbers(numbers, known, columns))
+        means.append(
+            numbers
+            if known is None
+            else _replaced_numbers(numbers, known, columns, whole=metric.costs)
+        )
     return pl.concat(means)
 
 
 def _replaced_numbers(
-    numbers: pl.DataFrame, known: pl.DataFrame, columns: ReportColumns
+    numbers: pl.DataFrame, known: pl.DataFrame, columns: ReportColumns, *, whole: bool
 ) -> pl.DataFrame:
     """The rows of models with other numbers, as far as these are known, in the same order.
 
-    The inference remains that of the strata: a mean of ranges is a range.
+    The inference remains that of the strata: a mean of ranges is a range. If the numbers are
+    `whole`, what is null among them stays so.
     """
+    if whole:
+        return numbers.with_columns(known[name] for name in known.columns if name in columns.schema)
     return numbers.with_columns(
         known[name].zip_with(known[name].is_not_null(), numbers[name])
         if name in numbers.columns

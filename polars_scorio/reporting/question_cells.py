@@ -12,6 +12,13 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import BALLOTS
+from polars_scorio.counting.cost_sums import (
+    COST_SQUARES,
+    LARGEST_COST,
+    SUCCESS_COST,
+    SUCCESS_SQUARES,
+    TOTAL_COST,
+)
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.reward_sums import (
     FRACTIONS,
@@ -26,6 +33,8 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes
 from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.costs.cost_means import CostQuestions
+from polars_scorio.kernels.costs.question_costs import QuestionCosts
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.kernels.states import States, distinct
@@ -168,6 +177,32 @@ class QuestionCells:
         if view == "success" and (self.classes.size, self.classes.successful) != (2, [1]):
             return states.binary(self.classes.successful)
         return states
+
+    def question_costs(self, *, clustered: bool) -> tuple[QuestionCosts, CostQuestions]:
+        """The costs of each question, and its cell, stratum and (if `clustered`) cluster."""
+        flat, named = self.flat, clustered and CLUSTER in self.flat.columns
+        names = (TOTAL_COST, SUCCESS_COST, COST_SQUARES, LARGEST_COST)
+        squares = SUCCESS_SQUARES if SUCCESS_SQUARES in flat.columns else None
+        total, of_success, square, largest = (_float_column(flat, name) for name in names)
+        costs = QuestionCosts(
+            self._scored_trials(),
+            self.question_successes(),
+            total,
+            of_success,
+            square,
+            largest,
+            None if squares is None else _float_column(flat, squares),
+        )
+        group = self.cell_of_row
+        pooled = STRATUM in flat.columns
+        stratum = flat[STRATUM].to_numpy().astype(np.int64) if pooled else np.zeros_like(group)
+        cluster = _cluster_ranks(flat) if named else None
+        return costs, CostQuestions(group, stratum, self.states.groups, cluster)
+
+    def question_successes(self) -> Ints:
+        """The successes of each question."""
+        counts = count_matrix(self.flat, class_columns(self.classes))
+        return np.asarray(counts[:, self.classes.successful].sum(axis=1))
 
     def reward_estimates(self, metric: Metric, k: int | None) -> QuestionRewards:
         """The estimate of each question from real-valued rewards; the range is `reward_range`."""

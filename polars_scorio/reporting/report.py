@@ -46,7 +46,12 @@ def report(
     wide = check_flag("wide", wide)
     trials, inference = bind(frame, roles), options.get("inference")
     request = Request.of(trials, metrics, per=per, **options)
-    columns = report_columns(trials, per, rewards=request.classes.rewards is not None)
+    columns = report_columns(
+        trials,
+        per,
+        rewards=request.classes.rewards is not None,
+        costs=request.classes.costs is not None,
+    )
     columns = columns.with_information(request.choice.anytime)
     keys = [*columns.keys, *columns.question]
     wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []

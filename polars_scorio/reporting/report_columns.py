@@ -14,6 +14,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
     CALIBRATION_DTYPES,
     COMPARISON_DTYPES,
+    COST_FACTS,
     INFERENCE,
     INFORMATION,
     INTERVAL_DTYPES,
@@ -110,8 +111,10 @@ class ReportColumns:
         return replace(self, hidden=self.hidden | {CLUSTER: cluster_dtype(trials.cluster)})
 
 
-def report_columns(trials: Trials, per: Per = "model", *, rewards: bool = False) -> ReportColumns:
-    """The columns of a report of a log, with the bounds of `rewards` if it is about such."""
+def report_columns(
+    trials: Trials, per: Per = "model", *, rewards: bool = False, costs: bool = False
+) -> ReportColumns:
+    """The columns of a report of a log, with those about `rewards` or `costs` if it has such."""
     whole = per == "model"
     facts: dict[str, pl.DataType] = {"questions": pl.UInt32()}
     if whole and trials.cluster is not None:
@@ -124,6 +127,8 @@ def report_columns(trials: Trials, per: Per = "model", *, rewards: bool = False)
         numbers[BOUNDS] = pl.String()
     if trials.judged:
         numbers |= JUDGE_DTYPES
+    if costs:
+        numbers |= COST_FACTS
     numbers[INFERENCE] = pl.String()
     return ReportColumns(
         keys=trials.strata | trials.models,

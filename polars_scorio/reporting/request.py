@@ -18,6 +18,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.cost_sums import CostColumns
 from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.groups import groups
 from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
@@ -38,6 +39,8 @@ from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.question_cells import QuestionCells
 
 MetricT = TypeVar("MetricT", bound=Metric)
+# Views of metrics that need success and failure.
+BINARY_VIEWS = frozenset({"success", "answers", "costs"})
 RewardUse: TypeAlias = 'Literal["allowed", "always", "never"]'
 
 
@@ -124,9 +127,10 @@ class Request:
         counted = classes(
             trials,
             weighted,
-            binary=not {"success", "answers"}.isdisjoint(views),
+            binary=not BINARY_VIEWS.isdisjoint(views),
             rewards=reward_columns(metrics, views, trials.roles.bounds),
             answers="answers" in views,
+            costs=cost_columns(metrics),
         )
         posteriors = prior is not None or per == "question"
         choice = InferenceChoice(inference, confidence, target, anytime, posteriors, judged)
@@ -184,12 +188,12 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
 
 
 def view_of(metric: Metric, trials: Trials) -> View:
-    """The view of a metric: counts by category or success, the rewards, or the answers.
+    """The view of a metric: counts by category or success, the rewards, answers or costs.
 
     Raises
     ------
     ValueError
-        If it looks at answers, and nobody has said where they are.
+        If it looks at answers or costs, and nobody has said where they are.
     """
     if metric.answers:
         if trials.answer is None:
@@ -198,6 +202,19 @@ def view_of(metric: Metric, trials: Trials) -> View:
                 "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
             )
         return "answers"
+    if metric.costs:
+        if trials.cost is None:
+            raise ValueError(
+                f"{metric.name} needs what each trial cost, and counts of successes do not hold "
+                'it: name its column with cost=, as in df.scorio(cost="usd"), of a log with a row '
+                "for each trial, with columns for its question, category and cost"
+            )
+        if trials.judged:
+            raise ValueError(
+                f"{metric.name}: a judge's errors are corrected in rates alone: leave truth= and "
+                "judge= out"
+            )
+        return "costs"
     if metric.w is not None:
         return "categories"
     return "rewards" if metric.rewards and holds_rewards(trials) else "success"
@@ -213,12 +230,18 @@ def holds_rewards(trials: Trials) -> bool:
 def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     """The view of each metric of a report.
 
-    Beside a metric of success and failure, or of answers, rewards have to be 0 and 1, so that all
-    metrics are of success and failure.
+    Beside a metric of success and failure, of answers or of costs, rewards have to be 0 and 1, so
+    that all metrics are of success and failure.
     """
     views = [view_of(metric, trials) for metric in metrics]
-    binary = not {"success", "answers"}.isdisjoint(views) and trials.roles.bounds is None
+    binary = not BINARY_VIEWS.isdisjoint(views) and trials.roles.bounds is None
     return ["success" if binary and view == "rewards" else view for view in views]
+
+
+def cost_columns(metrics: Sequence[Metric]) -> CostColumns | None:
+    """The sums of costs that the metrics of a report need; None if there are none."""
+    sizes = [k for metric in metrics if metric.costs for k in metric.k]
+    return CostColumns(outcomes=any(k is not None for k in sizes)) if sizes else None
 
 
 def reward_columns(
@@ -264,6 +287,12 @@ def _check_together(
 ) -> None:
     """Refuse options that contradict each other or a metric."""
     kind, target = choice.kind, choice.target
+    for metric in metrics:
+        if metric.costs and (kind in {"published", "pooled"} or prior is not None):
+            raise ValueError(
+                f"{metric.name}: costs have calibrated numbers alone: leave inference= and prior= "
+                "out"
+            )
     priors = [metric for metric in metrics if metric.beta_prior != (1.0, 1.0)]
     if kind in {None, "published"}:
         if target == "population" and (kind or choice.posteriors or priors):
@@ -295,6 +324,11 @@ def _refuse_repeated_looks(
 ) -> None:
     """Refuse posteriors, whose bias no critical value repairs, if looks are repeated."""
     for metric, view in metrics:
+        if view == "costs":
+            raise ValueError(
+                f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
+                "anytime= out"
+            )
         unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
         if not unbiased:
             raise ValueError(
@@ -347,7 +381,7 @@ def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
-    roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None)
+    roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None, cost=None)
     earlier = bind(prior.lazy(), roles, owner="prior: ")
     named = counted.known or counted.success
     if named:

@@ -10,13 +10,15 @@ from polars.testing import assert_frame_equal, assert_series_equal
 import polars_scorio as ps
 from polars_scorio import metrics
 from polars_scorio.metrics import metrics_of_counts as counted
+from tests.exported_metrics import OF_COSTS
 from tests.made_logs import drawn, long, unreadable
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 KEYS = ["domain", "model", "question"]
-# Votes need answers, of which an expression of categories knows nothing.
-FUNCTIONS = [name for name in metrics.__all__ if name.islower() and name != "vote_at_k"]
+# Votes need answers, and costs a column: an expression of categories has neither.
+UNKNOWN = {"vote_at_k", *OF_COSTS}
+FUNCTIONS = [name for name in metrics.__all__ if name.islower() and name not in UNKNOWN]
 ENGINES = ["streaming", "in-memory"]
 RUBRIC = [0, 0.5, 1]
 CATEGORY = pl.col("category").scorio(success=2)

@@ -8,7 +8,7 @@ import polars_scorio as ps
 from polars_scorio.accessors.metrics import DrawOptions
 from polars_scorio.reporting.options import ReportOptions
 from polars_scorio.signatures import keywords
-from tests.exported_metrics import EXPORTED
+from tests.exported_metrics import EXPORTED, OF_COSTS
 
 REPORT = [parameter for parameter, _ in keywords(ReportOptions).values()]
 
@@ -33,4 +33,4 @@ def test_what_is_written_is_what_the_function_says(name):
 
 def test_an_expression_has_every_metric_but_votes_over_answers():
     methods = {name for name in EXPORTED if hasattr(ps.ScorioExpr, name)}
-    assert {*EXPORTED} - methods == {"vote_at_k"}
+    assert {*EXPORTED} - methods == {"vote_at_k", *OF_COSTS}

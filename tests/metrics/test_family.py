@@ -10,15 +10,15 @@ from polars.testing import assert_frame_equal
 from scorio import eval as scorio
 
 import polars_scorio as ps
-from tests.exported_metrics import EXPORTED
+from tests.exported_metrics import EXPORTED, OF_COUNTS
 from tests.made_logs import drawn, long
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 POSTERIOR = NUMBERS[1:]
 FACTS = ["metric", "k", "questions", "trials", "dropped", "estimate"]
 KEYS = ["domain", "model"]
-PARAMETERS = {name: inspect.signature(function).parameters for name, function in EXPORTED.items()}
-WEIGHTED = [name for name in EXPORTED if "w" in PARAMETERS[name]]
+PARAMETERS = {name: inspect.signature(function).parameters for name, function in OF_COUNTS.items()}
+WEIGHTED = [name for name in OF_COUNTS if "w" in PARAMETERS[name]]
 # Prior trials tell questions apart that have the same counts, so sums take another order.
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-14}
 K = (1, 2, 40)  # every question has two trials, none has 40
@@ -36,7 +36,7 @@ def given(name: str, **others: object) -> ps.Metric:
 
 # Every metric, some of them with other arguments too; category 2 is a success.
 FAMILY = (
-    *map(given, EXPORTED),
+    *map(given, OF_COUNTS),
     *(given(name, w=RUBRIC) for name in WEIGHTED),
     *(ps.maj_at_k(K), ps.maj_at_k(beta0=2)),
     ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4]),
@@ -76,7 +76,7 @@ def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
 
 
 def test_every_exported_metric_makes_what_it_is_called():
-    assert {metric.function for metric in FAMILY} == set(EXPORTED)
+    assert {metric.function for metric in FAMILY} == set(OF_COUNTS)
     assert all(getattr(ps, name) is function for name, function in EXPORTED.items())
 
 
@@ -218,7 +218,7 @@ def single(name: str, **others: object) -> ps.Metric:
     return given(name, **{key: own[key] for key in own.keys() & PARAMETERS[name]}, **others)
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", OF_COUNTS)
 def test_both_ends_are_clipped_into_both_bounds(r1, name):
     log = r1.scorio(answer="category")
     (free,) = log.report(single(name, bounds=None)).rows(named=True)
@@ -234,7 +234,7 @@ def test_both_ends_are_clipped_into_both_bounds(r1, name):
         assert (row["mu"], row["sigma"]) == (free["mu"], free["sigma"])
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", OF_COUNTS)
 def test_the_default_bounds_are_the_range_of_the_metric_or_none(name):
     metric = given(name)
     assert metric.bounds in (None, metric.support)
@@ -280,7 +280,7 @@ def stacked(matrices: Sequence[np.ndarray]) -> pl.DataFrame:
 # matrices of different shape, for each of which the same k fits. Prior trials (R0) it knows for
 # bayes and max_at_k only.
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", [name for name in EXPORTED if hasattr(scorio, f"{name}_ci")])
+@pytest.mark.parametrize("name", [name for name in OF_COUNTS if hasattr(scorio, f"{name}_ci")])
 def test_equals_the_package_scorio(name, seed):
     rng = np.random.default_rng([seed, *name.encode()])
     k, top = int(rng.integers(1, 13)), int(rng.integers(1, 4)) if name in WEIGHTED else 1

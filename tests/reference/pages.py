@@ -107,6 +107,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
                 *named("ps", ps, "JudgeWarning"),
                 *named("ps", ps, "StoppingWarning"),
+                *named("ps", ps, "CostWarning"),
             ),
         ),
         Page(

@@ -43,6 +43,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     read_price,
     read_reward_price,
 )
+from polars_scorio.reporting.inference.cost_numbers import cost_numbers
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.macro_numbers import macro_numbers, sampled_macro_numbers
 from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
@@ -86,13 +87,15 @@ class CalibratedInference:
         """The numbers of metrics at a confidence, or at one of each cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
-        votes, rewards = list[Metric](), list[Metric]()
+        votes, rewards, costs = list[Metric](), list[Metric](), list[Metric]()
         counted = list[tuple[Metric, View]]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
             if view == "answers":
                 votes.append(metric)
+            elif view == "costs":
+                costs.append(metric)
             elif view == "rewards":
                 rewards.append(metric)
             elif successes is None:
@@ -105,6 +108,7 @@ class CalibratedInference:
             return Calibrated.fit(cells.states.binary([*successes]))
 
         rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, confidence, self.target))
+        rows |= cost_numbers(costs, cells, self.confidence, self.target)
         if votes:
             rows |= vote_numbers(votes, cells, confidence, self.target)
         for metric, view in counted:
@@ -121,9 +125,12 @@ class CalibratedInference:
     ) -> dict[Row, CellNumbers]:
         """The numbers of means over strata, as far as the questions of all strata give them.
 
-        Those are the metrics that credit successes; and about a population of questions, not of
+        Those are the metrics of costs and those that credit successes; and about a population of questions, not of
         clusters, all metrics that have an estimate of each question. The strata give the others.
         """
+        costs = [metric for metric, view in asked if view == "costs"]
+        if costs:
+            return cost_numbers(costs, cells, self.confidence, self.target)
         if self.target == "population" and cells.clusters is not None:
             return {}
         confidence: Floats | float = self.confidence
@@ -264,7 +271,7 @@ def _reward_scores(
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
     """The classes that count as success of a metric that credits successes; None: it does not."""
-    if view == "rewards" or metric.draw(metric.k[0]) is None:
+    if view in {"rewards", "costs"} or metric.draw(metric.k[0]) is None:
         return None
     if view == "success":
         return tuple(classes.successful)

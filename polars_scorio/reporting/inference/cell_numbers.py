@@ -40,6 +40,16 @@ JUDGED, LABEL_COUNT = "judged", "labels"
 # The judge of a row, and how its errors move the estimate: what comparisons need.
 CALIBRATION = ":calibration"
 _RATE_PARTS = [field.name for field in fields(JudgeRates)]
+# Facts beside a metric of costs: whether its interval has no upper end, the share of the questions
+# without a success, and the share of the dearest trial in the cost of all trials.
+UNBOUNDED, UNSOLVED, LARGEST_SHARE = "unbounded", "unsolved", "largest_cost_share"
+COST_FACTS: dict[str, pl.DataType] = {
+    UNBOUNDED: pl.Boolean(),
+    UNSOLVED: pl.Float64(),
+    LARGEST_SHARE: pl.Float64(),
+}
+# The log of a ratio of costs and its standard error, and the clusters of `VALUES`.
+LOG_COST, LOG_ERROR, VALUE_CLUSTERS = ":log_cost", ":log_error", ":value_clusters"
 _PRICE_PARTS = [field.name for field in fields(Price)][:6]
 _REWARD_PARTS = [field.name for field in fields(RewardPrice)]
 JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
@@ -56,6 +66,9 @@ COMPARISON_DTYPES: dict[str, pl.DataType] = {
     REWARD_PRICE: pl.Struct(dict.fromkeys(_REWARD_PARTS, pl.Float64())),
     VALUES: pl.List(pl.Float64()),
     WEIGHT: pl.List(pl.Float64()),
+    LOG_COST: pl.Float64(),
+    LOG_ERROR: pl.Float64(),
+    VALUE_CLUSTERS: pl.List(pl.Int64()),
 }
 SAMPLE_DTYPES: dict[str, pl.DataType] = {
     WEIGHT: pl.Float64(),
@@ -130,6 +143,8 @@ class CellNumbers(NamedTuple):
         correction.
     calibration : JudgeCalibration or None
         The judges, for comparisons.
+    costs : DataFrame or None
+        The columns that a metric of costs has beside the others.
     """
 
     inference: InferenceKind
@@ -146,6 +161,7 @@ class CellNumbers(NamedTuple):
     judged: Floats | None = None
     labels: Floats | None = None
     calibration: JudgeCalibration | None = None
+    costs: pl.DataFrame | None = None
 
     def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
@@ -168,6 +184,8 @@ class CellNumbers(NamedTuple):
         if self.calibration is not None:
             columns[CALIBRATION] = self.calibration.column()
         found = pl.DataFrame(columns, nan_to_null=True)
+        if self.costs is not None:
+            return found.hstack(self.costs)
         if self.bounds is None:
             return found
         return found.with_columns(pl.lit(self.bounds, pl.String).alias(BOUNDS))
@@ -175,6 +193,7 @@ class CellNumbers(NamedTuple):
     def _inference_column(self) -> pl.Series:
         """Name of the inference of each cell; `RANGE` for a range of forecasts."""
         forecast = (self.inference == "calibrated") & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        forecast &= self.costs is None  # without any success the estimate is infinite
         return pl.Series(np.where(forecast, RANGE, self.inference), dtype=pl.String)
 
 

@@ -58,12 +58,12 @@ def inference_kind(
 ) -> InferenceKind:
     """The name of the inference that gives the numbers of a metric.
 
-    Votes and rewards of any value are always calibrated. If nobody chose an inference, a metric is
-    calibrated unless its user wrote a prior into it. Posterior means are published if nobody chose
-    otherwise, and pooled if calibrated numbers are chosen; so are, about a population, blends with
-    a negative power, which have no range.
+    Votes, costs and rewards of any value are always calibrated. If nobody chose an inference, a
+    metric is calibrated unless its user wrote a prior into it. Posterior means are published if
+    nobody chose otherwise, and pooled if calibrated numbers are chosen; so are, about a population,
+    blends with a negative power, which have no range.
     """
-    if metric.answers or view == "rewards":
+    if metric.answers or metric.costs or view == "rewards":
         return "calibrated"
     if chosen is None and metric.beta_prior != (1.0, 1.0):
         return "published"

@@ -1,0 +1,104 @@
+"""Sums of costs that are the same for each order of the rows.
+
+Sums of floats depend on their order in the last digits. So each cost becomes an integer, the
+multiple of 2^-74 next to it, and its square the multiple of 2^-52 next to that; sums of these are
+exact in 128 bits. One integer suffices, where real-valued rewards of any sign need two: costs of
+at least 2^-21 (five millionths of a dollar) lose no digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_scorio.counting.tally_numbers import Number, largest, least, summed
+from polars_scorio.counting.trials import CATEGORY, COST
+
+# The cost of all trials of a question, and of its successes; the squares of both; its dearest
+# trial.
+TOTAL_COST, SUCCESS_COST = ":total_cost", ":success_cost"
+COST_SQUARES, SUCCESS_SQUARES = ":cost_squares", ":success_squares"
+LARGEST_COST = ":largest_cost"
+# What the rules on costs need: trials whose cost is null or NaN, and the least cost.
+COSTLESS, LEAST_COST = ":costless", ":least_cost"
+# Costs are smaller, so that sums of 2^20 squares have 128 bits.
+COST_LIMIT = 2.0**27
+_UNIT, _SQUARE_UNIT = 2.0**-74, 2.0**-52
+# Integers of the costs of single trials.
+_EXACT, _EXACT_SQUARE = ":exact_cost", ":exact_square"
+_OF_SUCCESS, _SQUARE_OF_SUCCESS = ":exact_success", ":exact_success_square"
+
+
+@dataclass(frozen=True, slots=True)
+class CostColumns:
+    """The sums of costs that a report needs.
+
+    Attributes
+    ----------
+    outcomes : bool
+        Whether the squares are needed by outcome, for tries until the first success.
+    """
+
+    outcomes: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a question beside its counts."""
+        return [LARGEST_COST, *self._exact_columns]
+
+    @property
+    def _exact_columns(self) -> dict[str, tuple[str, float]]:
+        """Each sum, with the integers that it adds up and their unit."""
+        columns = {
+            TOTAL_COST: (_EXACT, _UNIT),
+            SUCCESS_COST: (_OF_SUCCESS, _UNIT),
+            COST_SQUARES: (_EXACT_SQUARE, _SQUARE_UNIT),
+        }
+        squares = {SUCCESS_SQUARES: (_SQUARE_OF_SUCCESS, _SQUARE_UNIT)}
+        return columns | (squares if self.outcomes else {})
+
+    def with_exact_costs(
+        self, rows: pl.LazyFrame, success: pl.Expr, *, drops: bool
+    ) -> pl.LazyFrame:
+        """Add the integers of the cost of each trial.
+
+        With `drops`, trials without an outcome are left out, and so are their costs.
+        """
+        cost = pl.when(pl.col(CATEGORY).is_not_null()).then(COST) if drops else pl.col(COST)
+        square = pl.col(COST) * pl.col(COST)
+        exact = rows.with_columns(cost.alias(COST)).with_columns(
+            _in_units(pl.col(COST), _UNIT).alias(_EXACT),
+            _in_units(square, _SQUARE_UNIT).alias(_EXACT_SQUARE),
+        )
+        parts = {_OF_SUCCESS: _EXACT}
+        if self.outcomes:
+            parts[_SQUARE_OF_SUCCESS] = _EXACT_SQUARE
+        return exact.with_columns(
+            pl.when(success).then(whole).alias(part) for part, whole in parts.items()
+        )
+
+    def cost_numbers(self, *, drops: bool) -> list[Number]:
+        """The aggregations of costs over the trials of a question."""
+        lost = pl.col(_EXACT).is_null()
+        costless = (lost & pl.col(CATEGORY).is_not_null()).sum() if drops else lost.sum()
+        return [
+            summed(COSTLESS, costless),
+            least(LEAST_COST, pl.col(COST).min()),
+            largest(LARGEST_COST, pl.col(COST).max()),
+            *(
+                summed(name, pl.col(exact).sum())
+                for name, (exact, _) in self._exact_columns.items()
+            ),
+        ]
+
+    def with_costs(self, questions: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace the exact sums of questions by floats."""
+        return questions.with_columns(
+            pl.col(name).cast(pl.Float64) * unit for name, (_, unit) in self._exact_columns.items()
+        )
+
+
+def _in_units(number: pl.Expr, unit: float) -> pl.Expr:
+    """A number as a multiple of a unit, in 128 bits; null for what is refused elsewhere."""
+    return (number * (1 / unit)).round().cast(pl.Int128, strict=False)

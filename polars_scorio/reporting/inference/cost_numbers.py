@@ -1,0 +1,95 @@
+"""Calibrated numbers of what trials cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.costs.cost_means import CostMeans, CostQuestions
+from polars_scorio.kernels.costs.question_costs import QuestionCosts
+from polars_scorio.kernels.posteriors import Target
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.inference.cell_numbers import (
+    LARGEST_SHARE,
+    LOG_COST,
+    LOG_ERROR,
+    UNBOUNDED,
+    UNSOLVED,
+    CellNumbers,
+    Row,
+)
+from polars_scorio.reporting.question_cells import QuestionCells
+
+
+def cost_numbers(
+    metrics: Sequence[Metric], cells: QuestionCells, confidence: float, target: Target
+) -> dict[Row, CellNumbers]:
+    """The numbers of metrics of costs, for each draw size and cell."""
+    if not metrics:
+        return {}
+    costs, questions = cells.question_costs(clustered=target == "population")
+    # Sums over questions are then the same for each order of the rows.
+    order = np.lexsort([costs.squares, costs.of_success, costs.total, costs.c, questions.group])
+    costs, questions = costs.at(order), questions.at(order)
+    unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
+    found = dict[Row, CellNumbers]()
+    for metric in metrics:
+        for k in metric.k:
+            means = CostMeans.of(metric.cost_values(costs, k), questions, target)
+            lo, hi = means.ends((1 - confidence) / 2)
+            ratio = _null_infinity(means.ratio)
+            facts = {
+                UNBOUNDED: np.isinf(hi),
+                UNSOLVED: unsolved,
+                LARGEST_SHARE: largest,
+                LOG_COST: means.log_ratio,
+                LOG_ERROR: means.log_error,
+            }
+            found[metric.name, k] = CellNumbers(
+                "calibrated",
+                ratio,
+                ratio,
+                ratio * means.log_error,
+                lo,
+                _null_infinity(hi),
+                costs=pl.DataFrame(facts, nan_to_null=True),
+            )
+    return found
+
+
+def question_parts(
+    metric: Metric, k: int | None, cells: QuestionCells
+) -> tuple[Floats, CostQuestions]:
+    """The log of a ratio of costs, plus what each question adds to it, and the questions.
+
+    The mean over the questions of a group is the log of its ratio, and the variance between them is
+    that of the log.
+    """
+    costs, questions = cells.question_costs(clustered=True)
+    values = metric.cost_values(costs, k)
+    means = CostMeans.of(values, questions, "benchmark")
+    group = questions.group
+    return means.log_ratio[group] + means.residuals(values, group), questions
+
+
+def _null_infinity(values: Floats) -> Floats:
+    """The values, NaN for infinity: a column then has null."""
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def _unsolved_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+    """Share of the questions of each group without a success."""
+    unsolved = questions.shares() * (costs.c == 0)
+    return np.minimum(np.bincount(questions.group, unsolved, questions.groups), 1.0)
+
+
+def _largest_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+    """Share of the dearest trial of each group in the cost of all its trials."""
+    largest = np.zeros(questions.groups)
+    np.maximum.at(largest, questions.group, costs.largest)
+    total = np.bincount(questions.group, costs.total, questions.groups)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(largest / total)
