@@ -12,6 +12,7 @@ from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
@@ -43,6 +44,7 @@ def best(
         candidates = check_count("candidates", candidates)
     metric = metric_of(metric, "best")
     single_k(metric, "best")
+    refuse_costs(metric, "best", "rank() has the cheapest first")
     trials = bind(frame, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")

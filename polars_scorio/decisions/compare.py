@@ -13,6 +13,7 @@ from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
+from polars_scorio.decisions.cost_models import cost_ratios
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import (
     ModelRows,
@@ -25,7 +26,7 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
-from polars_scorio.kernels.array_types import Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import INFORMATION
@@ -66,7 +67,7 @@ def compare(
         "k": pl.Int64(),
         "model_a": model,
         "model_b": model,
-        **dict.fromkeys(Differences._fields, pl.Float64()),
+        **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
         "holds": pl.String(),
         **bounds_dtype(models),
@@ -117,8 +118,8 @@ class _Comparison:
                 parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
-            return _no_pairs(names).with_columns(bounds_column(rows))
-        winner = pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b")
+            return _no_pairs(names, self.models.metric).with_columns(bounds_column(rows))
+        winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
             pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
         ).with_columns(bounds_column(rows), better=pl.when("differs").then(winner))
@@ -143,7 +144,7 @@ class _Comparison:
                 # NaN says that there is no such number.
                 **{
                     name: pl.Series(values.ravel()).fill_nan(None)
-                    for name, values in found._asdict().items()
+                    for name, values in self._named_numbers(found).items()
                 },
                 INFORMATION: pl.Series(scores.pair_information(a, b).ravel()).fill_nan(None),
                 "differs": differs.ravel(),
@@ -151,6 +152,12 @@ class _Comparison:
                 PAIRS: np.ones(doubts.size, np.uint32),
             }
         )
+
+    def _named_numbers(self, found: Differences) -> dict[str, Floats]:
+        """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
+        if self.models.metric.costs:
+            found = cost_ratios(found)
+        return dict(zip(pair_numbers(self.models.metric), found, strict=True))
 
     def _verdicts(
         self, scores: Scores, baseline: int | None, a: Ints, b: Ints
@@ -166,9 +173,14 @@ class _Comparison:
         return found, found.without_zero()
 
 
-def _no_pairs(names: pl.Series) -> pl.DataFrame:
+def pair_numbers(metric: Metric) -> tuple[str, ...]:
+    """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
+    return ("ratio" if metric.costs else "diff", *Differences._fields[1:])
+
+
+def _no_pairs(names: pl.Series, metric: Metric) -> pl.DataFrame:
     """The result without any pair of models."""
-    numbers = dict.fromkeys((*Differences._fields, INFORMATION), pl.Float64())
+    numbers = dict.fromkeys((*pair_numbers(metric), INFORMATION), pl.Float64())
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
         schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **DOUBTS}

@@ -12,6 +12,7 @@ import scipy
 from polars_scorio.arguments import Overall, check_anytime
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.trials import Trials
+from polars_scorio.decisions.cost_models import CostModels, CostRows, ModelNumbers, cost_models
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
     refuse_unadjustable,
@@ -36,9 +37,6 @@ from polars_scorio.reporting.overall import with_all_questions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
-
-# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
-ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
 
 def metric_of(metric: Metric | None, method: str) -> Metric:
@@ -237,8 +235,8 @@ class PopulationRows:
         return np.zeros(block.strata.size, np.int64)
 
 
-Models: TypeAlias = BenchmarkModels | PopulationModels
-ModelRows: TypeAlias = BenchmarkRows | PopulationRows
+Models: TypeAlias = BenchmarkModels | PopulationModels | CostModels
+ModelRows: TypeAlias = BenchmarkRows | PopulationRows | CostRows
 
 
 def models_of(
@@ -265,6 +263,8 @@ def models_of(
     TypeError, ValueError
         If the models cannot be compared, as far as arguments and schema tell.
     """
+    if metric.costs:
+        return cost_models(trials, metric, options, overall, for_gate=for_gate)
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population" and not trials.judged
     if population:

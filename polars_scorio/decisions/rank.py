@@ -141,7 +141,7 @@ class Ranking:
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
-        gap = found["mu"][:, :-1] - found["mu"][:, 1:]
+        gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
         found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
         found["rank_ci"] = _tied_ranks(self._untied(scores, z, found), here, self.method)
         found |= self._doubt_counts(rows, block, scores)
@@ -163,7 +163,9 @@ class Ranking:
     def _untied(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
-            return np.asarray(found["hi"][:, 1:] < found["lo"][:, :-1])
+            upper, lower = ("lo", "hi") if self.models.metric.costs else ("hi", "lo")
+            apart = found[upper][:, 1:] - found[lower][:, :-1]
+            return np.asarray(apart > 0 if self.models.metric.costs else apart < 0)
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
     def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:

@@ -17,6 +17,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.cost_warning import warn_of_large_costs
 from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
 from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
+from polars_scorio.reporting.inference.cost_numbers import part_columns
 from polars_scorio.reporting.inference.question_values import value_columns
 from polars_scorio.reporting.question_cells import GROUP, QuestionCells
 from polars_scorio.reporting.report_columns import ReportColumns
@@ -99,6 +100,10 @@ class Evaluation:
                 if metric.per_question
                 and isinstance(choice.inference_of(metric, view), UnbiasedInference)
             ]
+            for metric, _ in self.request.metrics:
+                for k in metric.k if metric.costs else ():
+                    parts = part_columns(metric, k, cells, question)
+                    columns[metric.name, k] = columns[metric.name, k].hstack(parts)
             for row, values in value_columns(paired, cells, question).items():
                 columns[row] = columns[row].with_columns(values.alias(VALUES))
         return columns

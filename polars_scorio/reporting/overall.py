@@ -28,6 +28,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     WEIGHT,
     Row,
 )
+from polars_scorio.reporting.inference.cost_numbers import part_columns
 from polars_scorio.reporting.inference.planned_looks import information_of_strata
 from polars_scorio.reporting.inference.stratum_means import (
     error_of_mean,
@@ -89,7 +90,7 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
 
     def averaged(strata: pl.DataFrame) -> pl.DataFrame:
         rows = tidy_rows(strata.drop(QUESTIONS, strict=False))
-        pooled = _pooled_numbers(strata, request) if QUESTIONS in strata.columns else {}
+        pooled = _pooled_numbers(strata, request, columns) if QUESTIONS in strata.columns else {}
         means = pl.concat(
             (
                 _stratum_means(rows, request, columns, metric, view, pooled)
@@ -110,7 +111,9 @@ def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -
     return _with_overall(grouped, trials, averaged)
 
 
-def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.DataFrame]:
+def _pooled_numbers(
+    strata: pl.DataFrame, request: Request, columns: ReportColumns
+) -> dict[Row, pl.DataFrame]:
     """The numbers of means over strata that one fit of all their questions gives."""
     trials = request.trials
     questions = strata.select(*trials.models, QUESTIONS).with_row_index(STRATUM)
@@ -123,6 +126,10 @@ def _pooled_numbers(strata: pl.DataFrame, request: Request) -> dict[Row, pl.Data
         if isinstance(inference, CalibratedInference):
             asked = inference.macro_numbers([(metric, view)], cells)
             found |= {row: numbers.columns() for row, numbers in asked.items()}
+        if view == "costs" and VALUES in columns.hidden:
+            for k in metric.k:
+                parts = part_columns(metric, k, cells, trials.question.name)
+                found[metric.name, k] = found[metric.name, k].hstack(parts)
     return found
 
 

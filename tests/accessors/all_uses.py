@@ -39,9 +39,9 @@ Ask = Callable[[Any], object]
 # Every way to use an accessor.
 ASKS: dict[str, Ask] = {
     **{
-        method: lambda frame, method=method: getattr(frame.scorio(answer="category"), method)(
-            **required(getattr(ps, method))
-        )
+        method: lambda frame, method=method: getattr(
+            frame.scorio(answer="category", cost="category"), method
+        )(**required(getattr(ps, method)))
         for method in METHODS
     },
     "report": lambda frame: frame.scorio.report(*METRICS),

@@ -94,7 +94,7 @@ class CostMeans:
         size = np.bincount(group, minlength=groups).astype(np.float64)
         # No success and no failure do not prove that the rate is 0 or 1.
         unseen = mean(0.25 / values.draws) / (size**2 * (size + 1))
-        noise[2] += unseen
+        noise = noise + np.outer([0.0, 0.0, 1.0], unseen)
         known = np.isfinite(noise).all(axis=0)
         return cls(x, y, np.where(known, noise, spread), np.where(known, np.inf, freedom), size)
 

@@ -48,8 +48,10 @@ COST_FACTS: dict[str, pl.DataType] = {
     UNSOLVED: pl.Float64(),
     LARGEST_SHARE: pl.Float64(),
 }
-# The log of a ratio of costs and its standard error, and the clusters of `VALUES`.
-LOG_COST, LOG_ERROR, VALUE_CLUSTERS = ":log_cost", ":log_error", ":value_clusters"
+# The log of a ratio of costs, its standard error with the degrees of freedom, and the clusters of
+# `VALUES`.
+LOG_COST, LOG_ERROR, LOG_FREEDOM = ":log_cost", ":log_error", ":log_freedom"
+VALUE_CLUSTERS = ":value_clusters"
 _PRICE_PARTS = [field.name for field in fields(Price)][:6]
 _REWARD_PARTS = [field.name for field in fields(RewardPrice)]
 JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
@@ -68,6 +70,7 @@ COMPARISON_DTYPES: dict[str, pl.DataType] = {
     WEIGHT: pl.List(pl.Float64()),
     LOG_COST: pl.Float64(),
     LOG_ERROR: pl.Float64(),
+    LOG_FREEDOM: pl.Float64(),
     VALUE_CLUSTERS: pl.List(pl.Int64()),
 }
 SAMPLE_DTYPES: dict[str, pl.DataType] = {

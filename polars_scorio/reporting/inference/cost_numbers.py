@@ -16,8 +16,12 @@ from polars_scorio.reporting.inference.cell_numbers import (
     LARGEST_SHARE,
     LOG_COST,
     LOG_ERROR,
+    LOG_FREEDOM,
     UNBOUNDED,
     UNSOLVED,
+    VALUE_CLUSTERS,
+    VALUES,
+    WEIGHT,
     CellNumbers,
     Row,
 )
@@ -47,6 +51,7 @@ def cost_numbers(
                 LARGEST_SHARE: largest,
                 LOG_COST: means.log_ratio,
                 LOG_ERROR: means.log_error,
+                LOG_FREEDOM: means.freedom,
             }
             found[metric.name, k] = CellNumbers(
                 "calibrated",
@@ -60,19 +65,34 @@ def cost_numbers(
     return found
 
 
-def question_parts(
-    metric: Metric, k: int | None, cells: QuestionCells
-) -> tuple[Floats, CostQuestions]:
-    """The log of a ratio of costs, plus what each question adds to it, and the questions.
+def part_columns(
+    metric: Metric, k: int | None, cells: QuestionCells, question: str
+) -> pl.DataFrame:
+    """Lists with a part for each question of a group, in an order that all models share.
 
-    The mean over the questions of a group is the log of its ratio, and the variance between them is
-    that of the log.
+    Returns
+    -------
+    DataFrame
+        A row for each group. `VALUES`: the log of its ratio plus what a question adds to it; the
+        mean over the questions is the log, and the variance between them that of the log. `WEIGHT`:
+        their shares. `VALUE_CLUSTERS`: their clusters.
     """
     costs, questions = cells.question_costs(clustered=True)
     values = metric.cost_values(costs, k)
-    means = CostMeans.of(values, questions, "benchmark")
-    group = questions.group
-    return means.log_ratio[group] + means.residuals(values, group), questions
+    means, group = CostMeans.of(values, questions, "benchmark"), questions.group
+    cluster = np.zeros_like(group) if questions.cluster is None else questions.cluster
+    rows = pl.DataFrame(
+        {
+            "group": group,
+            "question": cells.flat[question],
+            "stratum": questions.stratum,
+            VALUES: means.log_ratio[group] + means.residuals(values, group),
+            WEIGHT: questions.shares(),
+            VALUE_CLUSTERS: cluster,
+        }
+    )
+    lists = rows.sort("group", "question", "stratum").group_by("group", maintain_order=True)
+    return lists.agg(VALUES, WEIGHT, VALUE_CLUSTERS).drop("group")
 
 
 def _null_infinity(values: Floats) -> Floats:

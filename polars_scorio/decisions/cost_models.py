@@ -1,0 +1,187 @@
+"""The models of a log by what their trials cost, compared by ratios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.arguments import Overall
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.trials import Trials
+from polars_scorio.decisions.memory_limits import refuse_large_covariance
+from polars_scorio.decisions.sampled_scores import SampledScores
+from polars_scorio.decisions.strata import aligned
+from polars_scorio.decisions.strata_arrays import Block
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.inference.cell_numbers import (
+    LOG_COST,
+    LOG_ERROR,
+    LOG_FREEDOM,
+    VALUE_CLUSTERS,
+    VALUES,
+    WEIGHT,
+)
+from polars_scorio.reporting.inference.score_differences import Differences, Scores
+from polars_scorio.reporting.inference.stretched_scores import StretchedScores
+from polars_scorio.reporting.options import DecisionOptions
+from polars_scorio.reporting.report import grouped_rows
+from polars_scorio.reporting.report_columns import report_columns
+from polars_scorio.reporting.request import Request
+
+# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
+ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostModels:
+    """Models by the log of a ratio of costs, of which less is better.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log.
+    metric : Metric
+        The metric of costs.
+    confidence : float
+        Of the intervals.
+    target : "benchmark" or "population"
+        Whether the questions are a sample.
+    overall : "macro", "micro" or None
+        Kind of the groups over all strata, if there are any.
+    classes : Classes or None
+        The classes into which trials are counted.
+    """
+
+    trials: Trials
+    metric: Metric
+    confidence: float
+    target: Target
+    overall: Overall | None = None
+    classes: Classes | None = None
+
+    def of_k(self, rows: pl.DataFrame, k: int | None) -> CostRows:
+        """The rows of a report of one draw size: one of each model, ascending."""
+        return CostRows(self, rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostRows:
+    """Rows of a report of one metric of costs and one draw size, one of each model."""
+
+    models: CostModels
+    rows: pl.DataFrame
+
+    def scores(self, block: Block) -> Scores:
+        """The models of some strata by the negative log of their cost.
+
+        About these very questions each model has the noise of its own trials. If some question has
+        too few of these, the questions are taken as a sample.
+        """
+        freedom = self._matrix(LOG_FREEDOM, block)
+        if self.models.target == "population" or np.isfinite(freedom).any():
+            return self._sampled_scores(block)
+        score, sigma = -self._matrix(LOG_COST, block), self._matrix(LOG_ERROR, block)
+        z = float(scipy.special.ndtri((1 + self.models.confidence) / 2))
+        return StretchedScores(score, sigma, np.inf, score - z * sigma, score + z * sigma, z)
+
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - the report has them
+        """The costs of each model by itself."""
+        mu, sigma, lo, hi = (self._matrix(name, block) for name in ("mu", "sigma", "lo", "hi"))
+        return mu, sigma, lo, hi
+
+    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
+        """No lower end of the best model: `best` is about metrics of which more is better."""
+        raise NotImplementedError
+
+    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as other models
+        """No pair: costs have no prior."""
+        return np.zeros((block.strata.size, a.size), np.bool_)
+
+    def number_outweighed(self, block: Block, scores: Scores) -> Ints:  # noqa: ARG002 - as other models
+        """No pair of any stratum."""
+        return np.zeros(block.strata.size, np.int64)
+
+    def _matrix(self, name: str, block: Block) -> Floats:
+        """A column of numbers by stratum and model."""
+        return np.asarray(self.rows[name].to_numpy()[block.rows], dtype=np.float64)
+
+    def _sampled_scores(self, block: Block) -> SampledScores:
+        """The models of some strata on questions that are a sample."""
+        refuse_large_covariance(block.rows.shape[1])
+        parts = [self._question_parts(rows) for rows in block.rows]
+        values, weight, cluster = (np.concatenate(each) for each in zip(*parts, strict=True))
+        sizes = np.array([len(each) for each, _, _ in parts])
+        first = np.cumsum(sizes) - sizes
+        clustered = self.models.trials.cluster is not None
+        weighted = np.ptp(weight / np.repeat(weight[first], sizes)) > _ROUNDED
+        models = paired(
+            -values, first, 0.0, cluster if clustered else None, weight if weighted else None
+        )
+        return SampledScores(models, 1.0, 1.0, (-np.inf, np.inf))
+
+    def _question_parts(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
+        """Parts of each question in the logs of the models of a stratum, weights and clusters."""
+        lists = [self.rows[name].gather(rows) for name in (VALUES, WEIGHT, VALUE_CLUSTERS)]
+        values, weight, cluster = (each.explode(**AS_ROWS).to_numpy() for each in lists)
+        by_model = values.reshape(rows.size, -1)
+        questions = by_model.shape[1]
+        return by_model.T, weight[:questions], cluster[:questions].astype(np.int64)
+
+
+_ROUNDED = 1e-9  # weights that differ by less are equal
+
+
+def cost_models(
+    trials: Trials,
+    metric: Metric,
+    options: DecisionOptions,
+    overall: Overall | None = None,
+    *,
+    for_gate: bool = False,
+) -> tuple[pl.LazyFrame, CostModels]:
+    """The results of the models of a log by a metric of costs; see `model_scores.models_of`."""
+    asked = aligned(options)
+    questions = asked.pop("questions")
+    request = Request.of(trials, [metric], **asked)  # type: ignore[misc]  # options of a report
+    grouped = grouped_rows(
+        request,
+        report_columns(trials, costs=True).with_price(),
+        overall=overall,
+        questions=questions,
+        keeps_questions=for_gate,
+        warns_of_stopping=True,
+    )
+    choice = request.choice
+    models = CostModels(trials, metric, choice.confidence, choice.target, overall, request.classes)
+    return grouped, models
+
+
+def cost_ratios(found: Differences) -> Differences:
+    """Differences of negative logs of costs as ratios of costs; sigma is that of the log.
+
+    >>> logs = Differences(*(np.array([x]) for x in (-np.log(2), 0.1, -7.0, 0.0, -0.9, -0.5)))
+    >>> [float(each.round(2)[0]) for each in cost_ratios(logs)]
+    [2.0, 0.1, -7.0, 0.0, 1.65, 2.46]
+    """
+    ratio, lo, hi = (np.exp(-each) for each in (found.diff, found.hi, found.lo))
+    return found._replace(diff=ratio, lo=lo, hi=hi)
+
+
+def refuse_costs(metric: Metric, method: str, way_out: str) -> None:
+    """Refuse a metric of costs.
+
+    Raises
+    ------
+    ValueError
+        With what answers the question.
+    """
+    if metric.costs:
+        raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {way_out}")
