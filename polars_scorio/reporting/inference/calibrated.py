@@ -125,8 +125,9 @@ class CalibratedInference:
     ) -> dict[Row, CellNumbers]:
         """The numbers of means over strata, as far as the questions of all strata give them.
 
-        Those are the metrics of costs and those that credit successes; and about a population of questions, not of
-        clusters, all metrics that have an estimate of each question. The strata give the others.
+        Those are the metrics of costs and those that credit successes; and about a population of
+        questions, not of clusters, all metrics that have an estimate of each question. The strata
+        give the others.
         """
         costs = [metric for metric, view in asked if view == "costs"]
         if costs:
