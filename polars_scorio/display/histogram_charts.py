@@ -82,7 +82,9 @@ def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span:
     scale = alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds])
     legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
     across = value_axis(
-        alt.X("least:Q", scale=alt.Scale(domain=[*span], nice=False)), title, percent=span == (0, 1)
+        alt.X("least:Q", bin="binned", scale=alt.Scale(domain=[*span], nice=False)),
+        title,
+        percent=span == (0, 1),
     )
     bars = alt.Chart().mark_bar(binSpacing=1).encode(
         x=across,

@@ -75,6 +75,7 @@ def test_a_histogram_has_each_question_once_and_the_kinds_in_colours(faulty):
     assert kinds == {"never solved": 1, "always solved": 1, "reversed": 1, "others": 27}
     ends = bars.select(pl.min("least"), pl.max("most")).row(0)
     assert ends == (0, 1)
+    assert layers_of(chart)[0]["encoding"]["x"]["bin"] == "binned"  # else bars are lines
     assert "reversed: 1 question" in subtitle_of(chart)
     assert layers_of(chart)[0]["encoding"]["color"]["scale"]["domain"] == [
         "others", "reversed", "never solved", "always solved",
