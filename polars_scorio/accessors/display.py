@@ -155,9 +155,10 @@ class ReaderMethods(Accessor[FrameT]):
             The file. It holds the sentence that matters; alerts (missing questions and outcomes,
             unfinished runs, duplicates, unequal and single trials, k beyond the trials); intervals
             beside rank ranges; the leaderboard, over all strata in one pool and per stratum;
-            comparisons; Pass@k and Pass^k against k; the hardest questions; trials that undecided
-            pairs need; coverage; what the numbers rest on, with a hash of the counts; and all of
-            that as JSON. Models are reported on the questions that all of a stratum have.
+            comparisons; Pass@k and Pass^k against k; the hardest questions, those that separate the
+            models best, and reversed ones; trials that undecided pairs need; coverage; what the
+            numbers rest on, with a hash of the counts; and all of that as JSON. Models are reported
+            on the questions that all of a stratum have.
 
         Raises
         ------

@@ -186,6 +186,9 @@ class QuestionMethods(Accessor[FrameT]):
         held in .93 to .98 of the logs (nominal .95, 100 logs each), and shares were off by at most
         .004 on average.
 
+        Twice as many questions of the same kind halve the squared sigma_population, twice as many
+        trials remove half of `removable`: trials are advised while they can remove most of it.
+
         With a single trial of some question, interaction and trials are null, and what follows from
         them: only their sum is known. All shares are null for one model or one question; ends need
         three questions. Questions are taken as independent, also those of one cluster.

@@ -23,6 +23,7 @@ from polars_scorio.kernels.question_signals import question_signals
 from polars_scorio.metrics.metric_arguments import Weights
 from polars_scorio.reporting.request import Request
 
+FALSE_DISCOVERIES = 0.1  # the usual share of good questions among those that are called reversed
 _DISCRIMINATING = 4  # with fewer trials of a question its discrimination is biased by .19 and more
 _SIGNALS = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
 _OF_RANGE = ("solved_by", "always_by", "status", "rate_min", "rate_max")  # of the range of outcomes
@@ -45,7 +46,7 @@ def question_analysis(
     roles: Roles,
     w: Weights | None = None,
     *,
-    fdr: float = 0.1,
+    fdr: float = FALSE_DISCOVERIES,
     per: QuestionUnit = "question",
     questions: Compared = "same",
     confidence: float = 0.95,

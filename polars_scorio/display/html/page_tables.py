@@ -13,6 +13,7 @@ from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import MISSING, Scale, probability_text
 from polars_scorio.display.phrases import count_of, range_text
+from polars_scorio.display.question_sentences import question_name
 from polars_scorio.display.tables import visible_text
 
 _ROWS = 20  # of a table that could be long
@@ -149,18 +150,53 @@ def trials_needed_table(scope: Scope) -> Table:
 
 def hardest_questions(questions: pl.DataFrame, percent: Scale) -> Table:
     """The questions with the lowest scores."""
-    rows = questions.head(_ROWS // 2).rows(named=True)
+    rows = questions.head(_ROWS // 2)
+    numbers = {"score": "mean of the models", "least": "worst model", "most": "best model"}
+    scores = [
+        Column(f"{words}{percent.sign}", [*map(percent.text, rows[name])])
+        for name, words in numbers.items()
+    ]
+    return Table([_question_column(rows), *scores, _trials_column(rows)])
+
+
+def telling_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
+    """The questions that separate the models best, from their analysis in this order."""
+    rows = analysed.head(_ROWS // 2)
     return Table(
         [
-            Column("question", [row["question"] for row in rows], number=False),
-            Column(
-                f"mean of the models{percent.sign}", [percent.text(row["score"]) for row in rows]
-            ),
-            Column(f"worst model{percent.sign}", [percent.text(row["least"]) for row in rows]),
-            Column(f"best model{percent.sign}", [percent.text(row["most"]) for row in rows]),
-            Column("trials", [f"{row['trials']:,}" for row in rows]),
-        ]
+            _question_column(rows),
+            Column(f"mean of the models{percent.sign}", [*map(percent.text, rows["rate"])]),
+            Column("discrimination", [f"{value:.2f}" for value in rows["discrimination"]]),
+            _trials_column(rows),
+        ],
+        "Discrimination: correlation with the other questions, without the noise of the trials.",
     )
+
+
+def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
+    """The questions that are called reversed, from their analysis."""
+    rows = analysed.head(_ROWS)
+    return Table(
+        [
+            _question_column(rows),
+            Column(f"mean of the models{percent.sign}", [*map(percent.text, rows["rate"])]),
+            Column("correlation", [f"{value:.2f}" for value in rows["rest_correlation"]]),
+            Column("q", [*map(probability_text, rows["q_reversed"])]),
+            _trials_column(rows),
+        ],
+        "Correlation with the other questions, over the models; q: the false discovery rate at "
+        "which a question is called reversed.",
+    )
+
+
+def _question_column(rows: pl.DataFrame) -> Column:
+    """The questions under names that fit into a table."""
+    return Column("question", [*map(question_name, rows["question"].to_list())], number=False)
+
+
+def _trials_column(rows: pl.DataFrame) -> Column:
+    """The trials of all models at each question."""
+    return Column("trials", [f"{trials:,}" for trials in rows["trials"]])
 
 
 def coverage_table(found: pl.DataFrame) -> Table:

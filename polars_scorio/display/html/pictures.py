@@ -20,7 +20,7 @@ from polars_scorio.display.html.headline import (
     rival_models,
     scale_of,
 )
-from polars_scorio.display.html.scopes import Scope, holds_fractions
+from polars_scorio.display.html.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
@@ -41,6 +41,7 @@ _INKS = {
 _WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
+_CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
 _MATRIX = 25  # models whose pairs a picture can show
 
 _CONFIG: dict[str, Any] = {
@@ -170,6 +171,19 @@ def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
         )
         figures.append(page_figure(chart, words, f"{name}, {meaning}"))
     return figures
+
+
+def question_figures(scope: Scope, settings: Settings) -> list[Figure]:
+    """How many questions are how hard, and a strip of them for each model."""
+    if scope.counts["question"].n_unique() == 1:
+        return []
+    plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
+    metric = average_metric(scope.lead)
+    cells = max(_CELLS // len(scope.models), _FEWEST_CELLS)
+    return [
+        page_figure(plots.questions(metric, kind="histogram", width=_WIDTH)),
+        page_figure(plots.questions(metric, cells=cells), about="Question by question"),
+    ]
 
 
 def matrix_figure(scope: Scope, settings: Settings) -> Figure | None:

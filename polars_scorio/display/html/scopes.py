@@ -16,6 +16,7 @@ from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
+from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.html.labels import key_labels
 from polars_scorio.display.html.log_summary import Look
@@ -145,6 +146,17 @@ class Scope:
             for value, weight in known
             if value is not None
         )
+
+    def analysed_questions(self, settings: Settings) -> pl.DataFrame:
+        """The questions, as `Scorio.questions` has them, by the average of the leading metric."""
+        w = average_metric(self.lead).w
+        weights = None if w is None else dict(w)
+        return question_analysis(
+            self.counts.lazy(),
+            self.roles,
+            weights,  # type: ignore[arg-type]  # words or numbers
+            confidence=settings.confidence,
+        ).collect()
 
     def per_question(self) -> pl.DataFrame:
         """The questions, the hardest first: of all models the mean score, the best and the worst.

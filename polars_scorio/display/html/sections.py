@@ -10,24 +10,21 @@ from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.headline import (
     lead_label,
-    lead_rows,
     possible_best_words,
     rival_models,
-    scale_of,
 )
 from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.question_section import questions_section
 from polars_scorio.display.html.scopes import (
     ASSURANCE,
     Scope,
-    average_metric,
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.number_format import Scale
 from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.settings import Settings
 
-_NAMED = 40  # questions in a sentence
+_NAMED = 40  # models in a sentence
 _PLAN = (
     "Neighbours in the ranking that are statistically indistinguishable, one pair at a time. After "
     "so many further trials of each question, by both models, the interval of their difference "
@@ -60,7 +57,7 @@ def page_sections(
     rewards = holds_fractions(main.counts, main.roles)
     if rewards or knows_success(main.counts, main.roles, main.metrics):
         yield _curves_section(main, settings)
-    yield _questions_section(main)
+    yield questions_section(main, settings)
     if len(main.models) > 1:
         yield _needed_section(scopes)
     yield coverage_section(coverage)
@@ -129,33 +126,6 @@ def _curves_section(main: Scope, settings: Settings) -> Section:
         else ["A question has a single trial, so that several trials cannot be drawn."]
     )
     return Section("curves", "What do more draws buy?", lines, figures)
-
-
-def _questions_section(main: Scope) -> Section:
-    questions = main.per_question()
-    low, high = average_metric(main.lead).support
-    nobody = questions.filter(pl.col("most") <= low)["question"].to_list()
-    everybody = questions.filter(pl.col("least") >= high)["question"].to_list()
-    lines = [
-        _solved_sentence("never solved by any model", nobody, questions.height),
-        _solved_sentence("solved by every model in every trial", everybody, questions.height),
-    ]
-    if holds_fractions(main.counts, main.roles):
-        lines = ["By the mean reward of all models."]
-    scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
-    return Section(
-        "questions",
-        "Which questions are hard?",
-        lines,
-        tables={"": tables.hardest_questions(questions, scale)},
-    )
-
-
-def _solved_sentence(what: str, names: Sequence[str], of: int) -> str:
-    """Sentence on how many questions were `what`, with their names."""
-    named = f" ({name_list(names, _NAMED)})" if names else ""
-    verb = "was" if len(names) == 1 else "were"
-    return f"{len(names):,} of {count_of(of, 'question')} {verb} {what}{named}."
 
 
 def _needed_section(scopes: Sequence[Scope]) -> Section:

@@ -68,7 +68,7 @@ def test_a_page_has_all_its_parts():
 def test_every_picture_says_in_words_what_it_shows(harmless):
     pictures = [attrs for _, attrs in Checked(harmless.html()).elements
                 if attrs.get("role") == "img"]  # fmt: skip
-    assert len(pictures) == 5  # intervals, ranks, matrix, Pass@k, Pass^k
+    assert len(pictures) == 7  # intervals, ranks, matrix, Pass@k, Pass^k, two of questions
     assert pictures[0]["aria-label"].startswith("Intervals of 3 models, the best first: m00 ")
     assert all(len(attrs["aria-label"]) > 40 for attrs in pictures)
 

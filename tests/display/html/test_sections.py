@@ -17,6 +17,7 @@ def without_drawing(monkeypatch):
     drawn = Figure("<svg/>", "words", "caption")
     monkeypatch.setattr(pictures, "interval_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "matrix_figure", lambda *_: drawn)
+    monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
 
 
@@ -40,21 +41,6 @@ def test_several_models_are_compared():
 def test_labels_with_weights_have_no_draws_of_successes():
     log = long([["a", "b"], ["b", "c"]])
     assert "curves" not in sections_of(log, ps.avg(w={"a": 0, "b": 1, "c": 2}))
-
-
-def test_questions_that_nobody_or_everybody_solved_are_named():
-    log = pl.concat([long([[0, 0], [1, 1], [0, 1]], name) for name in ("ada", "bob")])
-    assert sections_of(log)["questions"].lines == [
-        "1 of 3 questions was never solved by any model (0).",
-        "1 of 3 questions was solved by every model in every trial (1).",
-    ]
-
-
-def test_rewards_are_not_solved():
-    log = pl.concat([long([[0.5, 0.25], [0.0, 1.0]], name) for name in ("ada", "bob")])
-    found = sections_of(log)
-    assert found["questions"].lines == ["By the mean reward of all models."]
-    assert "curves" in found
 
 
 def test_single_trials_have_no_curve():

@@ -1,0 +1,36 @@
+"""The part of a page on questions: how hard they are, which ones are dead, telling or reversed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES
+from polars_scorio.display.html import page_tables as tables
+from polars_scorio.display.html import pictures
+from polars_scorio.display.html.headline import lead_rows, scale_of
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.scopes import Scope, holds_fractions
+from polars_scorio.display.number_format import Scale
+from polars_scorio.display.question_sentences import question_sentences
+from polars_scorio.display.settings import Settings
+
+
+def questions_section(main: Scope, settings: Settings) -> Section:
+    """Section on the questions that all models of a log, or of its first stratum, have."""
+    analysed = main.analysed_questions(settings)
+    scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
+    lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
+    if holds_fractions(main.counts, main.roles):
+        lines.insert(0, "By the mean reward of all models.")
+    if len(main.models) == 1:  # nothing can be said of reversed questions
+        lines.pop()
+    shown = {"The hardest questions": tables.hardest_questions(main.per_question(), scale)}
+    telling = analysed.filter(pl.col("discrimination") > 0)
+    if telling.height:
+        shown["The questions that separate the models best"] = tables.telling_questions(
+            telling.sort(-pl.col("discrimination").round(12), -pl.col("rest_correlation")), scale
+        )
+    if analysed["reversed"].any():
+        shown["Reversed questions"] = tables.reversed_questions(analysed.filter("reversed"), scale)
+    figures = pictures.question_figures(main, settings)
+    return Section("questions", "Which questions are hard?", lines, figures, shown)
