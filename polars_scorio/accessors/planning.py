@@ -263,7 +263,8 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If the budget is not positive, or `models` are not in the log; and as `report`.
+            If the budget is not positive, or `models` are not in the log; for real-valued rewards,
+            whose numbers assume that trials do not depend on them; and as `report`.
 
         Notes
         -----
@@ -271,8 +272,7 @@ class PlanMethods(Accessor[FrameT]):
         spends this way lets the number of trials depend on outcomes: read the next report with
         ``ps.bayes()`` and ``inference="pooled"``. In simulations its error was smaller than that of
         `ps.avg()` in 12 of 14 cells, and its 95 % intervals held the truth in .96 of the cases, in
-        the worst cell .94 (`ps.avg()`: .95, .88).
-        A filter after this method does not reach the scan.
+        the worst cell .94 (`ps.avg()`: .95, .88). A filter after it does not reach the scan.
 
         Examples
         --------
@@ -322,8 +322,8 @@ class PlanMethods(Accessor[FrameT]):
         Raises
         ------
         ValueError
-            If rows carry no trial ids, for several draw sizes, for rewards without weights; and as
-            `compare`.
+            If rows carry no trial ids, for several draw sizes, for the best or the worst of real-
+            valued rewards (their `avg` is followed); and as `compare`.
 
         Examples
         --------

@@ -73,8 +73,8 @@ def groups(
         Whether the models of a stratum may have different questions, must have the same ones, or
         lose those that another one lacks.
     sequences : bool
-        Whether the classes of the trials themselves are needed, in the order of their ids; then
-        memory grows with the trials.
+        Whether the classes of the trials themselves are needed, in the order of their ids, or
+        their rewards where sums of them say all of a question; then memory grows with the trials.
 
     Returns
     -------

@@ -339,7 +339,8 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
     """The words for a category that belongs to no class, and for the way out."""
     graded = (
         "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
-        "threshold, as in threshold=0.5: from there on a reward is a success."
+        "threshold, as in threshold=0.5: from there on a reward is a success. Rewards of any value "
+        "have calibrated numbers of avg, max_at_k and min_at_k alone."
     )
     if classes.known is None and classes.rewards is not None:
         return _stray_reward_words(classes.rewards)

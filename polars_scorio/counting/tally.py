@@ -184,7 +184,7 @@ def counted(
     rows = watched.noted(found, trials.category.dtype).with_columns(
         *(count.alias(name) for name, count in counts.items()),
         *([] if stray is None else [stray.alias(OUTSIDE)]),
-        *([class_of_trial(members).alias(SEQUENCE)] if sequences else []),
+        *([_ordered_outcome(classes, members).alias(SEQUENCE)] if sequences else []),
         *_label_columns(trials, classes, members),
         *id_hash(trials),
         *watched.rows(
@@ -219,6 +219,13 @@ def counted(
     return _with_reward_facts(questions, classes).with_columns(
         (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
     )
+
+
+def _ordered_outcome(classes: Classes, members: list[pl.Expr]) -> pl.Expr:
+    """The entry of a trial in a `SEQUENCE`: its reward, or its class."""
+    if classes.summed_rewards:
+        return pl.col(CATEGORY).cast(pl.Float64)
+    return class_of_trial(members)
 
 
 def _with_reward_facts(questions: pl.LazyFrame, classes: Classes) -> pl.LazyFrame:

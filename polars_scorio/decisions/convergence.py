@@ -18,15 +18,16 @@ from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.rank import rank_scores
+from polars_scorio.decisions.reward_prefixes import GROUP, PREFIX, reward_prefixes
 from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
 from polars_scorio.kernels.states import Outcomes, States, prefixes
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
-from polars_scorio.reporting.request import Request, view_of
+from polars_scorio.reporting.request import Request, RewardUse, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -105,7 +106,8 @@ def _ordered_request(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "questions"}
-    request = Request.of(trials, [metric], per="model", rewards="never", **known)  # type: ignore[arg-type]  # options of a report
+    use: RewardUse = "allowed" if metric.averages_rewards else "never"
+    request = Request.of(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report
     if view_of(metric, trials) == "rewards" and not metric.averages_rewards:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
@@ -114,18 +116,25 @@ def _ordered_request(
     return request
 
 
+def _ordered_sequences(groups: pl.DataFrame, question: str) -> pl.DataFrame:
+    """The questions of some groups that have trials, by group and question."""
+    rows = groups.select(QUESTIONS).with_row_index(":group").explode(QUESTIONS, **AS_ROWS)
+    scored = rows.unnest(QUESTIONS).filter(pl.col(SEQUENCE).list.len() > 0)
+    return scored.sort(":group", question)
+
+
 def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
     question, own = request.trials.question.name, request.classes
     ((_, view),) = request.metrics
-    rows = groups.select(QUESTIONS).with_row_index(":group").explode(QUESTIONS, **AS_ROWS)
-    scored = rows.unnest(QUESTIONS).filter(pl.col(SEQUENCE).list.len() > 0)
-    flat = scored.sort(":group", question)
+    flat = _ordered_sequences(groups, question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
     codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(own, ":d")
     before = (
         count_matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
     )
+    if own.summed_rewards:  # `_unit_rewards` are beside them
+        codes = np.zeros(codes.size, np.int64)
     if view == "success":
         codes = np.isin(codes, own.successful).astype(np.int64)
         passed = before[:, own.successful].sum(axis=1)
@@ -133,6 +142,16 @@ def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     group = flat[":group"].to_numpy().astype(np.int64)
     return Outcomes(codes, offsets, group, groups.height, before)
+
+
+def _unit_rewards(groups: pl.DataFrame, question: str) -> Floats:
+    """The rewards of the trials of `_trial_outcomes`, between 0 and 1.
+
+    Rankings are those of the rewards, and models tie whose means differ by rounding alone.
+    """
+    rewards = _ordered_sequences(groups, question)[SEQUENCE].explode(**AS_ROWS).to_numpy()
+    low, high = rewards.min(initial=np.inf), rewards.max(initial=-np.inf)
+    return np.asarray((rewards - low) / (high - low if high > low else 1.0))
 
 
 def _question_cells(states: States, request: Request) -> QuestionCells:
@@ -150,13 +169,31 @@ class _Trajectory:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n and model."""
+        if self.request.classes.summed_rewards:
+            return self._of_rewards(groups)
         states, group, n = prefixes(_trial_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
         numbers = rows[metric.name, metric.k[0]].columns()
+        return self._ranked_rows(groups, group, n, numbers)
+
+    def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """The rows of real-valued rewards; without given bounds, each n has a range of its own."""
+        first = reward_prefixes(groups, self.request.classes)
+        n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()
+        cells = self.request.cells(first[QUESTIONS], strata=n - 1)
+        ((metric, view),) = asked = cells.without_rewards(self.request.metrics)
+        inference = self.request.choice.inference_of(metric, view)
+        numbers = inference.numbers(asked, cells)[metric.name, None].columns()
+        return self._ranked_rows(groups, group, n, numbers)
+
+    def _ranked_rows(
+        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: pl.DataFrame
+    ) -> pl.DataFrame:
+        """The rows with the ranks of the models after each n."""
         frame = groups.drop(QUESTIONS)[group].with_columns(
-            n=n, **{name: numbers[name] for name in _NUMBERS}
+            pl.Series("n", n), *(numbers[name] for name in _NUMBERS)
         )
         ranks = rank_scores("mu").over("n").alias("rank")
         return frame.sort("n", *self.request.trials.models).with_columns(ranks)
@@ -174,10 +211,13 @@ class _Settling:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n, and one for those that never settle."""
+        outcomes, score = _trial_outcomes(groups, self.request), self._score
         with self.bar(total=self.replicates) as bar:
             result = convergence(
-                _trial_outcomes(groups, self.request),
-                self._score,
+                outcomes,
+                _unit_rewards(groups, self.request.trials.question.name)
+                if self.request.classes.summed_rewards
+                else score,
                 replicates=self.replicates,
                 scheme=self.scheme,
                 rng=np.random.default_rng(self.seed),

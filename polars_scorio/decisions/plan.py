@@ -48,7 +48,7 @@ from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
 from polars_scorio.reporting.question_cells import QuestionCells
-from polars_scorio.reporting.request import Request, on_levels
+from polars_scorio.reporting.request import Request, on_levels, view_of
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -59,6 +59,12 @@ _NEEDED: dict[str, pl.DataType] = {
 }
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
 _SIGMAS = ("sigma", "sigma_equal", "sigma_next")
+_SPENT_BY_REWARDS = (
+    "next_trials: who spends where rewards vary most lets the number of trials depend on the "
+    "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
+    "of all questions, see trials_needed(), or say with threshold= from where on a reward is a "
+    "success"
+)
 
 
 def trials_needed(
@@ -130,6 +136,8 @@ def next_trials(
     trials = bind(frame, roles)
     refuse_judge(trials, "next_trials")
     metric = _planned_metric(metric, trials, "next_trials")
+    if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
+        raise ValueError(_SPENT_BY_REWARDS)
     keys = trials.strata | trials.models
     if per == "question":
         numbers = {trials.question.name: trials.question.dtype, **_SPENT}

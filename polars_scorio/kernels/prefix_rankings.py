@@ -44,7 +44,7 @@ class Convergence:
 
 def convergence(
     outcomes: Outcomes,
-    score: Score,
+    score: Score | Floats,
     *,
     replicates: int,
     scheme: Scheme,
@@ -63,9 +63,10 @@ def convergence(
     ----------
     outcomes : Outcomes
         The groups are the models; question i of one is question i of the others.
-    score : callable
+    score : callable or ndarray of float, shape (R,)
         The score of each group of a `States`, shape (G,), higher is better. The pairs of these
-        states are not tallied: there is one for each question. NaN: no ranking for this n.
+        states are not tallied: there is one for each question. NaN: no ranking for this n. Or the
+        rewards of all trials: then the score is the mean of the mean rewards of the questions.
     replicates : int
         Number of bootstrap replicates; 0: the log as it is.
     scheme : "trial" or "question"
@@ -291,8 +292,10 @@ class _Sequences:
         chosen += self.start
         return chosen
 
-    def scores(self, chosen: Ints, score: Score) -> Floats:
+    def scores(self, chosen: Ints, score: Score | Floats) -> Floats:
         """Score of each model after each trial of the chosen ones, (replicates N, models)."""
+        if isinstance(score, np.ndarray):
+            return self._mean_rewards(chosen, score)
         codes = [np.cumsum(step[chosen], axis=1).ravel() for step in self.steps]
         kinds = [np.broadcast_to(self.kind, chosen.shape).ravel()] if self.kind.any() else []
         first, state = distinct([*kinds, *codes])
@@ -303,6 +306,13 @@ class _Sequences:
         group = np.repeat(np.arange(groups), state.size // groups)
         one = np.broadcast_to(np.int64(1), state.shape)
         return score(States(counts, prior, group, state, one, groups)).reshape(-1, models)
+
+    def _mean_rewards(self, chosen: Ints, rewards: Floats) -> Floats:
+        """Mean over the questions of each model of the mean reward of the trials so far."""
+        trials = np.minimum(np.arange(1, len(self.start) + 1)[:, None], self.outcomes.trials)
+        means = np.cumsum(np.append(rewards, 0.0)[chosen], axis=1) / trials
+        models = self.outcomes.groups
+        return np.asarray(means.reshape(*means.shape[:2], models, -1).mean(-1)).reshape(-1, models)
 
     def _counts(self, codes: list[Ints]) -> Ints:
         """Trials by class, (rows, K), from their codes."""

@@ -251,6 +251,25 @@ def test_one_metric_and_one_draw_size_at_a_time(log, method, metric, error, mess
         getattr(unreadable(log.schema).scorio(**ROLES), method)(metric)
 
 
+def test_floats_that_are_zero_or_one_settle_as_outcomes_do(log):
+    options = {"replicates": 200, "scheme": "question", "seed": 1}
+    log = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
+    floats = log.with_columns(pl.col("category").cast(pl.Float64))
+    expected = log.scorio(by="domain").convergence(ps.avg(), **options)
+    assert_frame_equal(floats.scorio(by="domain").convergence(ps.avg(), **options), expected)
+    # Rankings of rewards are those of any rewards that rise with them.
+    shifted = log.with_columns(7.3 * pl.col("category") - 2e6)
+    assert_frame_equal(shifted.scorio(by="domain").convergence(ps.avg(), **options), expected)
+
+
+def test_average_rewards_settle_when_the_ranking_is_that_of_all_trials():
+    log = pl.concat([long([[0.1, 0.9, 0.8]], "a"), long([[0.5, 0.5, 0.5]], "b")])
+    # Means: .1 and .5; .5 and .5; .6 and .5.
+    rows = log.scorio.convergence(ps.avg(), replicates=0)
+    assert rows["share"].to_list() == [0, 0, 1, 0]
+    assert rows["tau"].to_list() == [-1, None, 1, None]
+
+
 @pytest.mark.parametrize("method", ["trajectory", "convergence"])
 def test_rewards_without_weights_have_nothing_to_follow(log, method):
     rewards = log.with_columns(pl.col("category") * 0.5).lazy().scorio(by="domain")

@@ -196,3 +196,23 @@ def test_strata_have_trajectories_of_their_own(log):
     rows = some.scorio(**ROLES).trajectory()
     assert_frame_equal(rows, pl.concat(parts).select(COLUMNS), check_exact=True)
     assert rows.filter(domain="air")["n"].max() == 2
+
+
+@pytest.mark.parametrize("bounds", [None, (0, 2)])
+def test_average_rewards_are_followed_as_reports_are(log, bounds):
+    roles = {"by": "domain", "bounds": bounds, "inference": "calibrated"}
+    rewards = log.with_columns(pl.col("category") * 0.3 + 0.1)
+    rows = rewards.scorio(**roles).trajectory().drop("rank")
+    most = rewards.group_by(CELL).len().group_by("domain", "model").agg(pl.col("len").max())
+    for n in range(1, 6):
+        here = most.filter(pl.col("len") >= n)
+        # A report of all models: the observed range of a stratum has those that stopped before.
+        kept = rewards.join(here, on=["domain", "model"], how="semi")
+        expected = first(kept, n).scorio(**roles).report(ps.avg())
+        is_close(rows.filter(n=n).drop("n"), expected.select("domain", "model", *NUMBERS))
+
+
+def test_floats_that_are_zero_or_one_are_followed_as_outcomes():
+    log = pl.concat([long([[0, 1, 1], [1, 1, 0]], "a"), long([[0, 0, 1], [1, 0, 0]], "b")])
+    floats = log.with_columns(pl.col("category").cast(pl.Float64))
+    assert_frame_equal(floats.scorio.trajectory(), log.scorio.trajectory())

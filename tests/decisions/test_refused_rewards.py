@@ -1,0 +1,41 @@
+"""What rewards of any value have no numbers of, with the way out. REWARDS, API: as `calibrated`."""
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from tests.made_logs import long
+
+LOG = pl.concat([long([[0, 1, 1], [0, 0, 1]], model) for model in "ab"])
+REWARDS = LOG.with_columns(pl.col("category") * 0.5)
+CALLS = {
+    "published": lambda log: log.report(ps.avg(), inference="published"),
+    "pooled": lambda log: log.report(ps.max_at_k(2), inference="pooled"),
+    "bayes": lambda log: log.report(ps.bayes()),
+    "prior": lambda log: log.report(ps.avg(), prior=LOG),
+    "pass_at_k": lambda log: log.pass_at_k(2),
+    "regressions": lambda log: log.regressions("a"),
+    "priors": lambda log: log.priors(),
+    "forecast": lambda log: log.forecast(8),
+    "next_trials": lambda log: log.next_trials(10),
+    "best settles": lambda log: log.convergence(ps.max_at_k(2)),
+}
+
+
+@pytest.mark.parametrize("bounds", [None, (0, 2)], ids=["observed", "given"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_needs_categories_names_the_way_out(call, bounds):
+    with pytest.raises(ValueError, match=r"threshold|w= with a weight for each category"):
+        call(REWARDS.scorio(bounds=bounds))
+
+
+def test_no_numbers_of_rewards_allow_trials_that_depend_on_them():
+    with pytest.raises(ValueError, match=r"^next_trials: who spends where rewards vary most "):
+        REWARDS.scorio(bounds=(0, 1)).next_trials(10)
+
+
+def test_the_best_of_k_has_no_plan_of_trials():
+    with pytest.raises(
+        TypeError, match=r"^trials_needed takes .* whose variance after more trials"
+    ):
+        REWARDS.scorio(bounds=(0, 1)).trials_needed(ps.max_at_k(2))
