@@ -1,43 +1,27 @@
-"""Tables in files as one lazy frame: Parquet, CSV and JSON lines, by name, folder or glob."""
+"""Tables in files as one lazy frame: Parquet, CSV, TSV and JSON, by name, folder or glob."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import fspath
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.logs.compressed_files import plain_path
+from polars_scorio.logs.json_files import describe_content, read_json, unexpected_content
 from polars_scorio.logs.json_lines import refuse_broken_line, scan_lines
 from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote
 
-_SCANS: dict[str, Callable[[list[Path] | list[str]], pl.LazyFrame]] = {
-    ".parquet": pl.scan_parquet,
-    ".csv": pl.scan_csv,
-}
-_LINES = ".jsonl", ".ndjson"
-_KNOWN = *_SCANS, *_LINES
 _EXPECTED = "JSON lines"
-# The URLs that Polars reads by itself.
-_POLARS = tuple(
-    f"{scheme}://"
-    for scheme in (
-        "s3",
-        "s3a",
-        "gs",
-        "gcs",
-        "az",
-        "azure",
-        "abfs",
-        "abfss",
-        "adl",
-        "hf",
-        "http",
-        "https",
-    )
-)
+_ARRAY = "a JSON array of objects, one a trial"
+_LINES = ".jsonl", ".ndjson"
+_SCHEMES = (
+    "s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "hf", "http", "https",
+)  # fmt: skip
+_POLARS = tuple(f"{scheme}://" for scheme in _SCHEMES)  # URLs that Polars reads by itself
 
 
 def scan_files(paths: Paths) -> pl.LazyFrame:
@@ -46,9 +30,10 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     Parameters
     ----------
     paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs such as ``runs/*.parquet``; CSV and
-        JSON lines may be compressed (.gz, .zst). Or URLs that Polars reads: s3://, gs://, hf://,
-        https:// and others.
+        Files, folders that hold them at any depth, or globs such as ``runs/*.parquet``: Parquet,
+        CSV, TSV, JSON lines, and arrays of objects in JSON files that are named; all but Parquet
+        may be compressed (.gz, .zst). Or URLs that Polars reads: s3://, gs://, hf://, https:// and
+        others.
 
     Raises
     ------
@@ -60,9 +45,9 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     given = given_paths(paths)
     if given and all(map(is_remote, given)):
         return _scan_remote([fspath(path) for path in given])
-    files = [*find_files(given, *(f"*{ending}" for ending in _KNOWN))]
-    ending = _only_ending(files)
-    return _scan_lines(files) if ending in _LINES else _SCANS[ending](files)
+    # Folders of logs hold many JSON files that are no tables: those have to be named.
+    files = [*find_files(given, *(f"*{ending}" for ending in _SCANS if ending != ".json"))]
+    return _SCANS[_only_ending(files)](files)
 
 
 def _only_ending(files: Sequence[Path | PurePosixPath]) -> str:
@@ -70,9 +55,9 @@ def _only_ending(files: Sequence[Path | PurePosixPath]) -> str:
     endings = sorted({plain_path(file).suffix.lower() for file in files})
     if len(endings) > 1:
         raise ValueError(f"the files are of several formats, {endings}: pass those of one of them")
-    if endings[0] not in _KNOWN:
+    if endings[0] not in _SCANS:
         raise ValueError(
-            f"{files[0].name} is none of {', '.join(_KNOWN)}: convert it, or name the tool "
+            f"{files[0].name} is none of {', '.join(_SCANS)}: convert it, or name the tool "
             "that wrote it with --from"
         )
     return endings[0]
@@ -87,10 +72,31 @@ def _scan_remote(urls: list[str]) -> pl.LazyFrame:
                 f"it. Polars reads {', '.join(_POLARS)}"
             )
     ending = _only_ending([PurePosixPath(url) for url in urls])
+    if ending == ".json":
+        raise ValueError(
+            f"{urls[0]} is not on this machine: download it, as an array is read whole"
+        )
     return pl.scan_ndjson(urls) if ending in _LINES else _SCANS[ending](urls)
 
 
-def _scan_lines(files: list[Path]) -> pl.LazyFrame:
+def _scan_tabs(files: list[Any]) -> pl.LazyFrame:
+    """The rows of files whose values are separated by tabs."""
+    return pl.scan_csv(files, separator="\t")
+
+
+def _read_arrays(files: list[Any]) -> pl.LazyFrame:
+    """The rows of JSON arrays; Python parses them, as they may hold NaN."""
+    tables = []
+    for file in files:
+        rows = read_json(file, _ARRAY)
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            found = f"{describe_content(rows)}: if a tool wrote it, name the tool with --from"
+            raise unexpected_content(file, _ARRAY, found)
+        tables.append(pl.LazyFrame(rows, infer_schema_length=None))
+    return pl.concat(tables)
+
+
+def _scan_lines(files: list[Any]) -> pl.LazyFrame:
     """The rows of JSON lines, with errors that name file and line."""
     try:
         schema = pl.scan_ndjson(files).collect_schema()
@@ -100,3 +106,12 @@ def _scan_lines(files: list[Path]) -> pl.LazyFrame:
         raise
     columns = {name: pl.col(name) for name in schema}
     return pl.concat([scan_lines(file, _EXPECTED, schema, columns) for file in files])
+
+
+_SCANS: dict[str, Callable[[list[Any]], pl.LazyFrame]] = {
+    ".parquet": pl.scan_parquet,
+    ".csv": pl.scan_csv,
+    ".tsv": _scan_tabs,
+    **dict.fromkeys(_LINES, _scan_lines),
+    ".json": _read_arrays,
+}

@@ -11,6 +11,8 @@ LOG = long([[0, 1], [1, 1]])
 WRITERS = {
     "log.parquet": pl.DataFrame.write_parquet,
     "log.csv": pl.DataFrame.write_csv,
+    "log.tsv": lambda log, path: log.write_csv(path, separator="\t"),
+    "log.json": pl.DataFrame.write_json,
     "log.jsonl": pl.DataFrame.write_ndjson,
     "LOG.NDJSON": pl.DataFrame.write_ndjson,
 }
@@ -30,6 +32,27 @@ def test_folders_and_globs_hold_several_files(tmp_path):
     assert scan_files([str(tmp_path)]).collect().height == 8
     assert scan_files([str(tmp_path / "*.parquet")]).collect().height == 4
     assert scan_files([str(tmp_path / "**" / "b.parquet")]).collect().height == 4
+
+
+def test_arrays_of_json_are_tables_where_they_are_named(tmp_path):
+    named = tmp_path / "log.json"
+    named.write_text('[{"reward": NaN, "step": 1}, {"reward": 0.5}]')
+    log = scan_files(named).collect()
+    assert (log["step"].to_list(), log["reward"].is_nan().sum()) == ([1, None], 1)
+    LOG.write_parquet(tmp_path / "a.parquet")
+    assert_frame_equal(scan_files(tmp_path).collect(), LOG)
+    for text, found in (
+        ('{"a": 1}', "an object with the keys"),
+        ("[1]", "a list of 1"),
+        ("[", "no J"),
+    ):
+        named.write_text(text)
+        with pytest.raises(
+            ValueError, match=rf"log\.json: expected a JSON array .*found .*{found}"
+        ):
+            scan_files(named)
+    with pytest.raises(ValueError, match="download it, as an array is read whole"):
+        scan_files("s3://bucket/log.json")
 
 
 def test_files_that_cannot_be_one_log_are_refused(tmp_path):
