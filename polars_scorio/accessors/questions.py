@@ -92,11 +92,12 @@ class QuestionMethods(Accessor[FrameT]):
         models of the question and of the rest, e and e_r their noise; null if at most .3 of v or
         v_r is left. p is the lower tail of Student's t with A - 2 degrees of freedom, A models.
 
-        Reversed questions that are found (3 % of 300 were reversed, 30 % discriminated nothing,
-        ``fdr=0.1``; 60 simulated logs each), with 1, 4 and 16 trials: 8 models .01, .04, .34; 15
-        models .02, .26, .81; 25 models .08, .59, .94; 60 models .49, .92, .98. At most .12 of the
-        questions that were called reversed were not. Below about 15 models with 4 trials it finds
-        next to nothing; that it names no question is no proof then.
+        Below about 15 models with 4 trials it finds next to nothing; that it names no question
+        proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
+        relation to the others, 60 logs each; ``python tests/benchmarks/questions.py reversed``)
+        this share of the reversed questions was found with 1, 4 and 16 trials: 8 models .01, .06,
+        .36; 15 models .04, .36, .81; 25 models .16, .59, .92; 60 models .53, .88, .99. At most .05
+        of the questions that were called reversed were not.
 
         References
         ----------
@@ -183,8 +184,8 @@ class QuestionMethods(Accessor[FrameT]):
         ``sigma_benchmark^2 = 2 e / (n M)``, ``sigma_population^2 = 2 (interaction + e / n) / M``,
         removable is their ratio. Ends: the jackknife over questions, Student's t with M - 1 degrees
         of freedom. In simulations of 5 to 25 models, 50 and 100 questions and 2 to 16 trials they
-        held in .93 to .98 of the logs (nominal .95, 100 logs each), and shares were off by at most
-        .004 on average.
+        held in .91 to .97 of the logs (nominal .95, 100 logs each), and shares were off by at most
+        .005 on average (``python tests/benchmarks/questions.py variance``).
 
         Twice as many questions of the same kind halve the squared sigma_population, twice as many
         trials remove half of `removable`: trials are advised while they can remove most of it.
