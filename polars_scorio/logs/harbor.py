@@ -112,17 +112,20 @@ def harbor(
     keys = ["model", "agent", "version", "llm", "provider", "question", "trial"]
     outcome = reward_outcome(threshold).alias("category")
     log = frame.select(*keys, outcome, "reward", "exception", *RUN_COLUMNS)
-    runs = _with_job_totals(model_runs(parts, models), parts)
+    runs = _with_job_totals(model_runs(parts, models), parts, reward)
     return log_accessor(with_kept(log, parts, keep), runs, roles)
 
 
-def _with_job_totals(runs: Mapping[Path, Run], parts: Mapping[Path, FileRows]) -> dict[Path, Run]:
+def _with_job_totals(
+    runs: Mapping[Path, Run], parts: Mapping[Path, FileRows], reward: str
+) -> dict[Path, Run]:
     """The runs, of which the first trial of each job has the totals of the job."""
     jobs = defaultdict(list)
     for file in runs:
         jobs[file.parent.parent].append(file)
     totals = {
-        files[0]: _job_totals(job, [parts[file] for file in files]) for job, files in jobs.items()
+        files[0]: _job_totals(job, [parts[file] for file in files], reward)
+        for job, files in jobs.items()
     }
     return {
         file: replace(run, totals=totals[file]) if file in totals else run
@@ -130,7 +133,7 @@ def _with_job_totals(runs: Mapping[Path, Run], parts: Mapping[Path, FileRows]) -
     }
 
 
-def _job_totals(job: Path, trials: Sequence[FileRows]) -> tuple[Totals, ...]:
+def _job_totals(job: Path, trials: Sequence[FileRows], reward: str) -> tuple[Totals, ...]:
     """The trials that a job planned, and its mean reward; none if it has no result.json."""
     side = side_file(job / "result.json", "result.json")
     if not side.exists():
@@ -139,19 +142,26 @@ def _job_totals(job: Path, trials: Sequence[FileRows]) -> tuple[Totals, ...]:
     models = {tuple(part.run.keys.values()) for part in trials}
     with errors_name_file(side, _JOB):
         result = read_json(side, _JOB)
-        evaluations = [*((result.get("stats") or {}).get("evals") or {}).values()]
-        means = [metric.get("mean") for each in evaluations for metric in each.get("metrics") or ()]
         totals = Totals(
             planned=result.get("n_total_trials"),
-            reported=means[0] if len(evaluations) == len(means) == 1 else None,
+            reported=_job_mean(result, reward),
             read=len(trials),
             # Harbor counts a trial without a reward as 0.
-            score=mean_or_none(reward or 0.0 for reward in rewards),
+            score=mean_or_none(value or 0.0 for value in rewards),
             # Of several models the plan does not say how many trials each has.
             trials_each=1 if len(models) == 1 else None,
             file=side,
         )
     return (totals,)
+
+
+def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
+    """The mean of a reward over a job of one agent, if its trials have no other rewards."""
+    evaluations = [*((result.get("stats") or {}).get("evals") or {}).values()]
+    means = [metric.get("mean") for each in evaluations for metric in each.get("metrics") or ()]
+    # Harbor averages all rewards of a trial.
+    others = {name for each in evaluations for name in each.get("reward_stats") or ()} - {reward}
+    return means[0] if len(evaluations) == len(means) == 1 and not others else None
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON

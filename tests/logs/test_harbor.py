@@ -153,6 +153,13 @@ def test_a_job_says_how_many_trials_it_planned_and_what_they_reached(reader, job
     assert reader(jobs).coverage()["planned"].to_list() == [7]
 
 
+def test_a_mean_over_several_rewards_is_not_compared(reader, jobs, write):
+    content = job_result(7, 0.9)
+    content["stats"]["evals"]["agent 0"]["reward_stats"] = {"reward": {}, "style": {}}
+    write("jobs/job/result.json", content)
+    assert reader(jobs).coverage().select("planned", "reported").row(0) == (7, None)
+
+
 def test_a_job_of_two_models_has_one_plan_for_both(reader, write):
     for name in ("one", "two"):
         trial = result("chess", name, 1.0)
