@@ -165,3 +165,12 @@ def test_a_module_can_be_read_in_one_go():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     long = {relative_name(path) for path, count in lines.items() if count > LONGEST_MODULE}
     assert long == set()
+
+
+def test_contributors_find_every_room_on_the_map():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^- (`.*?`):", text, flags=re.MULTILINE)
+    rooms = [room for line in lines for room in re.findall(r"`(\w+)(?:/|\.py)`", line)]
+    assert {*rooms} == {*FLOOR_OF}
+    floors = [FLOOR_OF[room] for room in rooms]
+    assert floors == sorted(floors)
