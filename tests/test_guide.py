@@ -1,8 +1,5 @@
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,6 @@ import pytest
 from polars_scorio.command_line.main import command_parser
 from polars_scorio.logs.read import TOOLS
 from tests.documents import ROOT, check_prints, code_blocks
-from tests.made_logs import long
 
 GUIDE = ROOT / "examples" / "guide"
 # The reference has the docstrings, which are doctests.
@@ -38,6 +34,8 @@ def anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_code_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # A page may run pytest: the options of the run around it are not its own.
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     check_prints(page)
 
 
@@ -86,22 +84,3 @@ def test_every_reader_of_logs_has_a_line():
     assert {line.count("|") for line in table} == {6}
     for tool in TOOLS:
         assert sum(f"| `ps.logs.{tool}(" in line for line in table) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("worse", "status"), [(0, 0), (1, 1)])
-def test_the_fixture_of_the_guide_judges_in_pytest(tmp_path, worse, status):
-    (block,) = (text for _, text in code_blocks(GUIDE / "gate.md") if "@pytest.fixture" in text)
-    head = "import polars as pl\nimport polars_scorio\n"
-    (tmp_path / "test_gate.py").write_text(head + block, encoding="utf-8")
-    for folder, version, hit in (("old", "v1", 1), ("new", "v2", 1 - worse)):
-        (tmp_path / folder).mkdir()
-        log = long([[hit, 1, hit, 0]] * 40, version)
-        log.write_parquet(tmp_path / folder / "log.parquet")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_gate.py"]
-    # A run of its own: options of the run around it, such as a profile of Hypothesis, are not its.
-    environment = {name: text for name, text in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    done = subprocess.run(  # noqa: S603
-        command, cwd=tmp_path, capture_output=True, check=False, env=environment
-    )
-    assert done.returncode == status
