@@ -150,6 +150,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(lf).compare(questions="common", inference="calibrated"), pl.LazyFrame)
     assert_type(ps.scorio(df, anytime=16).gate("m", margin=0.02, each=True), pl.DataFrame)
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
+    assert_type(ps.scorio(df, cost="usd").frontier(ps.avg()), pl.DataFrame)
     assert_type(ps.scorio(df).questions(per="cluster", questions="common"), pl.DataFrame)
     assert_type(ps.scorio(lf).variance(confidence=0.9), pl.LazyFrame)
     assert_type(ps.even_sample(ps.scorio(lf).questions(), 50, by="domain"), pl.LazyFrame)

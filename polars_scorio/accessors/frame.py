@@ -12,6 +12,7 @@ from polars_scorio.accessors.base import FrameT
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
+from polars_scorio.accessors.frontiers import CostMethods
 from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.metrics import MetricMethods
@@ -39,6 +40,7 @@ class Scorio(
     JudgeMethods[FrameT],
     PlanMethods[FrameT],
     QuestionMethods[FrameT],
+    CostMethods[FrameT],
     ReaderMethods[FrameT],
 ):
     """Estimates with credible intervals from a long table of trials.

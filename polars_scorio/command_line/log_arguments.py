@@ -19,8 +19,9 @@ from polars_scorio.logs.files import scan_files
 from polars_scorio.logs.paths import is_remote
 from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
 
-_COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer")
-_READER_ROLES = ("model", "cluster", "answer")  # column roles that readers of tools accept too
+_COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer", "cost")
+# Column roles that readers of tools accept too.
+_READER_ROLES = ("model", "cluster", "answer", "cost")
 
 
 def add_log_arguments(parser: ArgumentParser) -> None:
@@ -36,6 +37,7 @@ def add_log_arguments(parser: ArgumentParser) -> None:
         "count": ": multiplicities",
         "cluster": ": questions that belong together, such as those about one passage",
         "answer": ": what trials answered, for vote_at_k",
+        "cost": ": what trials cost, for mean_cost and its like",
     }
     for role in _COLUMN_ROLES:
         text = f"column, or expression in SQL{more.get(role, '')}"
@@ -126,7 +128,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     known = _named_columns(asked)
     if known:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", "cluster", "answer")
+    given = ("by", "cluster", "answer", "cost")
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}

@@ -12,6 +12,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
+from polars_scorio.command_line.frontier_command import add_frontier_arguments, run_frontier
 from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
 from polars_scorio.command_line.log_arguments import read_log
 from polars_scorio.command_line.questions_command import add_questions_arguments, run_questions
@@ -27,6 +28,7 @@ _EXAMPLES = """examples:
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
   polars-scorio gate new/ --against old/ --margin 0.02
   polars-scorio questions rollouts.parquet --by domain
+  polars-scorio frontier rollouts.parquet --cost usd
 """
 # Each command: what help says of it, the function that adds its arguments, the one that runs it.
 _COMMANDS = {
@@ -38,6 +40,8 @@ _COMMANDS = {
              add_gate_arguments, run_gate),
     "questions": ("print which questions nobody solves, separate the models, or are reversed",
                   add_questions_arguments, run_questions),
+    "frontier": ("print which models are worth their cost", add_frontier_arguments,
+                 run_frontier),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends

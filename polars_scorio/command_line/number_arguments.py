@@ -16,7 +16,7 @@ def add_number_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose metrics and inference."""
     add = parser.add_argument_group("numbers").add_argument
     metric = 'as in Python, "pass_at_k([1, 4])"; may be given again'
-    add("--metric", type=_metric_argument, action="append", default=[], help=metric)
+    add("--metric", type=metric_argument, action="append", default=[], help=metric)
     add("--confidence", type=float, default=0.95, help="of the intervals (%(default)s)")
     kinds = "what they rest on (calibrated; bayes: published)"
     add("--inference", choices=get_args(InferenceKind), help=kinds)
@@ -34,7 +34,8 @@ def chosen_settings(asked: Namespace) -> Settings:
     return Settings(asked.inference, asked.target, asked.confidence, asked.anytime)
 
 
-def _metric_argument(text: str) -> Metric:
+def metric_argument(text: str) -> Metric:
+    """A metric as typed in Python."""
     try:
         return read_metric(text)
     except ValueError as error:

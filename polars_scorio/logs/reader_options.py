@@ -82,7 +82,7 @@ class ReadOptions(TypedDict, total=False):
             """Fields of the log that become columns of those names, such as
             ``["metadata.level", "usd"]``; points lead into objects. Readers of tools that log
             dollars, tokens or time have them as `usd`, `input_tokens`, `output_tokens` and
-            `seconds`.""",
+            `seconds`; the role ``cost="usd"`` keeps its field by itself.""",
         ),
     ]
     retries: Annotated[
@@ -103,6 +103,7 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     answer: Column | None
+    cost: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None
     bounds: tuple[float, float] | None
@@ -138,7 +139,7 @@ def _with_other_tools(function: FunctionT) -> FunctionT:
     @wraps(function)
     def hinting(paths: Paths, *arguments: object, **given: object) -> object:
         try:
-            return function(paths, *arguments, **given)
+            return function(paths, *arguments, **_with_kept_cost(given))
         except (UnexpectedContentError, FileNotFoundError) as error:
             hint = tool_hint(paths, function.__name__)
             if not hint:
@@ -146,6 +147,19 @@ def _with_other_tools(function: FunctionT) -> FunctionT:
             raise type(error)(f"{error}. {hint}") from error
 
     return cast("FunctionT", hinting)
+
+
+def _with_kept_cost(given: Mapping[str, object]) -> Mapping[str, object]:
+    """The keywords of a reader, of which `keep` has the fields that `cost` names.
+
+    >>> _with_kept_cost({"cost": "usd", "keep": "seconds"})
+    {'cost': 'usd', 'keep': ['seconds', 'usd']}
+    """
+    cost, keep = given.get("cost"), given.get("keep")
+    if not isinstance(cost, str | pl.Expr) or not isinstance(keep, str | Iterable | None):
+        return given
+    kept = [keep] if isinstance(keep, str) else [*(keep or ())]
+    return {**given, "keep": [*dict.fromkeys([*kept, *_column_names(cost)])]}
 
 
 def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:

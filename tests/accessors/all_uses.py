@@ -60,6 +60,7 @@ ASKS: dict[str, Ask] = {
         0, margin=0.1
     ),
     "regressions": lambda frame: frame.scorio.regressions("m"),
+    "frontier": lambda frame: frame.scorio(cost="category").frontier(),
     "questions": lambda frame: frame.scorio.questions(),
     "variance": lambda frame: frame.scorio.variance(),
     "judge_agreement": lambda frame: frame.scorio(truth="category").judge_agreement(),

@@ -35,6 +35,7 @@ OTHERS = [
     "compare",
     "best",
     "gate",
+    "frontier",
     "judge_agreement",
     "regressions",
     "questions",

@@ -130,3 +130,8 @@ def test_runs_with_other_settings_do_not_merge(reader, write, field):
         path = write(f"runs/{value}.json", content)
     with pytest.raises(ValueError, match=f"with different settings: {field} is 'high' and 'low'"):
         reader(path.parent)
+
+
+def test_the_role_of_costs_keeps_their_field(reader, run):
+    costs = reader(run, cost="usd", missing="drop").mean_cost()
+    assert costs["estimate"].to_list() == [pytest.approx(0.1)]

@@ -10,6 +10,7 @@ import polars_scorio as ps
 from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods
 from polars_scorio.accessors.display import ReaderMethods
+from polars_scorio.accessors.frontiers import CostMethods
 from polars_scorio.accessors.gates import GateMethods
 from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.planning import PlanMethods
@@ -134,6 +135,7 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio", DecisionMethods),
                 *methods("df.scorio", GateMethods),
                 *methods("df.scorio", QuestionMethods),
+                *methods("df.scorio", CostMethods),
                 *named("ps", ps, "even_sample"),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
