@@ -25,6 +25,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.decisions.decided_pairs import DecidedPairs, decided_today
 from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
@@ -43,7 +44,6 @@ from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.reporting.evaluate import stratum_numbers
-from polars_scorio.reporting.inference.published import PublishedInference
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
@@ -104,7 +104,8 @@ def trials_needed(
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
-        groups = request.groups(questions=aligned({"questions": questions})["questions"])
+        alignment = aligned({"questions": questions})["questions"]
+        groups = request.groups(per_question=True, questions=alignment)
     else:
         schema = {**trials.models, **_NEEDED}
         groups = request.groups()
@@ -112,10 +113,10 @@ def trials_needed(
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
-    means = overall == "macro"
-    need = _Need(
-        request, metric, half_width, float(confidence), assurance, max_trials, means, anytime
-    )
+    goal = half_width, float(confidence), assurance, max_trials
+    calibrated = metric.observed and inference in {None, "calibrated"}
+    today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
+    need = _Need(request, metric, *goal, overall == "macro", anytime, today)
     return in_all_strata(groups, trials, need, schema, overall=overall is not None)
 
 
@@ -205,6 +206,7 @@ class _Need:
     most: int
     means: bool  # whether the last stratum is the mean over the others, not their pool
     anytime: int | None  # planned trials of each question, if looks are repeated
+    today: DecidedPairs | None  # None: posteriors decide
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
@@ -216,8 +218,8 @@ class _Need:
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         stratum = groups[STRATUM].to_numpy()
         a, b = _ranked_neighbours(stratum, expected.mu)
-        share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
-        need = self._needed_rows(expected, [a, b], self._extra_trials(expected, a, b, share))
+        extra = self._extra_trials(groups, expected, a, b)
+        need = self._needed_rows(expected, [a, b], extra)
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
@@ -225,7 +227,7 @@ class _Need:
     def _expected_scores(self, groups: pl.DataFrame) -> ExpectedScores | ExpectedMeans:
         """Expected scores of the groups, in their order."""
         means = self.means and groups.height > 0
-        strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if means else groups
+        strata = _without_means(groups) if means else groups
         numbers = stratum_numbers(strata, [*self.request.trials.strata])
         cells = self.request.cells(strata[QUESTIONS], strata=numbers)
         ((metric, view),) = cells.without_rewards(self.request.metrics)
@@ -240,25 +242,21 @@ class _Need:
         return ExpectedMeans(expected, np.arange(strata.height) % models)
 
     def _extra_trials(
-        self, expected: ExpectedScores | ExpectedMeans, a: Ints, b: Ints, share: Floats
+        self, groups: pl.DataFrame, expected: ExpectedScores | ExpectedMeans, a: Ints, b: Ints
     ) -> Ints:
-        """Further trials of each question of each pair, given the `signal_share` of its stratum."""
+        """Further trials of each question of each pair."""
+        stratum = groups[STRATUM].to_numpy()
+        share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
         lead = expected.mu[a] - expected.mu[b]
         sigma, critical = self._sigma_after(expected, [a, b])
         extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
-        unit, ((metric, view),) = self.metric.unit, self.request.metrics
-        rows = pl.DataFrame({"mu": unit * expected.mu, "sigma": unit * expected.sigma})
-        # Calibrated numbers of rewards need their price; a plan takes them as normal.
-        inference = (
-            PublishedInference(self.confidence)
-            if view == "rewards"
-            else self.request.choice.inference_of(metric, view)
-        )
-        pairs = inference.model_scores(metric, rows, np.column_stack([a, b]))
-        z = critical(np.zeros_like(a))[:, None]
-        today = pairs.pair_differences(np.array([0]), np.array([1]), z)
-        # A Beta interval may contain zero although a normal one does not.
-        return np.where(today.without_zero()[:, 0], 0, np.maximum(extra, 1))
+        z = critical(np.zeros_like(a))
+        # A mean over strata has no questions of its own.
+        strata = _without_means(groups) if self.means else groups
+        scores = expected.mu, expected.sigma
+        decided = decided_today(self.today, self.request, scores, strata, np.stack([a, b]), z)
+        # A normal interval may exclude zero although that of today does not.
+        return np.where(decided, 0, np.maximum(extra, 1))
 
     def _sigma_after(
         self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints]
@@ -303,6 +301,11 @@ class _Need:
         return need.with_columns(
             pl.when(enough).then(name).alias(name) for name in ("extra", "total", "sigma")
         )
+
+
+def _without_means(groups: pl.DataFrame) -> pl.DataFrame:
+    """The groups but those of the last stratum, which are means over the others."""
+    return groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max())
 
 
 def _ranked_neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:

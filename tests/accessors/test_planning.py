@@ -11,7 +11,7 @@ from tests.made_logs import long, unreadable
 @pytest.fixture
 def log() -> pl.DataFrame:
     """Ada solves 40 of 60 trials, bob 30: twenty questions of three trials each."""
-    ada, bob = [[1, 1, 0]] * 20, [[1, 1, 0], [1, 0, 0]] * 10
+    ada, bob = [[1, 1, 1], [1, 0, 0]] * 10, [[1, 0, 0], [1, 1, 0]] * 10
     return pl.concat([long(ada, "ada"), long(bob, "bob")])
 
 
