@@ -210,7 +210,8 @@ class Accessor(Generic[FrameT]):
             every average: report the first trials that all questions have, a `forecast`, or
             ``ps.bayes()`` with ``inference="pooled"``. Where n follows difficulty, keep to the
             estimates. Null does not prove that n was fixed, and success must be known: `success`,
-            or 1.
+            or 1. Of real-valued rewards p_order alone is known: whether the last trial of a
+            question has its largest reward too often or too rarely.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null

@@ -42,7 +42,8 @@ def coverage(
     check_choice("per", per, Per)
     trials = bind(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
-    questions = _question_summaries(trials, *(outcomes(trials) if per == "model" else ()))
+    ends = outcomes(trials, graded=roles.levels is not None) if per == "model" else ()
+    questions = _question_summaries(trials, *ends)
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":
         own = ("trials", "expected", "nulls", "duplicates", *clusters)

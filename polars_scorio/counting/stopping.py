@@ -10,20 +10,25 @@ import polars as pl
 from polars_scorio.counting.category_values import is_label, literal
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL, Trials
-from polars_scorio.kernels.stopping_tests import stopping_evidence
+from polars_scorio.kernels.stopping_tests import reward_stopping_evidence, stopping_evidence
 
 STOPPING_COLUMNS = ("stopping", "p_pattern", "p_order", "p_difficulty")
 OUTCOMES = (TRIALS, _C, _LAST) = (":n", ":c", ":last")
+# Of real-valued rewards: whether some are neither 0 nor 1; how many are as large as the largest of
+# the question, and whether the last one is.
+REAL_VALUED, _TOP, _LAST_IS_TOP = ":real_valued", ":top", ":last_is_top"
 LATEST = ":latest"  # the largest trial id of those that a row stands for
 
 _STATES, _STATE, _OFTEN = ":states", ":state", ":often"
 _EVIDENCE = pl.Struct(dict.fromkeys(STOPPING_COLUMNS, pl.Float64()) | {"stopping": pl.String()})
 
 
-def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
+def outcomes(trials: Trials, *, tallied: bool = False, graded: bool = False) -> list[pl.Expr]:
     """Of each question: trials with an outcome, successes, and whether the last is one.
 
-    Null where nothing says what success is, or which trial was the last.
+    Null where nothing says what success is, or which trial was the last. Real-valued rewards have
+    no successes; of them it counts how many are the largest of the question, and whether the last
+    is one of these: who stops at a good reward stops at the largest so far.
 
     Parameters
     ----------
@@ -31,32 +36,56 @@ def outcomes(trials: Trials, *, tallied: bool = False) -> list[pl.Expr]:
         The log.
     tallied : bool
         Whether the rows are those of `tallies`: categories, with `COUNT` and `LATEST`.
+    graded : bool
+        Whether rewards are levels, of which 1 is the success.
     """
     success = _success_condition(trials)
     if success is None:
         nothing = {TRIALS: pl.Int64(), _C: pl.Int64(), _LAST: pl.Boolean()}
-        return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()]
-    seen, last = pl.col(CATEGORY).is_not_null(), pl.lit(None, pl.Boolean)
-    if in_order(trials):
+        return [pl.lit(None, dtype).alias(name) for name, dtype in nothing.items()] + _no_rewards()
+    category, seen = pl.col(CATEGORY), pl.col(CATEGORY).is_not_null()
+
+    def often(condition: pl.Expr) -> pl.Expr:
+        each = pl.when(condition).then(COUNT) if trials.count or tallied else condition
+        return each.sum().cast(pl.Int64, strict=False)
+
+    def last(condition: pl.Expr) -> pl.Expr:
+        if not in_order(trials):
+            return pl.lit(None, pl.Boolean)
         latest = pl.col(LATEST if tallied else TRIAL)
-        last = success.filter(seen & (latest == latest.filter(seen).max())).first()
-    numbers = [
-        (pl.when(which).then(pl.col(COUNT)) if trials.count or tallied else which).sum()
-        for which in (seen, success)
-    ]
-    n, c = (number.cast(pl.Int64, strict=False) for number in numbers)
-    return [n.alias(TRIALS), c.alias(_C), last.alias(_LAST)]
+        return condition.filter(seen & (latest == latest.filter(seen).max())).first()
+
+    counted = [often(seen).alias(TRIALS), often(success).alias(_C), last(success).alias(_LAST)]
+    graded = graded or trials.roles.levels is not None or trials.roles.successes is not None
+    if graded or not trials.category.dtype.is_float():
+        return counted + _no_rewards()
+    top = category == category.max()
+    fraction = ((category != 0) & (category != 1)).any()
+    rewards = fraction.alias(REAL_VALUED), often(top).alias(_TOP), last(top).alias(_LAST_IS_TOP)
+    return [*counted, *rewards]
+
+
+def _no_rewards() -> list[pl.Expr]:
+    """The columns of real-valued rewards of a log that has none."""
+    columns = {REAL_VALUED: False, _TOP: 0, _LAST_IS_TOP: False}
+    return [pl.lit(value).alias(name) for name, value in columns.items()]
 
 
 def stopping_states() -> pl.Expr:
     """List of the distinct `outcomes` of a group's questions, with how many questions share each.
 
     One state stands for all if each question has as many trials. Without any trial the list is
-    empty. Last outcomes are null if some question does not tell its own.
+    empty. Last outcomes are null if some question does not tell its own. If some question has
+    real-valued rewards, its successes are the largest rewards of a question.
     """
     differ = pl.col(TRIALS).filter(_is_scored()).n_unique() > 1
     ordered = pl.col(_LAST).filter(_is_scored()).is_not_null().all()
-    states = pl.struct(TRIALS, _C, pl.when(ordered).then(_LAST)).alias(_STATE)
+    real = pl.col(REAL_VALUED).any()
+    c = pl.when(real).then(_TOP).otherwise(_C).alias(_C)
+    last = pl.when(real).then(_LAST_IS_TOP).otherwise(_LAST)
+    states = pl.struct(
+        TRIALS, c, pl.when(ordered).then(last).alias(_LAST), real.alias(REAL_VALUED)
+    ).alias(_STATE)
     often = states.filter(_is_scored()).value_counts(name=_OFTEN)
     return often.head(pl.when(differ).then(pl.len()).otherwise(1)).alias(_STATES)
 
@@ -92,7 +121,7 @@ def in_order(trials: Trials) -> bool:
 
 def _evidence_of_groups(groups: pl.Series) -> pl.Series:
     """Word and p-values of each group, from its states; Polars passes a part of the groups."""
-    flat = groups.explode(**AS_ROWS).struct.unnest().unnest(_STATE).select(*OUTCOMES, _OFTEN)
+    flat = groups.explode(**AS_ROWS).struct.unnest().unnest(_STATE)
     ends = groups.list.len().fill_null(0).clip(1).cum_sum()  # an empty list is one row of nulls
     rows = [
         dict(zip(STOPPING_COLUMNS, _group_evidence(flat[start:end]), strict=True))
@@ -112,5 +141,8 @@ def _group_evidence(
     last = None
     if states[_LAST].null_count() == 0:
         last = np.where(states[_LAST].to_numpy(), often, 0)
-    evidence = stopping_evidence(n, c, often, last)
+    if states[REAL_VALUED][0]:
+        evidence = reward_stopping_evidence(n, c, often, last)
+    else:
+        evidence = stopping_evidence(n, c, often, last)
     return evidence.followed, evidence.pattern, evidence.order, evidence.difficulty

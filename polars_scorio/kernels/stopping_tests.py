@@ -22,19 +22,21 @@ _FEWEST_CORRELATED = 3  # questions that have a correlation
 
 
 class StoppingEvidence(NamedTuple):
-    """P-values of the three tests for one group of questions; None: the order is not known."""
+    """P-values of the three tests for one group of questions; None: nothing is known of it."""
 
-    pattern: float
+    pattern: float | None
     order: float | None
-    difficulty: float
+    difficulty: float | None
 
     @property
     def followed(self) -> str | None:
         """Reason why numbers of trials differ: "outcomes", "difficulty", or None."""
         by_order = self.order is not None and self.order < ORDER_LEVEL
-        if self.pattern < PATTERN_LEVEL or by_order:
+        by_pattern = self.pattern is not None and self.pattern < PATTERN_LEVEL
+        if by_pattern or by_order:
             return "outcomes"
-        return "difficulty" if self.difficulty < DIFFICULTY_LEVEL else None
+        by_difficulty = self.difficulty is not None and self.difficulty < DIFFICULTY_LEVEL
+        return "difficulty" if by_difficulty else None
 
 
 def stopping_evidence(
@@ -68,6 +70,44 @@ def stopping_evidence(
     return StoppingEvidence(
         pattern_p_value(n, c, questions), order, difficulty_p_value(n, c, questions)
     )
+
+
+def reward_stopping_evidence(
+    n: Ints, largest: Ints, questions: Ints, last_largest: Ints | None = None
+) -> StoppingEvidence:
+    """Test one group of questions with real-valued rewards for trials that stopped at a good one.
+
+    Who stops at the first good reward stops at the largest one of the question. If trials are
+    exchangeable, the last one is the largest (or one of several) with the chance of their share.
+
+    Parameters
+    ----------
+    n, questions : ndarray of int, shape (S,)
+        As for `stopping_evidence`.
+    largest : ndarray of int, shape (S,)
+        How many trials of a question have its largest reward.
+    last_largest : ndarray of int, shape (S,), optional
+        Number of the questions whose last trial is one of these, if the order is known.
+
+    Returns
+    -------
+    StoppingEvidence
+        The order alone has a p-value; it is 1 if every question has the same number of trials.
+
+    Examples
+    --------
+    Up to four trials, until one is good: five questions of two, of three and of four trials.
+
+    >>> n, one, often = np.array([2, 3, 4]), np.array([1, 1, 1]), np.array([5, 5, 5])
+    >>> evidence = reward_stopping_evidence(n, one, often, np.array([5, 5, 2]))
+    >>> round(evidence.order, 5), evidence.followed
+    (0.00099, 'outcomes')
+    """
+    if last_largest is None:
+        return StoppingEvidence(None, None, None)
+    differ = n.size > 0 and n.min() < n.max()
+    order = order_p_value(n, largest, questions, last_largest) if differ else 1.0
+    return StoppingEvidence(None, order, None)
 
 
 def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:

@@ -239,10 +239,14 @@ class QuestionCells:
         rewards = self.classes.rewards
         return metric.reward_range or (None if rewards is None else rewards.usual)
 
+    @property
+    def has_fractions(self) -> bool:
+        """Whether some question has real-valued rewards that are neither 0 nor 1."""
+        return self.classes.rewards is not None and bool(self.flat[FRACTIONS].sum())
+
     def without_rewards(self, asked: Sequence[tuple[Metric, View]]) -> list[tuple[Metric, View]]:
         """The metrics with their views: of rewards that are all 0 or 1, of success and failure."""
-        rewards = self.classes.rewards
-        if rewards is None or self.classes.known or self.flat[FRACTIONS].sum():
+        if self.classes.rewards is None or self.classes.known or self.has_fractions:
             return [*asked]
         binary = {None, (0.0, 1.0)}
         return [

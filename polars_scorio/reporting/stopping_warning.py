@@ -34,7 +34,7 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
     """Warn once of models whose questions with fewer trials share their successes or failures.
 
     It reads nothing but the counts that the numbers of a report are made from: `coverage` also
-    looks at the order of the trials.
+    looks at the order of the trials. Real-valued rewards have no successes to look at.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
     trials : Trials
         The log.
     """
-    if not cells.classes.successful:
+    if not cells.classes.successful or cells.has_fractions:
         return
     states = cells.fitted.binary(cells.classes.successful)
     of_models = keys.select(pl.all_horizontal(pl.col(*trials.keys).is_not_null())).to_series()

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.stopping import STOPPING_COLUMNS
 
 RATES = np.random.default_rng(1).beta(0.6, 1, 100)
 
@@ -150,3 +151,41 @@ def test_a_report_of_such_a_log_is_what_it_was(rng):
     assert log.scorio.report(ps.avg())["estimate"].item() == pytest.approx(
         log.group_by("question").agg(pl.col("category").mean())["category"].mean()
     )
+
+
+def stopped_rewards(*, good: float) -> pl.DataFrame:
+    """Up to six trials of 40 questions, until a reward is good enough."""
+    rng = np.random.default_rng(31)
+    rows = []
+    for question in range(40):
+        for trial, reward in enumerate(rng.random(6)):
+            rows.append((question, trial, reward))
+            if reward > good:
+                break
+    return pl.DataFrame(rows, schema=["question", "trial", "category"], orient="row")
+
+
+def test_trials_that_stop_at_a_good_reward_followed_their_outcomes():
+    row = stopped_rewards(good=0.7).scorio(model=None).coverage().row(0, named=True)
+    assert (row["stopping"], row["p_pattern"], row["p_difficulty"]) == ("outcomes", None, None)
+    assert row["p_order"] < 1e-6
+
+
+def test_rewards_without_a_pattern_are_not_accused():
+    rng = np.random.default_rng(31)
+    log = stopped_rewards(good=2.0).with_columns(kept=pl.Series(rng.random(240) < 0.7))
+    row = log.filter("kept").drop("kept").scorio(model=None).coverage().row(0, named=True)
+    assert row["n_min"] < row["n_max"]
+    assert (row["stopping"], row["p_order"] > 0.01) == (None, True)
+
+
+def test_without_an_order_nothing_is_known_of_rewards():
+    log = stopped_rewards(good=0.7).drop("trial").scorio(model=None, trial=None)
+    row = log.coverage().row(0, named=True)
+    assert [row[name] for name in STOPPING_COLUMNS] == [None] * 4
+
+
+def test_looks_at_rewards_that_stopped_are_refused():
+    log = pl.concat(stopped_rewards(good=0.7).with_columns(model=pl.lit(name)) for name in "ab")
+    with pytest.raises(ValueError, match=r"^the trials of 2 models stopped on their outcomes"):
+        log.scorio(bounds=(0, 1)).compare(anytime=6)
