@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -13,7 +14,12 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.archives import GIGABYTE
-from polars_scorio.logs.inspect_files import INSPECT_LOG, find_inspect_logs, read_inspect_log
+from polars_scorio.logs.inspect_files import (
+    INSPECT_LOG,
+    find_inspect_logs,
+    read_inspect_log,
+    whole_samples,
+)
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -23,7 +29,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
     with_kept,
 )
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, summed_field
+from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters, summed_field
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.run_totals import Totals, mean_of_means
@@ -118,7 +124,13 @@ def inspect_ai(
     parts = read_each(
         find_inspect_logs(paths),
         lambda file: kept_part(
-            _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers), keep
+            _with_whole_samples(
+                file,
+                _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers),
+                keep,
+                unpack_limit,
+            ),
+            keep,
         ),
         roles.get("on_error", "raise"),
     )
@@ -177,6 +189,17 @@ def _sample_rows(
         (totals,) = described.totals
         counted = replace(totals, read=len(rows), score=_mean_score(rows))
         return FileRows(rows, replace(described, totals=(counted,)), samples)
+
+
+def _with_whole_samples(
+    file: Path, part: FileRows, keep: Mapping[str, Getter], limit: int
+) -> FileRows:
+    """The rows of a log; their records are whole samples if summaries lack a kept field."""
+    summaries = [*part.records]
+    lacking = [get for get in keep.values() if all(get(each) is None for each in summaries)]
+    if not lacking or not zipfile.is_zipfile(file):
+        return part
+    return replace(part, records=whole_samples(file, limit, summaries))
 
 
 def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> Run:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from polars_scorio.logs.archives import Archive
 from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
@@ -13,6 +14,7 @@ from polars_scorio.logs.json_files import describe_content, parse_json, unexpect
 from polars_scorio.logs.json_stream import read_slim_json
 from polars_scorio.logs.paths import Paths, find_files
 
+Sample: TypeAlias = "dict[str, Any]"
 INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"
 _HEAD = 4_096  # bytes that are read to recognise a log
 # Fields of samples that no table needs; they make up nearly all of a file.
@@ -79,20 +81,31 @@ def _archive_log(file: Path, limit: int) -> dict[str, Any]:
     samples = [sample for part in parts for sample in parse_json(file, part, INSPECT_LOG)]
     if log.get("invalidated"):
         # Summaries do not say which samples are invalid; the samples themselves do.
-        invalid = _invalid_samples(file, archive)
+        whole = _samples_by_key(file, archive)
         samples = [
-            {**sample, "invalidation": invalid.get((sample["id"], sample["epoch"]))}
+            {**sample, "invalidation": whole.get(_sample_key(sample), {}).get("invalidation")}
             for sample in samples
         ]
     return {**log, "samples": samples}
 
 
-def _invalid_samples(file: Path, archive: Archive) -> dict[tuple[object, object], object]:
-    """The reasons why samples are invalid, by id and epoch."""
-    members = archive.members("samples/")
-    reasons: dict[tuple[object, object], object] = {}
-    for member in members:
+def whole_samples(file: Path, limit: int, summaries: Iterable[Sample]) -> list[Sample]:
+    """The whole samples of an archive, in the order of their summaries."""
+    whole = _samples_by_key(file, Archive(file, INSPECT_LOG, limit))
+    return [whole.get(_sample_key(summary), summary) for summary in summaries]
+
+
+def _samples_by_key(file: Path, archive: Archive) -> dict[tuple[object, object], Sample]:
+    """The samples of an archive by id and epoch, without what no table needs."""
+    samples: dict[tuple[object, object], Sample] = {}
+    for member in archive.members("samples/"):
         (text,) = archive.read(member)
         sample = parse_json(file, text, INSPECT_LOG)
-        reasons[sample["id"], sample["epoch"]] = sample.get("invalidation")
-    return reasons
+        kept = {name: value for name, value in sample.items() if name not in _LEFT_OUT}
+        samples[_sample_key(kept)] = kept
+    return samples
+
+
+def _sample_key(sample: Sample) -> tuple[object, object]:
+    """Id and epoch of a sample."""
+    return sample["id"], sample["epoch"]

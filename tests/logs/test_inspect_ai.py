@@ -383,3 +383,21 @@ def test_a_log_without_any_score_has_missing_outcomes_at_a_threshold_too(table, 
     path = log("n.eval", sample("a", 1, {}), sample("b", 1, {}))
     for options in ({}, {"threshold": 1}, {"levels": [0, 1]}):
         assert table(path, **options)["category"].to_list() == [None, None]
+
+
+def test_fields_that_summaries_lack_are_kept_of_the_samples(table, tmp_path):
+    samples = [
+        {"id": name, "epoch": 1, "scores": {"s": {"value": "C"}}, "total_time": 1.5}
+        for name in "ab"
+    ]
+    whole = [{**one, "metadata": {"tags": [one["id"]]}, "messages": ["..."]} for one in samples]
+    with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"task": "t", "model": "m"}}))
+        archive.writestr("summaries.json", json.dumps(samples))
+        for one in reversed(whole):
+            archive.writestr(f"samples/{one['id']}_epoch_1.json", json.dumps(one))
+    log = table(tmp_path, keep=["metadata.tags", "total_time"])
+    kept = log.select("question", "metadata.tags", "total_time").rows()
+    assert kept == [("a", '["a"]', 1.5), ("b", '["b"]', 1.5)]
+    with pytest.raises(ValueError, match=r"no trial has a value of 'messages'"):
+        table(tmp_path, keep="messages")
