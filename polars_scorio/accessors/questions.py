@@ -77,12 +77,14 @@ class QuestionMethods(Accessor[FrameT]):
         ------
         ValueError
             If models have different questions (how many and which), if ``per="cluster"`` and no
-            cluster is named, if it is not known what success is; and as `report`.
+            cluster is named, if it is not known what success is, if a judge has to be corrected;
+            and as `report`.
 
         Notes
         -----
         The models are given; nothing is said about other models. Trials are independent, and so are
-        models: several versions of one model vote together, and count as one.
+        models: several versions of one model vote together, and count as one. Trials that stopped
+        on their outcomes bias rates; `coverage` finds them.
 
         A single model, or a single question, has no rest_correlation, p or q. Real-valued rewards
         have means and correlations; without `bounds` nobody knows which reward is a failure, so

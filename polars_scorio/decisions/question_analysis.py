@@ -21,6 +21,7 @@ from polars_scorio.decisions.question_tables import QuestionTable, average_reque
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.question_signals import question_signals
 from polars_scorio.metrics.metric_arguments import Weights
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.request import Request
 
 FALSE_DISCOVERIES = 0.1  # the usual share of good questions among those that are called reversed
@@ -56,6 +57,7 @@ def question_analysis(
     check_choice("per", per, QuestionUnit)
     confidence = check_confidence(confidence)
     trials = bind(frame, roles)
+    refuse_judge(trials, "questions")
     unit: dict[str, pl.DataType] = {trials.question.name: trials.question.dtype}
     if per == "cluster":
         if trials.cluster is None:

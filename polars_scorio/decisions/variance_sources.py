@@ -14,6 +14,7 @@ from polars_scorio.decisions.question_tables import QuestionTable, average_reque
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.variance_shares import SOURCES, VarianceShares, variance_shares
 from polars_scorio.metrics.metric_arguments import Weights
+from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.request import Request
 
 _SIZES: dict[str, pl.DataType] = {
@@ -42,6 +43,7 @@ def variance_sources(
     """The plan of the shares of variance; see `Scorio.variance`."""
     confidence = check_confidence(confidence)
     trials = bind(frame, roles)
+    refuse_judge(trials, "variance")
     refuse_repeats([*trials.strata, *_COLUMNS])
     request = average_request(trials, w)
     rows = _SourceRows(request, (1 - confidence) / 2)

@@ -90,3 +90,10 @@ def test_huge_and_tiny_rewards_keep_their_correlations(scale):
     others = zip(means, means.sum(axis=0) - means, strict=True)
     expected = [np.corrcoef(question, rest)[0, 1] for question, rest in others]
     assert rows["rest_correlation"].to_list() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["questions", "variance"])
+def test_verdicts_of_a_judge_are_not_taken_for_the_truth(method):
+    log = long([[0, 1], [1, 1]]).with_columns(human=pl.col("category")).scorio(truth="human")
+    with pytest.raises(ValueError, match=f"{method} knows no correction for the errors of a judge"):
+        getattr(log, method)()
