@@ -1,0 +1,163 @@
+"""Do decisions about real-valued rewards keep their promises?
+
+Run: python tests/benchmarks/reward_decisions.py worst [--replicates 200] [--questions 30 100]
+
+The populations are those of `rewards.py` whose range is given. Everything goes through the public
+API: a replicate is a stratum of one log, in which each stratum is judged by itself. Prints one line
+for each cell as JSON.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from rewards import MANY, POPULATIONS, Population
+
+import polars_scorio as ps
+
+GIVEN = {name: each for name, each in POPULATIONS.items() if each.bounds is not None}
+LOOKS, PLAN, MARGIN = (1, 2, 4, 8, 12, 16), 16, 0.05
+Floats = np.ndarray
+
+
+def drawn_rewards(population: Population, rng: np.random.Generator, p: Floats, n: int) -> Floats:
+    """Rewards of n trials of each question, from their parameters; the trials are the last axis."""
+    return population.rewards(rng, np.repeat(p[..., None], n, axis=-1))
+
+
+def reward_log(rewards: Floats) -> pl.DataFrame:
+    """A log of rewards, shape (strata, models, questions, trials); NaN: there is no such trial."""
+    axes = ("stratum", "model", "question", "trial")
+    places = np.indices(rewards.shape, dtype=np.int32).reshape(4, -1)
+    columns = dict(zip(axes, places, strict=True))
+    return pl.DataFrame({**columns, "category": rewards.ravel()}).filter(
+        pl.col("category").is_not_nan()
+    )
+
+
+def share_held(rows: pl.DataFrame, truth: Floats) -> float:
+    """Share of the intervals that hold the truth; sums of rewards have a rounding error."""
+    lo, hi = (rows.sort("stratum")[end].to_numpy() for end in ("lo", "hi"))
+    return float(((lo - 1e-9 <= truth) & (truth <= hi + 1e-9)).mean())
+
+
+def coverage_of_worst(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """Coverage of the worst of two of eight trials."""
+    if population.best is None:
+        return
+    rng = np.random.default_rng(size)
+    p = population.parameters(rng, (replicates, 1, size))
+    log = reward_log(drawn_rewards(population, rng, p, 8))
+
+    def worst(of: Floats) -> Floats:  # the best and the worst of two have twice the mean together
+        return 2 * population.mean(of) - population.best(of, 2)
+
+    many = population.parameters(np.random.default_rng(0), (MANY,))
+    truths = {"benchmark": worst(p).mean(axis=(1, 2)), "population": worst(many).mean()}
+    for target, truth in truths.items():
+        roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
+        yield {"target": target, "coverage": share_held(roles.report(ps.min_at_k(2)), truth)}
+
+
+def coverage_of_ragged(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """Coverage of averages of 1 to 8 trials; the fewest where rewards are low."""
+    rng = np.random.default_rng(size)
+    p = population.parameters(rng, (replicates, 1, size))
+    rewards = drawn_rewards(population, rng, p, 8)
+    trials = 1 + 7 * (population.mean(p) > np.median(population.mean(p)))
+    rewards = np.where(np.arange(8) < trials[..., None], rewards, np.nan)
+    log = reward_log(rewards).scorio(by="stratum", bounds=population.bounds)
+    rows = log.report(ps.avg())
+    yield {"coverage": share_held(rows, population.mean(p).mean(axis=(1, 2)))}
+
+
+def coverage_of_clusters(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """Coverage of a population whose questions come in clusters of five alike ones."""
+    rng = np.random.default_rng(size)
+    p = np.repeat(population.parameters(rng, (replicates, 1, size)), 5, axis=2)
+    log = reward_log(drawn_rewards(population, rng, p, 2))
+    truth = population.mean(population.parameters(np.random.default_rng(0), (MANY,))).mean()
+    for cluster in ("passage", None):
+        frame = log.with_columns(passage=pl.col("question") // 5)
+        roles = frame.scorio(
+            by="stratum", bounds=population.bounds, target="population", cluster=cluster
+        )
+        yield {"cluster": cluster, "coverage": share_held(roles.report(ps.avg()), truth)}
+
+
+def false_winners(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """A false winner in some pair of five equal models, all pairs at once."""
+    rng = np.random.default_rng(size)
+    p = np.repeat(population.parameters(rng, (replicates, 1, size)), 5, axis=1)
+    log = reward_log(drawn_rewards(population, rng, p, 4))
+    for target in ("benchmark", "population"):
+        roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
+        rows = roles.compare(ps.avg(), simultaneous=True)
+        wrong = rows.filter(pl.col("better").is_not_null())["stratum"].n_unique()
+        yield {"target": target, "false winners": wrong / replicates}
+
+
+def gates_at_margin(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """One-sided errors of a version that is worse by the margin, in units of the range."""
+    rng = np.random.default_rng(size)
+    p = np.repeat(population.parameters(rng, (replicates, 1, size)), 2, axis=1)
+    rewards = drawn_rewards(population, rng, p, 4)
+    low, high = population.bounds
+    margin, mean = MARGIN * (high - low), population.mean(p[:, :1])[..., None]
+    # Shrunk towards the least reward: the mean over the questions falls by the margin.
+    share = margin / (mean.mean(axis=2, keepdims=True) - low)
+    rewards[:, 1:] = low + (rewards[:, 1:] - low) * (1 - np.minimum(share, 1))
+    kept = (share < 1).ravel()
+    roles = reward_log(rewards[kept]).scorio(by="stratum", bounds=population.bounds)
+    rows = roles.gate(0, margin=margin).filter(pl.col("stratum").is_not_null())
+    errors = {name: (rows[f"p_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")}
+    yield {"false pass": errors["pass"], "false fail": errors["fail"]}
+
+
+def winners_of_looks(population: Population, replicates: int, size: int) -> Iterator[dict]:
+    """False winners of two equal models over all looks."""
+    rng = np.random.default_rng(size)
+    p = np.repeat(population.parameters(rng, (replicates, 1, size)), 2, axis=1)
+    rewards = drawn_rewards(population, rng, p, PLAN)
+    found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
+    for n in LOOKS:
+        log = reward_log(rewards[..., :n]).scorio(by="stratum", bounds=population.bounds)
+        for kind, plan in (("peeking", None), ("anytime", PLAN)):
+            rows = log.compare(ps.avg(), anytime=plan).sort("stratum")
+            found[kind] |= rows["better"].is_not_null().to_numpy()
+    yield {kind: float(wrong.mean()) for kind, wrong in found.items()}
+
+
+STUDIES = {
+    "worst": coverage_of_worst,
+    "ragged": coverage_of_ragged,
+    "clusters": coverage_of_clusters,
+    "simultaneous": false_winners,
+    "gates": gates_at_margin,
+    "looks": winners_of_looks,
+}
+
+
+def main() -> None:
+    """Run some studies and print their cells."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("studies", nargs="+", choices=[*STUDIES])
+    parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--questions", type=int, nargs="+", default=[30])
+    parser.add_argument("--only", nargs="+", choices=[*GIVEN], default=[*GIVEN])
+    asked = parser.parse_args()
+    start = time.perf_counter()
+    for study in asked.studies:
+        for name in asked.only:
+            for size in asked.questions:
+                of = {"study": study, "population": name, "questions": size}
+                for cell in STUDIES[study](GIVEN[name], asked.replicates, size):
+                    seconds = round(time.perf_counter() - start)
+                    print(json.dumps({**of, **cell, "seconds": seconds}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
