@@ -14,14 +14,17 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.category_values import is_label
+from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.roles import Category, Unscored
 from polars_scorio.logs.files import scan_files
 from polars_scorio.logs.paths import is_remote
 from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
 
-_COLUMN_ROLES = ("model", "question", "trial", "category", "count", "cluster", "answer", "cost")
+_COLUMN_ROLES = (
+    *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),
+)
 # Column roles that readers of tools accept too.
-_READER_ROLES = ("model", "cluster", "answer", "cost")
+_READER_ROLES = ("model", "cluster", "answer", "truth", "cost")
 
 
 def add_log_arguments(parser: ArgumentParser) -> None:
@@ -37,6 +40,7 @@ def add_log_arguments(parser: ArgumentParser) -> None:
         "count": ": multiplicities",
         "cluster": ": questions that belong together, such as those about one passage",
         "answer": ": what trials answered, for vote_at_k",
+        "truth": ": what people said of trials that a judge judged, empty where nobody looked",
         "cost": ": what trials cost, for mean_cost and its like",
     }
     for role in _COLUMN_ROLES:
@@ -57,6 +61,9 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     add("--levels", type=float, action="append", metavar="REWARD", help=levels)
     bounds = "the least and the largest reward that there may be, if the category is a reward"
     add("--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
+    of = "of a judge, by labels from elsewhere: how many of how many {} answers it called {}"
+    add("--sensitivity", type=_rate_counts, metavar="88/100", help=of.format("right", "right"))
+    add("--specificity", type=_rate_counts, metavar="78/100", help=of.format("wrong", "wrong"))
     option = f"a keyword of the tool's reader, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
@@ -128,7 +135,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     known = _named_columns(asked)
     if known:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", "cluster", "answer", "cost")
+    given = ("by", "cluster", "answer", "truth", "cost")
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
@@ -175,8 +182,32 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         "levels": asked.levels,
         "threshold": asked.threshold,
         "bounds": asked.bounds and tuple(asked.bounds),
+        "judge": _judge_argument(asked),
     }
     return roles | {role: value for role, value in given.items() if value is not None}
+
+
+def _rate_counts(text: str) -> tuple[int, int]:
+    """The part and the whole of a rate.
+
+    >>> _rate_counts("88/100")
+    (88, 100)
+    """
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if found is None:
+        raise ArgumentTypeError(f"{text!r} is not of the form 88/100: 88 of 100 answers")
+    return int(found[1]), int(found[2])
+
+
+def _judge_argument(asked: Namespace) -> Judge | None:
+    """The judge, if both of its rates are given."""
+    rates = {"--sensitivity": asked.sensitivity, "--specificity": asked.specificity}
+    lacking = [name for name, rate in rates.items() if rate is None]
+    if len(lacking) == len(rates):
+        return None
+    if lacking:
+        raise ValueError(f"a judge has two rates: give {lacking[0]} too, as in {lacking[0]} 78/100")
+    return judge(sensitivity=asked.sensitivity, specificity=asked.specificity)
 
 
 def _role_column(text: str, schema: pl.Schema) -> str | pl.Expr | None:

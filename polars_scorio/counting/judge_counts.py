@@ -128,6 +128,13 @@ def judge_sample(value: object) -> JudgeSample:
     return _counted_sample(value)
 
 
+def labelled_sample(sample: JudgeSample) -> JudgeSample:
+    """The sample of models that are known by their names as text."""
+    if isinstance(sample, Judge):
+        return sample
+    return ModelJudges(tuple((str(model), own) for model, own in sample.samples))
+
+
 def _checked_rate(name: str, value: object) -> tuple[int, int]:
     """Two counts, the part and the whole."""
     counts = several(value) if is_several(value) else ()

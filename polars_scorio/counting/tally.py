@@ -210,9 +210,10 @@ def counted(
     else:
         questions = rows.group_by(*keys).agg(over_trials(numbers))
     questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
+    labels = LABELS if classes.labels else ()
     questions = (
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
-        questions.with_columns(pl.col(ROWS, MISSING, *counts).cast(pl.Int64, strict=False))
+        questions.with_columns(pl.col(ROWS, MISSING, *counts, *labels).cast(pl.Int64, strict=False))
     )
     if costs is not None:
         questions = costs.with_costs(questions)

@@ -16,6 +16,7 @@ from polars_scorio.decisions.model_scores import benchmark_models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
+from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.notes import each_trials
 from polars_scorio.metrics.metric import Metric
@@ -100,6 +101,8 @@ def leaderboard(
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
     facts = _fact_columns(metrics, options, overall, each_trials(wide))
+    if corrected := judge_words(roles, labels_of(rows)):
+        facts["inference"] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
     blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polars_scorio.display.judge_words import label_range
 from polars_scorio.display.metric_titles import interval_words
+from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
 
 _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
 
@@ -26,6 +28,11 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         notes.append(f"{question_count(frame)}.")
     if "dropped" in known and frame["dropped"].sum():
         notes.append(f"{_value_range(frame['dropped'], 'trial')} of a model dropped.")
+    if {JUDGED, LABEL_COUNT} <= known:
+        labels = label_range(frame[LABEL_COUNT])
+        notes.append(
+            f"Corrected for the errors of the judge, by {labels}labels; {JUDGED}: as it said."
+        )
     if "overall" in known:
         kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
         notes.append(f"Columns without a stratum: {', '.join(kinds)}.")

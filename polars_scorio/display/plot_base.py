@@ -14,6 +14,7 @@ from polars_scorio.counting.trials import Trials, bind
 from polars_scorio.display import charts
 from polars_scorio.display.best_steps import with_best_steps
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
+from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.metric_titles import inference_words, interval_words
 from polars_scorio.display.notes import each_trials, question_count
@@ -21,6 +22,7 @@ from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import LABEL_COUNT
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
@@ -85,7 +87,9 @@ class Subject:
     @property
     def inference(self) -> str:
         """Inference of the numbers, in words."""
-        return inference_words(self.options, [self.metric])
+        words = inference_words(self.options, [self.metric])
+        corrected = judge_words(self.trials.roles, labels_of(self.scores))
+        return f"{words}, {corrected}" if corrected else words
 
     @property
     def bands(self) -> str:
@@ -136,9 +140,11 @@ class PlotBase:
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
         # Rewards of any value have calibrated numbers alone; a published average needs no fit.
-        options = {} if view_of(score, trials) == "rewards" else {"inference": "published"}
+        needs_no_word = trials.judged or view_of(score, trials) == "rewards"
+        options = {} if needs_no_word else {"inference": "published"}
         rows = self._tidy(subject.source, score, options)
-        order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate")
+        shown = [LABEL_COUNT] if trials.judged else []
+        order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *shown)
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         return replace(subject, scores=scores), drawn
@@ -152,6 +158,12 @@ class PlotBase:
         # Far beyond the trials a range has ends, and no mean.
         known = rows.filter(pl.col("lo").is_not_null())
         if rows.height and known.is_empty():
+            if subject.trials.judged:
+                raise ValueError(
+                    f"{subject.metric.name}: nothing is known of the truth behind these verdicts: "
+                    "the labels do not show that the judge is good enough. Label more trials, or "
+                    "draw a smaller k"
+                )
             raise ValueError(
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.k]}, more than "
                 "the trials of some question: draw a smaller one"

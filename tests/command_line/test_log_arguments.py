@@ -10,6 +10,7 @@ import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from tests.command_line.pages import page_text
 from tests.display.html.logs import models
+from tests.made_verdicts import verdicts
 
 
 def test_roles_are_columns_or_expressions():
@@ -162,3 +163,24 @@ def test_a_page_leaves_unscored_questions_out(capsys):
     capsys.readouterr()
     assert main([*plain, "--unscored", "drop"]) == 0
     assert "cannot be reported" not in capsys.readouterr().out
+
+
+def test_labels_of_people_are_a_column(capsys):
+    verdicts().write_parquet("log.parquet")
+    assert main(["report", "log.parquet", "--truth", "human", "--metric", "avg", "-o", "-"]) == 0
+    printed = capsys.readouterr().out
+    assert "corrected for the judge by 37 to 53 labels" in printed
+
+
+def test_a_judge_has_two_rates(capsys):
+    verdicts().write_parquet("log.parquet")
+    rates = ["--sensitivity", "88/100", "--specificity", "78/100"]
+    assert main(["compare", "log.parquet", *rates]) == 0
+    judge = ps.judge(sensitivity=(88, 100), specificity=(78, 100))
+    diff = verdicts().scorio(judge=judge).compare()["diff"].to_list()
+    assert f"{abs(diff[0]):.2f}"[:4] in capsys.readouterr().out
+    assert main(["compare", "log.parquet", *rates[:2]]) == 2
+    assert "give --specificity too" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compare", "log.parquet", "--sensitivity", "0.88", *rates[2:]])
+    assert "'0.88' is not of the form 88/100" in capsys.readouterr().err

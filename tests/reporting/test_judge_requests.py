@@ -64,6 +64,8 @@ def test_more_draws_than_trials_are_refused(log):
         ("trials_needed", ()),
         ("next_trials", (9,)),
         ("questions_needed", ()),
+        ("questions", ()),
+        ("variance", ()),
         ("convergence", ()),
         ("trajectory", (ps.avg(),)),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from polars_scorio.counting.checks import IDS, NO_ID, ROWS, marked, refuse_bad
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.duplicates.second_look import with_identities
+from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import identity_rules, rules
 from polars_scorio.counting.roles import Roles
@@ -21,7 +23,7 @@ from polars_scorio.counting.stopping import (
 )
 from polars_scorio.counting.tally import STATES, tallies
 from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
-from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, Trials, bind
+from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind
 from polars_scorio.display.html.labels import key_labels
 
 _ROW = ":row"
@@ -81,6 +83,8 @@ class Look:
             pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
         )
         cells = cells.sort(_ROW, "category").select(*keys, "category", "count")
+        if trials.truth is not None:
+            cells = _labelled_cells(seen, questions, keys)
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
         return cls(trials, questions, cells, each, _labelled_totals(totals, questions, trials))
 
@@ -98,6 +102,8 @@ class Look:
             bounds=asked.bounds,
             unscored=asked.unscored,
             cluster=None if asked.cluster is None else "cluster",
+            truth=None if asked.truth is None else "truth",
+            judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
         )
 
     @property
@@ -138,6 +144,26 @@ class Look:
         columns[place:place] = TOTALS_COLUMNS
         known = self.totals.select(*keys, *TOTALS_COLUMNS)
         return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+
+
+def _labelled_cells(
+    seen: Trials, questions: pl.DataFrame, keys: Mapping[str, Collection[str]]
+) -> pl.DataFrame:
+    """The cells by the labels of people too, from another pass over the log."""
+    own = [*seen.groups, seen.question.name, *([] if seen.cluster is None else [CLUSTER])]
+    number = pl.len() if seen.count is None else pl.col(COUNT).sum()
+    rows = seen.rows(labels=True).group_by(*own, CATEGORY, TRUTH)
+    counts = rows.agg(number.cast(pl.Int64).alias("count")).collect(engine="streaming")
+    names = {name: key_labels(questions, key) for name, key in keys.items()}
+    # A name of the log may be one of the page: these come last.
+    places = questions.select(own).with_row_index(_ROW)
+    labels = questions.select(**names).with_columns(pl.col("stratum", "model").cast(pl.String))
+    found = counts.join(places, on=own, nulls_equal=True)
+    each = labels[found[_ROW]]
+    cells = each.with_columns(
+        found[CATEGORY].alias("category"), found[TRUTH].alias("truth"), found["count"]
+    )
+    return cells.sort(*keys, "category", "truth").select(*keys, "category", "truth", "count")
 
 
 def _labelled_totals(

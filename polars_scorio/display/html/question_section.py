@@ -17,11 +17,14 @@ from polars_scorio.display.settings import Settings
 
 def questions_section(main: Scope, settings: Settings) -> Section:
     """Section on the questions that all models of a log, or of its first stratum, have."""
+    judged, main = main.judged, main.of_verdicts()
     analysed = main.analysed_questions(settings)
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
     if holds_fractions(main.counts, main.roles):
         lines.insert(0, "By the mean reward of all models.")
+    if judged:
+        lines.insert(0, "By the verdicts of the judge as they are.")
     if len(main.models) == 1:  # nothing can be said of reversed questions
         lines.pop()
     shown = {"The hardest questions": tables.hardest_questions(main.per_question(), scale)}

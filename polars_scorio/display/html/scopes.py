@@ -81,6 +81,15 @@ class Scope:
         return at_smallest_k(self.metrics[0])
 
     @property
+    def judged(self) -> bool:
+        """Whether the outcomes are verdicts of a judge, whose errors are corrected."""
+        return self.roles.truth is not None or self.roles.judge is not None
+
+    def of_verdicts(self) -> Scope:
+        """The scope by the verdicts of its judge as they are, if it has one."""
+        return replace(self, roles=replace(self.roles, truth=None, judge=None))
+
+    @property
     def models(self) -> list[str]:
         """The models in their order."""
         return self.ranks["model"].to_list()
@@ -93,6 +102,7 @@ class Scope:
         pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
         leader = best(log, self.roles, self.lead, **settings.report)
         done = pl.collect_all([rows, order, pairs, leader])
+        self._refuse_unknown(done[0])
         fewest, each = self._sizes(done[0])
         return replace(
             self,
@@ -104,6 +114,16 @@ class Scope:
             each=each,
             needed=self._needed(done[2], settings),
         )
+
+    def _refuse_unknown(self, rows: pl.DataFrame) -> None:
+        """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
+        lead = rows.filter(metric=self.lead.name)
+        if self.judged and lead["estimate"].null_count() == lead.height:
+            raise ValueError(
+                "nothing is known of the truth behind these verdicts: the labels do not show that "
+                "the judge is better than a coin, or the verdicts contradict them. Label more "
+                "trials, or leave truth= and judge= out for a page about the verdicts as they are"
+            )
 
     def _sizes(self, rows: pl.DataFrame) -> tuple[int, int | None]:
         """The fewest trials of a question, and their number if all have the same."""
@@ -117,6 +137,8 @@ class Scope:
 
     def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         """Further trials that would distinguish neighbours that are undecided."""
+        if self.judged:  # what labels leave open does not shrink
+            return pl.DataFrame()
         metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
             self.counts.lazy(),

@@ -10,6 +10,7 @@ from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.headline import (
     lead_label,
+    lead_rows,
     possible_best_words,
     rival_models,
 )
@@ -21,8 +22,10 @@ from polars_scorio.display.html.scopes import (
     holds_fractions,
     knows_success,
 )
+from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.settings import Settings
+from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
 _NAMED = 40  # models in a sentence
 _PLAN = (
@@ -58,7 +61,7 @@ def page_sections(
     if rewards or knows_success(main.counts, main.roles, main.metrics):
         yield _curves_section(main, settings)
     yield questions_section(main, settings)
-    if len(main.models) > 1:
+    if len(main.models) > 1 and not main.judged:
         yield _needed_section(scopes)
     yield coverage_section(coverage)
 
@@ -94,7 +97,29 @@ def _leaderboard_section(
         "all models at once. P(best) is the probability that a model is the best of all."
     )
     lines = [ranks] if len(main.models) > 1 else []
+    lines += judge_lines(main)
     return Section("leaderboard", "Leaderboard", lines, tables=shown)
+
+
+def judge_lines(main: Scope) -> list[str]:
+    """Sentences on the correction of the errors of a judge; none if there is no judge."""
+    if not main.judged:
+        return []
+    corrected = judge_words(main.roles, labels_of(main.rows))
+    gaps = lead_rows(main).select(pl.col("estimate") - pl.col(JUDGED)).to_series().drop_nulls()
+    by = f" by up to {100 * max(map(abs, gaps)):.1f} points" if len(gaps) else ""
+    words = (
+        f"Numbers are about the truth behind the verdicts of a judge, {corrected}. The correction "
+        f"moves {lead_label(main)}{by}; what the labels leave open is in the intervals."
+    )
+    lines = [words]
+    unknown = main.rows["estimate"].null_count()
+    if unknown:
+        lines.append(
+            f"{count_of(unknown, 'number')} are missing: the labels do not show that the judge is "
+            "better than a coin, or the noise of the correction exceeds the range of the metric."
+        )
+    return lines
 
 
 def _comparisons_section(main: Scope, settings: Settings) -> Section:

@@ -22,6 +22,7 @@ from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.reporting.judge_warning import JudgeWarning
 from polars_scorio.reporting.stopping_warning import StoppingWarning
 
 
@@ -107,11 +108,12 @@ def made_page(
 def _without_repeated_warnings() -> Iterator[None]:
     """Ignore what reports of strata warn of: a page warns once, about the whole log.
 
-    Of trials that stopped on outcomes it has an alert.
+    Of trials that stopped on outcomes it has an alert, of judges a sentence.
     """
     with catch_warnings():
         simplefilter("ignore", SuccessWarning)
         simplefilter("ignore", StoppingWarning)
+        simplefilter("ignore", JudgeWarning)
         yield
 
 
