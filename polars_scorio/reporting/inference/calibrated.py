@@ -182,13 +182,15 @@ class CalibratedInference:
 
     def mean_interval(
         self,
-        metric: Metric,  # noqa: ARG002 - the intervals of the strata know it
+        metric: Metric,
         strata: GroupBy,
     ) -> tuple[Floats, Floats]:
         """Ends of the interval of a mean over strata, from rows of a report [1]_.
 
         From the mean it reaches as far as the root of the summed squares of the reaches of the
-        strata. If a stratum has a range, which has no sigma, the ends are means of the ends.
+        strata. The ends are means of the ends if a stratum has a range, which has no sigma; and of
+        a blend of means, whose estimate has a bias that is the same in each stratum: with roots of
+        squares, Geom_ds@2 of 50 strata of 3 questions with 2 trials held in .45 of the logs.
 
         References
         ----------
@@ -196,7 +198,8 @@ class CalibratedInference:
            Statistics in Medicine 27, 1693-1702.
         """
         mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
-        measured = pl.when(pl.col("sigma").null_count() == 0)
+        unbiased = pl.lit(metric.per_question)
+        measured = pl.when(unbiased & (pl.col("sigma").null_count() == 0))
         below = measured.then(mu.mean() - root_of_squares(mu - lo)).otherwise(lo.mean())
         above = measured.then(mu.mean() + root_of_squares(hi - mu)).otherwise(hi.mean())
         ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))

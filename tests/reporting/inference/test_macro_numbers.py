@@ -139,14 +139,25 @@ def test_a_range_is_the_mean_of_the_ranges_of_the_strata():
         assert row[end] == pytest.approx(strata[end].mean(), rel=1e-12)
 
 
-def test_other_metrics_keep_the_reaches_of_their_strata():
-    log = accessor(UNEQUAL, C)
-    strata = log.geom_ds_at_k(2)
-    (row,) = over_all(log.geom_ds_at_k(2, overall="macro")).rows(named=True)
-    mean = strata["estimate"].mean()
+def test_several_weights_keep_the_reaches_of_their_strata_about_these_questions():
+    log = graded(UNEQUAL, pl.col("question") % 5 == 0).frame.scorio(
+        count="count", by="domain", inference="calibrated", levels=[0, 1, 2], success=2
+    )
+    rows = log.report(GRADED[0], overall="macro").filter(model="a")
+    (row,), strata = over_all(rows).rows(named=True), rows.drop_nulls("domain")
     down = ((strata["estimate"] - strata["lo"]) ** 2).sum() ** 0.5 / 3
     # A root of a sum of three squares: rounding.
-    assert mean - row["lo"] == pytest.approx(down, rel=1e-9)
+    assert row["estimate"] - row["lo"] == pytest.approx(down, rel=1e-9)
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_the_ends_of_a_blend_of_means_are_means_of_those_of_the_strata(target):
+    log = accessor(UNEQUAL, C, target=target)
+    strata = log.geom_ds_at_k(2)
+    (row,) = over_all(log.geom_ds_at_k(2, overall="macro")).rows(named=True)
+    for end in ("mu", *ENDS):
+        # A mean of three numbers: rounding.
+        assert row[end] == pytest.approx(strata[end].mean(), rel=1e-12)
 
 
 def test_a_stratum_without_outcomes_of_a_question_weighs_the_same():
