@@ -165,7 +165,7 @@ def _weighed_outcomes(counts: Ints, w: Floats, support: Bounds) -> Outcomes:
     """Mean weights of the categories of trials."""
     trials = counts.sum(axis=2)
     mean = counts @ w / trials
-    squares = sum(counts[:, :, j] * (weight - mean) ** 2 for j, weight in enumerate(w))
+    squares = (counts * (w - mean[:, :, None]) ** 2).sum(axis=2)
     unknown = np.full(mean.shape, np.nan)
     trial = np.divide(squares, trials - 1, out=unknown, where=trials > 1)
     low, high = support

@@ -68,9 +68,9 @@ def test_two_planted_reversed_questions_are_found(faulty):
 
 
 def test_clean_logs_accuse_nobody_beyond_the_stated_rate():
-    # Some question was called reversed in 0 to .13 of the simulated clean logs with 25 models.
+    # Where no question is reversed, some one is called so in at most a tenth of the logs.
     accused = sum(planted(seed, faults=0).questions()["reversed"].any() for seed in range(20))
-    assert accused <= 4
+    assert accused <= 2
 
 
 def test_a_stricter_rate_calls_fewer_questions_reversed(faulty):
