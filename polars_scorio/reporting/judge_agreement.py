@@ -104,12 +104,12 @@ class _Agreement:
         found = {"labels": labels, "labelled_questions": log.sums((spent > 0).astype(np.float64))}
         for name, (lo, hi) in ends.items():
             found |= {name: getattr(rates, name), f"{name}_lo": lo, f"{name}_hi": hi}
-        noise = log.verdict_variance()
+        needed = labels_for_width(shares, log.verdict_variance(), self.width, self.confidence)
         return found | {
             "agreement": shares[0, 0] + shares[1, 1],
             "kappa": cohens_kappa(shares),
             "ac1": gwets_ac1(shares),
-            "labels_needed": labels_for_width(shares, noise, self.width, self.confidence),
+            "labels_needed": np.where(needed <= log.sums(log.trials), needed, np.nan),
         }
 
 
