@@ -31,6 +31,7 @@ class GateMethods(Accessor[FrameT]):
         assurance: float = 0.8,
         max_trials: int = 1_000_000,
         overall: Overall = "macro",
+        cost_margin: float | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """Is a candidate not worse than the baseline by more than a margin?
@@ -64,6 +65,10 @@ class GateMethods(Accessor[FrameT]):
         overall : "macro" or "micro"
             With strata, the gate is about the mean over the strata, each weighing the same, or
             about all their questions in one pool.
+        cost_margin : float, optional
+            By which factor a candidate may be dearer, by the mean cost of a trial: 1.1 is ten
+            percent. It fails too if it is shown to be dearer by more, and passes only if it is
+            shown not to be. Default: the cost does not count.
         confidence : float
             Of each verdict, above 0.5: a false pass has a chance of at most 1 - confidence, and so
             has a false fail.
@@ -92,6 +97,9 @@ class GateMethods(Accessor[FrameT]):
             p_broken          chance that so many or more break if nothing changed
             bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: as in `compare`
+            cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
+            cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict`; `further`
+            cost_verdict      is about the score alone
             ================  ==================================================================
 
             With strata: a candidate fails if it fails in some stratum or in all of them together,
@@ -146,6 +154,7 @@ class GateMethods(Accessor[FrameT]):
             assurance=assurance,
             max_trials=max_trials,
             overall=overall,
+            cost_margin=cost_margin,
             **options,
         )
         return self._returned(plan)

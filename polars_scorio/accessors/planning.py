@@ -77,6 +77,7 @@ class PlanMethods(Accessor[FrameT]):
                                     difference in sight
             total                   that times the questions (of both models)
             sigma                   expected sigma (of the difference) after them
+            cost                    with the role `cost`: of them, at today's mean costs
             ======================  ============================================================
 
         Raises
@@ -257,6 +258,7 @@ class PlanMethods(Accessor[FrameT]):
             `extra` sums up to the budget. Per model: by..., model, questions, trials, extra, and
             sigma now (`sigma`), as expected after the same budget is spread equally over all
             questions of these models (`sigma_equal`), and after this allocation (`sigma_next`).
+            With the role `cost` both have `cost`, that of `extra` at the mean of the model.
 
         Raises
         ------
@@ -276,8 +278,6 @@ class PlanMethods(Accessor[FrameT]):
 
         Examples
         --------
-        The question that always succeeds gets fewer of the trials.
-
         >>> import polars as pl
         >>> import polars_scorio
         >>> trials = pl.DataFrame(

@@ -43,6 +43,8 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     margin = "by how much a candidate may be worse: 0.02 is two points of a hundred"
     add("--margin", type=float, required=True, help=margin)
     add("--stratum-margin", type=float, metavar="MARGIN", help="the same of strata (the margin)")
+    factor = "by which factor a candidate may be dearer, by the mean of --cost: 1.1 is 10 percent"
+    add("--cost-margin", type=float, metavar="FACTOR", help=factor)
     add("--each", action="store_true", help="all strata must pass, not only their mean")
     kinds = "all strata count the same (%(default)s), or all questions do"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
@@ -131,6 +133,7 @@ def _gate_result(
         stratum_margin=asked.stratum_margin,
         each=asked.each,
         overall=asked.overall,
+        cost_margin=asked.cost_margin,
         questions=asked.questions,
         assurance=_ASSURANCE,
         **settings.report,

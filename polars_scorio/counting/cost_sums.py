@@ -99,6 +99,11 @@ class CostColumns:
         )
 
 
+def exact_cost(cost: pl.Expr) -> tuple[pl.Expr, float]:
+    """The integer of the cost of a trial, and its unit."""
+    return _in_units(cost.cast(pl.Float64), _UNIT), _UNIT
+
+
 def _in_units(number: pl.Expr, unit: float) -> pl.Expr:
     """A number as a multiple of a unit, in 128 bits; null for what is refused elsewhere."""
     return (number * (1 / unit)).round().cast(pl.Int128, strict=False)

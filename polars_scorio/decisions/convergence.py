@@ -16,6 +16,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.reward_prefixes import GROUP, PREFIX, reward_prefixes
@@ -94,6 +95,7 @@ def _ordered_request(
     """The request for a log whose trials have an order."""
     metric = metric_of(metric, method)
     single_k(metric, method)
+    refuse_costs(metric, method, "it replays counts of successes, which hold no costs")
     refuse_judge(trials, method)
     if metric.answers:
         raise ValueError(

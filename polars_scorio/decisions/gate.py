@@ -29,6 +29,8 @@ from polars_scorio.decisions.broken_questions import (
     BrokenQuestions,
     success_classes,
 )
+from polars_scorio.decisions.cost_models import refuse_costs
+from polars_scorio.decisions.gate_cost import with_cost_verdict
 from polars_scorio.decisions.gate_plan import GatePlan
 from polars_scorio.decisions.gate_verdicts import UNDECIDED, gate_verdicts
 from polars_scorio.decisions.model_scores import (
@@ -70,10 +72,12 @@ def gate(
     assurance: float = 0.8,
     max_trials: int = 1_000_000,
     overall: Overall = "macro",
+    cost_margin: float | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`."""
     metric = avg() if metric is None else metric_of(metric, "gate")
+    refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
     options = {**options, "inference": options.get("inference") or "calibrated"}
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind(frame, roles)
@@ -114,7 +118,17 @@ def gate(
         plan,
         BrokenQuestions(models.classes, success, trials.question.name),
     )
-    return in_all_strata(grouped, trials, judged, schema, overall=strata is not None)
+    rows = in_all_strata(grouped, trials, judged, schema, overall=strata is not None)
+    if cost_margin is None:
+        return rows
+    beside: DecisionOptions = {"confidence": models.confidence}
+    if "target" in options:
+        beside["target"] = options["target"]
+    if "questions" in options:
+        beside["questions"] = options["questions"]
+    return with_cost_verdict(
+        rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
+    )
 
 
 def _value_range(metric: Metric, trials: Trials) -> float:

@@ -27,6 +27,7 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind, refuse_repeats
 from polars_scorio.decisions.decided_pairs import DecidedPairs, decided_today
 from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
+from polars_scorio.decisions.plan_cost import with_plan_cost, with_trial_cost
 from polars_scorio.decisions.strata import aligned, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.anytime import anytime_critical
@@ -117,7 +118,8 @@ def trials_needed(
     calibrated = metric.observed and inference in {None, "calibrated"}
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
-    return in_all_strata(groups, trials, need, schema, overall=overall is not None)
+    rows = in_all_strata(groups, trials, need, schema, overall=overall is not None)
+    return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
 
 
 def next_trials(
@@ -139,14 +141,13 @@ def next_trials(
     metric = _planned_metric(metric, trials, "next_trials")
     if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
         raise ValueError(_SPENT_BY_REWARDS)
-    keys = trials.strata | trials.models
     if per == "question":
         numbers = {trials.question.name: trials.question.dtype, **_SPENT}
         refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
     else:
         numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
         refuse_repeats([*trials.keys, *numbers])
-    schema = keys | numbers
+    schema = trials.strata | trials.models | numbers
     wanted = _wanted_models(models, trials)
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
@@ -160,7 +161,8 @@ def next_trials(
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
-    return once_whole(request.groups(per_question=True), spend, schema, filters=False)
+    rows = once_whole(request.groups(per_question=True), spend, schema, filters=False)
+    return with_trial_cost(rows, trials)
 
 
 def _planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:

@@ -12,6 +12,7 @@ import scipy
 from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, POSITIVE, check_count, check_number
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
@@ -58,6 +59,7 @@ def questions_needed(
     max_questions = check_count("max_questions", max_questions)
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
+    refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
     trials = bind(frame, roles)
     refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)

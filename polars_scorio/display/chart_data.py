@@ -274,7 +274,9 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
         stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
     """
     a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
-    diff, prob = pl.col("diff"), pl.col("prob")
+    # By their costs, of which less is better, models have a ratio.
+    gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
+    diff, prob = gap, pl.col("prob")
     sure = pl.col("better").is_not_null().alias("sure")
     ways = [(a, b, diff, prob), (b, a, -diff, 1 - prob)]
     return pl.concat(

@@ -12,7 +12,8 @@ import polars as pl
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
-from polars_scorio.decisions.model_scores import benchmark_models
+from polars_scorio.decisions.cost_models import CostModels
+from polars_scorio.decisions.model_scores import Models, benchmark_models
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.decisions.strata import aligned, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
@@ -69,14 +70,18 @@ def leaderboard(
     asked = aligned(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
-    columns = report_columns(trials, rewards=request.classes.rewards is not None)
+    columns = report_columns(
+        trials,
+        rewards=request.classes.rewards is not None,
+        costs=request.classes.costs is not None,
+    )
     columns = columns.with_information(request.choice.anytime)
     (first, view), *_ = request.metrics
     first = replace(first, k=first.k[:1])
     sampled = calibrated and first.calibrated and options.get("target") == "population"
     plan = grouped_rows(
         request,
-        columns.with_price() if priced else columns,
+        columns.with_price() if priced or first.costs else columns,
         overall=overall,
         questions=questions,
         warns_of_stopping=not sampled,  # `rank` warns
@@ -116,7 +121,13 @@ def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOption
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
     own = own.sort(request.trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
     request = replace(request, choice=replace(request.choice, target="benchmark"))
-    ranking = Ranking(benchmark_models(request, warns=options.get("inference") is None))
+    if metric.costs:
+        models: Models = CostModels(
+            request.trials, metric, request.choice.confidence, request.choice.target
+        )
+    else:
+        models = benchmark_models(request, warns=options.get("inference") is None)
+    ranking = Ranking(models)
     return ranking.of_rows(own, own).with_columns(
         pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32),
         pl.col("could_be_best").cast(pl.Boolean),

@@ -194,7 +194,12 @@ class PlotBase:
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
         request = Request.of(trials, [metric], per=per, **options)
-        columns = report_columns(trials, per, rewards=request.classes.rewards is not None)
+        columns = report_columns(
+            trials,
+            per,
+            rewards=request.classes.rewards is not None,
+            costs=request.classes.costs is not None,
+        )
         grouped = grouped_rows(request, columns, overall=overall)
         return tidy_rows(grouped.select(*trials.keys, RESULTS))
 

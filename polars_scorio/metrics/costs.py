@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from polars_scorio.kernels.costs.question_costs import CostValues, QuestionCosts
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import DrawSizes, checked_label, draw_sizes
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, checked_label, draw_sizes
 from polars_scorio.metrics.parameter_help import with_parameter_help
 from polars_scorio.metrics.summary import Summary
 
@@ -29,6 +30,11 @@ class CostMetric(Metric):
     calibrated = True
     per_question = False
     uses_prior = False
+
+    @property
+    def support(self) -> Bounds:
+        """All that a cost can be: 0 and more."""
+        return 0.0, math.inf
 
     def cost_values(self, costs: QuestionCosts, k: int | None) -> CostValues:
         """Spending and reward of each question, with their noise."""
