@@ -11,14 +11,17 @@ from tests.decisions.counted import counted
 from tests.display.html.logs import page_of
 from tests.made_logs import long
 
+DRAWN = pictures.question_figures
+
 
 @pytest.fixture(autouse=True)
-def without_other_drawings(monkeypatch):
-    """Leave out the drawings of the other sections, which take most of the time."""
+def without_drawings(monkeypatch):
+    """Leave out the drawings, which take most of the time."""
     drawn = Figure("<svg/>", "words", "caption")
     monkeypatch.setattr(pictures, "interval_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "matrix_figure", lambda *_: drawn)
     monkeypatch.setattr(pictures, "curve_figures", lambda *_: [drawn])
+    monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
 
 
 def section_of(log: pl.DataFrame, **roles: object) -> Section:
@@ -28,9 +31,9 @@ def section_of(log: pl.DataFrame, **roles: object) -> Section:
 
 @pytest.fixture(scope="module")
 def faulty():
-    """Twelve models, ever better at all questions but one; one is never solved, one always."""
-    c = np.minimum(np.arange(12)[:, None] * 2 // 3 + np.arange(30) % 3, 8)
-    c[:, 0], c[:, 1], c[:, 5] = 0, 8, np.arange(12)[::-1] * 2 // 3
+    """Six models, ever better at all questions but one; one is never solved, one always."""
+    c = np.minimum(np.arange(6)[:, None] * 3 // 2 + np.arange(15) % 2, 8)
+    c[:, 0], c[:, 1], c[:, 5] = 0, 8, np.arange(6)[::-1] * 3 // 2
     frame = counted(c[None], 8).frame.drop("stratum")
     name = pl.when(pl.col("question") == 5).then(pl.lit("x" * 80))
     return frame.with_columns(question=name.otherwise(pl.format("q{}", "question")))
@@ -39,8 +42,8 @@ def faulty():
 def test_never_always_telling_and_reversed_questions_are_named(faulty):
     section = section_of(faulty, count="count")
     assert section.lines[:2] == [
-        "1 of 30 questions was never solved by any model (q0).",
-        "1 of 30 questions was solved by every model in every trial (q1).",
+        "1 of 15 questions was never solved by any model (q0).",
+        "1 of 15 questions was solved by every model in every trial (q1).",
     ]
     assert section.lines[2].startswith("1 question is reversed")
     assert [*section.tables] == [
@@ -59,7 +62,8 @@ def test_never_always_telling_and_reversed_questions_are_named(faulty):
     assert telling.columns[2].cells[0] == "1.00"
 
 
-def test_a_histogram_and_a_strip_show_the_questions(faulty):
+def test_a_histogram_and_a_strip_show_the_questions(faulty, monkeypatch):
+    monkeypatch.setattr(pictures, "question_figures", DRAWN)
     histogram, strip = section_of(faulty, count="count").figures
     assert "reversed: 1 question" in histogram.caption
     assert strip.caption.startswith("Question by question: ")
@@ -78,7 +82,8 @@ def test_one_model_has_no_word_on_reversed_questions():
     assert len(section.lines) == 2
 
 
-def test_one_question_has_no_picture():
+def test_one_question_has_no_picture(monkeypatch):
+    monkeypatch.setattr(pictures, "question_figures", DRAWN)
     assert section_of(long([[0, 1]])).figures == []
 
 
