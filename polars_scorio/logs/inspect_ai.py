@@ -79,6 +79,7 @@ def inspect_ai(
     *,
     model: str | None = None,
     scorer: str | Mapping[str, str] | None = None,
+    truth_scorer: str | None = None,
     threshold: float | None = None,
     unpack_limit: int = GIGABYTE,
     **roles: Unpack[LogOptions],
@@ -99,6 +100,10 @@ def inspect_ai(
     scorer : str or dict of str, optional
         Whose score to read, where there are several, for all tasks or by task; ``scorer.key`` where
         a score is a dict.
+    truth_scorer : str, optional
+        The scorer with what people said, where a model or a rule is the `scorer`: its values are
+        the column truth, null where nobody looked, and the role `truth`, so that numbers are
+        corrected for the errors of the scorer.
     threshold
         "C" counts as 1, "P" as 0.5, "I" and "N" as 0.
     unpack_limit : int
@@ -126,7 +131,14 @@ def inspect_ai(
         lambda file: kept_part(
             _with_whole_samples(
                 file,
-                _sample_rows(file, path_model(file, model), scorer, unpack_limit, numbers=numbers),
+                _sample_rows(
+                    file,
+                    path_model(file, model),
+                    scorer,
+                    unpack_limit,
+                    truth_scorer,
+                    numbers=numbers,
+                ),
                 keep,
                 unpack_limit,
             ),
@@ -143,13 +155,22 @@ def inspect_ai(
         )
     scores = [row[_SCORE] for part in parts.values() for row in part.rows]
     dtype = _score_dtype(parts, numbers=numbers)
-    frame = run_table(parts, {**_COLUMNS, "category": dtype}, INSPECT_LOG)
+    columns: dict[str, Any] = {**_COLUMNS, "category": dtype}
+    people = [] if truth_scorer is None else ["truth"]
+    if truth_scorer is not None:
+        columns["truth"] = _truth_dtype(parts, truth_scorer, dtype)
+    frame = run_table(parts, columns, INSPECT_LOG)
     if threshold is not None:
-        frame = frame.with_columns(pl.col("category") >= threshold)
+        frame = frame.with_columns(pl.col("category", *people) >= threshold)
     graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
     runs = {file: part.run for file, part in parts.items()}
     return log_accessor(
-        with_kept(frame, parts, keep), runs, roles, by="benchmark", success="C" if graded else None
+        with_kept(frame, parts, keep),
+        runs,
+        roles,
+        by="benchmark",
+        success="C" if graded else None,
+        truth=next(iter(people), None),
     )
 
 
@@ -158,6 +179,7 @@ def _sample_rows(
     model: str | None,
     scorer: str | Mapping[str, str] | None,
     limit: int,
+    truth_scorer: str | None,
     *,
     numbers: bool,
 ) -> FileRows:
@@ -172,7 +194,9 @@ def _sample_rows(
                 file, INSPECT_LOG, f"a header alone ({status}): no sample was logged"
             )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
-        name = _chosen_scorer(file, sorted({name for score in scores for name in score}), scorer)
+        names = {name for score in scores for name in score} - {truth_scorer}
+        name = _chosen_scorer(file, sorted(names), scorer)
+        people = [] if truth_scorer is None else [truth_scorer]
         described = _header_run(file, log, model or run["model"], name)
         rows: list[Row] = [
             (
@@ -183,6 +207,7 @@ def _sample_rows(
                 _score_number(score.get(name), letters=numbers),
                 _error_message(sample.get("error")),
                 _invalidation_reason(sample.get("invalidation")),
+                *(_score_number(score.get(each), letters=numbers) for each in people),
             )
             for sample, score in zip(samples, scores, strict=True)
         ]
@@ -297,6 +322,26 @@ def _invalidation_reason(invalidation: Mapping[str, Any] | None) -> str | None:
     if invalidation is None:
         return None
     return str(invalidation.get("reason") or f"by {invalidation['author']}")
+
+
+def _truth_dtype(
+    parts: Mapping[Path, FileRows], truth_scorer: str, dtype: pl.DataType
+) -> pl.DataType:
+    """The dtype of what people said, which must be of the kind of the scores."""
+    said = {type(row[-1]) for part in parts.values() for row in part.rows} - {type(None)}
+    kind = str if dtype == pl.String() else float
+    if not said:
+        raise ValueError(
+            f"truth_scorer={truth_scorer!r} names a score that no sample has: name the scorer with "
+            "what people said, or leave it out"
+        )
+    if said != {kind}:
+        named = sorted(each.__name__ for each in said)
+        raise ValueError(
+            f"the values of truth_scorer={truth_scorer!r} are {named}, those of the scorer "
+            f"{kind.__name__}: make all of them numbers with threshold= (C = 1, P = 0.5, I = N = 0)"
+        )
+    return dtype
 
 
 def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataType:
