@@ -1,0 +1,28 @@
+"""The manual as pages: all of them are built, linked, and found from each other."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.documents import ROOT
+
+for needed in ("sphinx", "myst_nb", "furo", "sphinx_copybutton"):
+    pytest.importorskip(needed)
+
+GUIDE = ROOT / "examples" / "guide"
+
+
+@pytest.mark.slow
+def test_every_page_of_the_guide_is_in_the_sidebar(tmp_path):
+    command = [sys.executable, str(ROOT / "examples" / "site" / "build.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == f"{tmp_path}/README.html"
+    sidebar, _, _ = (tmp_path / "looks.html").read_text(encoding="utf-8").partition("<article")
+    for page in GUIDE.rglob("*.md"):
+        target = page.relative_to(GUIDE).with_suffix(".html")
+        assert (tmp_path / target).is_file()
+        if page.parent == GUIDE and page.stem not in ("README", "looks"):
+            assert f'href="{target}"' in sidebar
+    assert all(f">{caption}<" in sidebar for caption in ("Begin", "Judge", "Metrics", "Move in"))
