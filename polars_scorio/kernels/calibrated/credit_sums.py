@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ GainsOf = Callable[[int], Floats]
 Polynomials = tuple[Floats, Floats, Floats]
 
 _ROUNDING = 1e-12
+_KEPT = 128  # polynomials, of 32 KB at most
 _TABULATED = 2048  # trials up to which the noise of all states is worked out at once
 
 
@@ -62,7 +64,7 @@ class CreditSum:
             parts = [(weight, gains(n)) for weight, gains in self.terms]
             credit = np.asarray(sum(weight * credit_of(gains) for weight, gains in parts))
             rest = np.asarray(sum(weight * complement(gains) for weight, gains in parts))
-            self.known[n] = credit, rest, variance_credit(n, credit)
+            self.known[n] = credit, rest, _kept_variance(n, credit.tobytes())
         return self.known[n]
 
     def noise_estimates(self, n: int, c: Ints) -> Floats:
@@ -89,6 +91,15 @@ class CreditSum:
             weight * np.stack(drawn_credit(trials, c, gains(n))) for weight, gains in self.terms
         ]
         return np.asarray(sum(parts))
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_variance(n: int, credit: bytes) -> Floats:
+    """`variance_credit` of a credit, which one report after the other asks for.
+
+    It is not to be written to.
+    """
+    return variance_credit(n, np.frombuffer(credit))
 
 
 def fixed(gains: Floats) -> GainsOf:
