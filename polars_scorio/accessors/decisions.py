@@ -201,6 +201,7 @@ class DecisionMethods(Accessor[FrameT]):
                               of a run
             best_lo, best_hi  its interval after selection, at `confidence`
             could_be_best     list of the models that may be the best, as in `rank`
+            bounds            of real-valued rewards alone, as in `report`
             ================  ==================================================================
 
             All but the candidates are null, and the list is empty, if no model has a rank.

@@ -13,7 +13,14 @@ from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
-from polars_scorio.decisions.model_scores import ModelRows, Models, metric_of, models_of
+from polars_scorio.decisions.model_scores import (
+    ModelRows,
+    Models,
+    bounds_column,
+    bounds_dtype,
+    metric_of,
+    models_of,
+)
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
@@ -48,14 +55,15 @@ def best(
     trials = bind(frame, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")
+    grouped, models = models_of(trials, metric, options, overall)
     schema: dict[str, pl.DataType] = {
         **trials.models,
         "candidates": pl.Int64(),
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "could_be_best": pl.List(model),
+        **bounds_dtype(models),
     }
     refuse_repeats([*trials.strata, *schema])
-    grouped, models = models_of(trials, metric, options, overall)
     selection = _Selection(models, candidates)
     rows = in_all_strata(grouped, trials, selection, schema | DOUBTS, overall=overall is not None)
     return checked(rows, warn_of_prior).select(*trials.strata, *schema)
@@ -71,16 +79,18 @@ class _Selection:
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum."""
         (model,) = self.models.trials.models
-        rows = self.models.of_k(tidy_rows(groups), self.models.metric.k[0])
+        report = tidy_rows(groups)
+        rows = self.models.of_k(report, self.models.metric.k[0])
         strata = blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:
-            return pl.concat(parts)
+            return pl.concat(parts).with_columns(bounds_column(report))
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())
         names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
-        return pl.DataFrame(
+        nothing = pl.DataFrame(
             schema={STRATUM: pl.UInt32(), "candidates": pl.Int64(), **names, **numbers, **DOUBTS}
         )
+        return nothing.with_columns(bounds_column(report))
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""

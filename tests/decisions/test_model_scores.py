@@ -51,11 +51,11 @@ def test_what_is_no_metric_is_refused_by_the_method():
 def test_results_about_rewards_say_whose_range_it_is(target, scale, bounds, expected):
     log = pl.concat([long([[0, 1, 1], [0, 0, 1], [1, 1, 1]], model) for model in "ab"])
     rewards = log.with_columns(pl.col("category") * scale).scorio(bounds=bounds, target=target)
-    results = rewards.compare(), rewards.rank(), rewards.gate("a", margin=0.1)
-    assert [result["bounds"].unique().to_list() for result in results] == [[expected]] * 3
+    results = rewards.compare(), rewards.rank(), rewards.best(), rewards.gate("a", margin=0.1)
+    assert [result["bounds"].unique().to_list() for result in results] == [[expected]] * 4
 
 
 def test_results_about_outcomes_have_no_bounds():
     log = pl.concat([long([[0, 1]], "a"), long([[1, 1]], "b")]).scorio
-    for result in log.compare(), log.rank(), log.gate("a", margin=0.1):
+    for result in log.compare(), log.rank(), log.best(), log.gate("a", margin=0.1):
         assert "bounds" not in result.columns
