@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
 _SIDE = "<category>_result.json of BFCL: a line with an id for each test"
 _NAME = re.compile(r"(?:BFCL_v(?P<version>\d+)_)?(?P<category>.+)_score\.json$")
-# Settings that tell runs of one model apart, in the name of the file.
+# Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("version",)
 _COLUMNS = {
     "benchmark": pl.String,
@@ -72,10 +72,10 @@ def bfcl(
     """BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
 
     A score file lists only the tests that failed. The ids of all tests are in the file of the same
-    name in the folder `result` beside `score`, which is needed. No outcome is null, and tests have
-    one trial without an id. Columns: model, benchmark (the test category, which is `by`), question,
-    category, error (the type of what went wrong), run (the folder above `score`), source (the score
-    file).
+    name in the folder `result` beside `score`: both are needed. No outcome is null. Each test has
+    one trial, without an id. Columns: model, benchmark (the test category, which is `by`),
+    question, category, error (the type of what went wrong), run (the folder above `score`), source
+    (the score file).
 
     Parameters
     ----------

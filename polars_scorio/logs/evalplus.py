@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
 _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
-# Settings that tell runs of one model apart.
+# Settings in which runs of one model may differ.
 SETTINGS = ("hash",)  # of the tasks
 # Statuses that EvalPlus wrote in 2023, in its present words.
 _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id and evaluation"
 _SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_results'"
-# Settings that tell runs of one model apart, in the results of the summary.
+# Settings in which runs of one model may differ, in the results of the summary.
 SETTINGS = ("generation_config.generation_args", "generation_config.additional_details")
 _MEANS = "accuracy", "avg", "exact_match", "mean", "pass_rate"  # metrics that are means
 _NEEDS = "model_id", "evaluation_name", "sample_id", "evaluation"
@@ -56,9 +56,9 @@ def every_eval_ever(
 ) -> Scorio[pl.LazyFrame]:
     """Every Eval Ever: the instance-level files <id>_samples.jsonl.
 
-    The outcome is null where a sample has an error. A sample that several metrics score has a line
-    for each of them, told apart by its evaluation_result_id: `measure`, "" where there is none.
-    Samples carry no trial id. Columns: model, benchmark (evaluation_name) and measure (which are
+    The outcome is null if a sample has an error. A sample that several metrics score has a line for
+    each of them; the column `measure` has the evaluation_result_id of the line, "" if it has none.
+    Samples have no trial id. Columns: model, benchmark (evaluation_name) and measure (which are
     `by`), question, category, score, error, run (evaluation_id), source (the file).
 
     Parameters

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
-# Settings that tell runs of one model apart.
+# Settings in which runs of one model may differ.
 SETTINGS = ("version", "provider", "config.agent.kwargs")
 _JOB = "result.json of a job of harbor: an object with n_total_trials and stats"
 _COLUMNS = {
@@ -67,11 +67,11 @@ def harbor(
 ) -> Scorio[pl.DataFrame]:
     """Harbor (Terminal-Bench 2): <jobs>/<job>/<trial>/result.json, one a trial.
 
-    The outcome is null where the verifier did not judge. An exception does not tell: after a
-    timeout of the agent the verifier may run all the same. The rule of the Terminal-Bench
-    leaderboard, timeouts fail and every other exception is left out, is a filter on `exception` and
-    ``missing=0``. Columns: model, agent, version (of the agent), llm, provider, question, trial,
-    category, reward, exception, run (the job), source (the file).
+    The outcome is null if the verifier did not judge. It may have judged a trial with an exception,
+    such as a timeout of the agent. The Terminal-Bench leaderboard counts timeouts as failures and
+    leaves out every other exception: filter `exception`, and pass ``missing=0``. Columns: model,
+    agent, version (of the agent), llm, provider, question, trial, category, reward, exception, run
+    (the job), source (the file).
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ def harbor(
         Default: "agent / model"; where the log knows no model, "agent / job", the job being a
         folder.
     reward : str
-        Which of the rewards.
+        The name of the reward.
     threshold
-        Default: the category is the reward; ``levels=`` says which there are.
+        Default: the category is the reward; ``levels=`` lists all that there may be.
 
     Raises
     ------

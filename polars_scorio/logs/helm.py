@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "per_instance_stats.json of HELM: a list of objects with instance_id and stats"
 _SIDE = "run_spec.json of HELM: an object with adapter_spec"
-# Settings that tell runs of one model apart, of the adapter_spec.
+# Settings in which runs of one model may differ, of the adapter_spec.
 SETTINGS = (
     "method",
     "instructions",
@@ -96,7 +96,7 @@ def helm(
         "test" or "valid", for all runs or by scenario. Default: "test"; "valid" for a run in which
         no instance of "test" has the stat.
     threshold
-        Default: the category is the score; ``levels=`` says which there are.
+        Default: the category is the score; ``levels=`` lists all that there may be.
 
     Raises
     ------

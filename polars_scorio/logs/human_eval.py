@@ -31,10 +31,10 @@ def human_eval(
 ) -> Scorio[pl.LazyFrame]:
     """human-eval: the <samples>.jsonl_results.jsonl of evaluate_functional_correctness.
 
-    A program that runs out of time has failed, as human-eval says; `result` ("passed", "timed out",
-    "failed") tells them apart. No outcome is null. Programs carry no id: ``n=`` finds files that
-    hold some twice. Columns: model, question, category, result, run (the name of the file), source
-    (the file).
+    A program that runs out of time has failed, as human-eval counts it; the column `result` has
+    "passed", "timed out" or "failed". No outcome is null. Programs have no id: ``n=`` finds files
+    that contain programs twice. Columns: model, question, category, result, run (the name of the
+    file), source (the file).
 
     Parameters
     ----------

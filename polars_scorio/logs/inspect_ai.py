@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-# Settings that tell runs of one model apart, in the header.
+# Settings in which runs of one model may differ, in the header.
 SETTINGS = (
     "task_version",
     "task_args",
@@ -87,11 +87,11 @@ def inspect_ai(
     """inspect_ai: its .eval and .json logs.
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
-    (incorrect) or "N" (no answer), else a number; other words need `success`. It is null where a
-    sample failed or was not scored. A task that was retried has two logs with the same samples:
-    `retries` says which count. Columns: model, benchmark (the task, which is `by`), question, trial
-    (the epoch), category, error, invalidation (why a sample was declared invalid), run (its id),
-    source (the file).
+    (incorrect) or "N" (no answer), or a number; other words need `success`. It is null if a sample
+    failed or was not scored. A task that was retried has two logs with the same samples: `retries`
+    says which count. Columns: model, benchmark (the task, which is `by`), question, trial (the
+    epoch), category, error, invalidation (why a sample was declared invalid), run (its id), source
+    (the file).
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -41,14 +41,6 @@ class FileRows:
     # For each row the record of the tool that it was made of: the source of kept fields.
     records: Iterable[Any] = ()
     kept: Sequence[Row] = ()
-
-
-class KeptRows(Protocol):
-    """The rows of a file, of which some values are kept."""
-
-    @property
-    def kept(self) -> Sequence[Row]:
-        """The values that are kept of the record behind each row."""
 
 
 class UnexpectedContentError(ValueError):
@@ -162,7 +154,7 @@ def kept_part(part: FileRows, keep: Mapping[str, Getter]) -> FileRows:
 
 
 def with_kept(
-    frame: pl.DataFrame, parts: Mapping[Path, KeptRows], keep: Mapping[str, Getter]
+    frame: pl.DataFrame, parts: Mapping[Path, FileRows], keep: Mapping[str, Getter]
 ) -> pl.DataFrame:
     """A table of the rows of some files, with the columns that are kept of their records."""
     rows = [row for part in parts.values() for row in part.kept]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
 
 _SIDE = "results_<date>.json of lighteval: an object with config_general"
-# Settings that tell runs of one model apart, of config_general.
+# Settings in which runs of one model may differ, of config_general.
 SETTINGS = (
     "max_samples",
     "model_config.generation_parameters",
@@ -45,10 +45,10 @@ def lighteval(
 ) -> Scorio[pl.LazyFrame]:
     """lighteval: details/<model>/<date>/details_<task>_<date>.parquet of ``--save-details``.
 
-    Of a metric over n answers, such as "pass@k:k=1&n=16" or "avg@n:n=16", only the mean is kept: it
-    becomes n trials. The outcome is null for answers that a short list lacks, which lighteval
-    counts as wrong. Columns: model, benchmark (the task, which is `by`), question, trial (the run's
-    date), category, run, source (the file).
+    Of a metric over n answers, such as "pass@k:k=1&n=16" or "avg@n:n=16", the log keeps only the
+    mean: it becomes n trials. If the list of answers is shorter than n, the outcome of the others
+    is null; lighteval counts them as wrong. Columns: model, benchmark (the task, which is `by`),
+    question, trial (the run's date), category, run, source (the file).
 
     Parameters
     ----------

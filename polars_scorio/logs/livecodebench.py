@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "*_eval_all.json of LiveCodeBench: a list of objects with question_id and graded_list"
-# Settings that tell runs of one model apart, in the name of the file.
+# Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("scenario", "temperature")
 _NAME = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_(?P<programs>\d+)_(?P<temperature>[\d.]+)_eval_all"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
 _SIDE = "results_<date>.json of lm_eval: an object"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$")
-# Settings that tell runs of one model apart, in the results; beside them the hash of a prompt.
+# Settings in which runs of one model may differ, in the results; beside them the hash of a prompt.
 SETTINGS = (
     "n-shot",
     "num_fewshot",
@@ -55,12 +55,12 @@ def lm_eval(
 ) -> Scorio[pl.LazyFrame]:
     """lm-evaluation-harness: samples_<task>_<date>.jsonl, written by ``lm_eval --log_samples``.
 
-    One line per document and filter. A filter is a way to read the answer, so that gsm8k has two
-    rows for each document: it is a stratum. Where a task has `repeats` of which all are scored,
-    only their mean is kept (pass@1 = c / n): it becomes n trials, c of them successes; what a
-    filter left out is no trial. The outcome is null where the metric is. Columns: model, benchmark
-    (the task) and filter (which are `by`), question, trial (the run's date), metric, category,
-    run (that date too), source (the file).
+    The files have one line per document and filter. A filter is a way to read the answer (gsm8k has
+    two), and a stratum here. If all `repeats` of a task are scored, the log keeps only
+    their mean (pass@1 = c / n): it becomes n trials, c of them successes. Answers that a filter
+    left out are no trials. The outcome is null if the metric is null. Columns: model, benchmark
+    (the task) and filter (which are `by`), question, trial (the run's date), metric, category, run
+    (that date too), source (the file).
 
     Questions about one passage belong together: ``cluster="doc.passage"`` takes the field `passage`
     of each document (as the task has it; ``doc.story.id`` is within one) as a column of that name.

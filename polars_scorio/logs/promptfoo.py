@@ -55,7 +55,7 @@ def promptfoo(
     """promptfoo: what ``promptfoo eval --output results.json`` writes.
 
     A question is a test: its description and variables, with a number where two tests share them.
-    ``--repeat`` gives it several trials. The outcome is null where the provider or an assertion
+    ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion
     failed for technical reasons. Columns: model (the label of the provider, or its id), prompt
     (which is `by`), question, trial, category, score, error, run (the id of the evaluation), source
     (the file).

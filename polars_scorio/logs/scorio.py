@@ -51,8 +51,8 @@ def scorio(
 ) -> Scorio[pl.LazyFrame]:
     """JSON lines of the scorio project: one trial each, with its signals.
 
-    seed is the trial, data_id the question, processed_results.is_correct the category; it is null
-    where it is missing. The signals have scorio's names, which the rubrics of
+    The trial is seed, the question data_id, and the category processed_results.is_correct; without
+    it the category is null. The signals have scorio's names, which the rubrics of
     `ps.rubrics.scorio_schemata` use: is_correct, has_box, hit_max_len, completion_length,
     completion_perplexity, prompt_perplexity, completion_avg_logprob, completion_sum_logprob,
     prompt_sum_logprob, logprob_min, logprob_iqr, tail64_avg_logprob; and acemath_orm, skywork_orm,

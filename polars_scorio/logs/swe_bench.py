@@ -54,26 +54,26 @@ def swe_bench(
     """SWE-bench: reports of runs, of single instances, and submissions to its leaderboard.
 
     - Reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
-    - logs/run_evaluation/<run_id>/<model>/<instance>/report.json. They are passed over where the
-      report of their run is read too.
+    - logs/run_evaluation/<run_id>/<model>/<instance>/report.json, one an instance. They are not
+      needed, and passed over, if the report of their run is read too.
     - evaluation/<split>/<submission>/ of SWE-bench/experiments: per_instance_details.json, which
       has all instances, or results/results.json. Most of the latter list only what was resolved:
       ``instances=`` has to name all instances of the split.
 
     An empty patch resolves nothing. The outcome is null if the evaluation failed, be it for its
     infrastructure, or if the instance was not submitted (a partial run): SWE-bench divides by all
-    instances, so that ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` are
-    about what was judged.
-    Columns: model, question, trial (the run), category, outcome, run, source (the file).
+    instances, so that ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` leave
+    instances out that were not judged. Columns: model, question, trial (the run), category,
+    outcome, run, source (the file).
 
     Parameters
     ----------
     model
-        Default: what precedes the last dot of the file's name, with its folders where reports of
-        several folders share it; of single instances and submissions, the folder.
+        Default: the name of the file up to its last dot, with its folders if reports of several
+        folders share that name; of single instances and submissions, the folder.
     instances : collection of str, optional
-        The ids of all instances of the split. Those that no list of a submission has count as
-        unresolved; those that the report of a run does not list are incomplete.
+        The ids of all instances of the split. An instance that no list of a submission has is
+        unresolved; one that the report of a run does not list is incomplete.
 
     Raises
     ------

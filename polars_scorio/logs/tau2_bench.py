@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "a run of tau2-bench: an object with 'info', 'tasks' and 'simulations'"
-# Settings that tell runs of one model apart.
+# Settings in which runs of one model may differ.
 SETTINGS = (
     "agent_info.llm_args",
     "agent_info.voice_settings",
@@ -82,11 +82,11 @@ def tau2_bench(
 ) -> Scorio[pl.DataFrame]:
     """tau2-bench: the JSON file of a run, or its results.json with a folder of simulations.
 
-    A reward within 1e-6 of 1 is a success. The outcome is null where an infrastructure error ended
-    the simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other
-    end (max_steps, agent_error, ...) has a reward. Columns: model, agent, llm, benchmark (the
-    domain, which is `by`), question, trial, category, reward, termination, run (its time), source
-    (the file).
+    A reward within 1e-6 of 1 is a success. The outcome is null if an infrastructure error ended the
+    simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other end
+    (max_steps, agent_error, ...) has a reward. Columns: model, agent, llm, benchmark (the domain,
+    which is `by`), question, trial, category, reward, termination, run (its time), source (the
+    file).
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _EXPECTED = "a file of tau-bench's run.py: a JSON list of objects with task_id, trial and reward"
-# Settings that tell runs of one model apart, in the name of the file.
+# Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("strategy", "temperature", "user")
 _NAME = re.compile(
     r"(?P<strategy>tool-calling|act|react|few-shot)-.+-(?P<temperature>[\d.]+)"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
 _METADATA = "run_metadata.json"
 _SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and model_name"
-# Settings that tell runs of one model apart.
+# Settings in which runs of one model may differ.
 SETTINGS = ("dataset_name", "dataset_version", "agent_kwargs")
 _COLUMNS = {
     "question": pl.String,

@@ -35,8 +35,8 @@ def trl(
 ) -> Scorio[pl.LazyFrame]:
     """TRL (GRPO): <output_dir>/completions/completions_<step>.parquet (log_completions=True).
 
-    The outcome is null where the reward function returned None. The model is not in the file, and
-    completions carry no id. Columns: model (if it is named), step (which is `by`), question (the
+    The outcome is null if the reward function returned None. The model is not in the file, and
+    completions have no id. Columns: model (if it is named), step (which is `by`), question (the
     prompt), reward, category, run (the output folder), source (the file).
 
     Parameters
@@ -46,7 +46,7 @@ def trl(
     reward : str, optional
         The reward function, a column of the file. Default: the only one there is.
     threshold
-        Default: the category is the reward; ``levels=`` says which there are.
+        Default: the category is the reward; ``levels=`` lists all that there may be.
 
     Raises
     ------

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "results.jsonl of verifiers, with example_id (or id) and reward"
 _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
-# Settings that tell runs of one model apart, in the metadata.
+# Settings in which runs of one model may differ, in the metadata.
 SETTINGS = ("env_args", "sampling_args", "num_examples", "max_tokens", "temperature")
 _SCHEMA = {"reward": pl.Float64, "error": pl.String}
 _LOGGED = ":reward"  # column: the rewards of failed rollouts too, of which avg_reward is the mean
@@ -63,16 +63,16 @@ def verifiers(
 ) -> Scorio[pl.LazyFrame]:
     """verifiers: outputs/evals/<env>--<model>/<id>/results.jsonl, or traces.jsonl since 0.2.
 
-    The outcome is null where a rollout failed (its reward is written all the same, as 0), where an
-    episode is not ok, and where a reward was not computed. Columns: model, benchmark (the
-    environment, which is `by`), question, trial (the episode; results.jsonl has none), reward (of
-    traces.jsonl the weighted sum), error, category, run (the folder), source (the file).
+    The outcome is null if a rollout failed (verifiers writes the reward 0), if an episode is not
+    ok, or if a reward was not computed. Columns: model, benchmark (the environment, which is `by`),
+    question, trial (the episode; results.jsonl has none), reward (of traces.jsonl the weighted
+    sum), error, category, run (the folder), source (the file).
 
     Parameters
     ----------
     model
-        Default: that of the metadata.json beside the results; of traces.jsonl, what the agent
-        played with, and where the traces do not say it, the folder after `--`.
+        Default: that of the metadata.json beside the results. Of traces.jsonl, the model of the
+        agent; if the traces do not name it, the part of the folder's name after `--`.
     threshold
         Default: the category is the reward; a warning says if some are neither 0 nor 1.
     agent : str

@@ -26,8 +26,8 @@ from polars_scorio.logs.runs import Run, run_settings
 
 TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
 _CONFIG = "configs/eval.json of verifiers: an object with env and sampling"
-# Settings that tell runs of one model apart, in configs/eval.json; then those of the agent, which
-# each of its traces has.
+# Settings in which runs of one model may differ: those of configs/eval.json, and of the agent,
+# which each of its traces has.
 SETTINGS = ("env", "sampling", "num_tasks")
 _AGENT_SETTINGS = (
     "agent.harness",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import (
+    FileRows,
     Row,
     errors_name_file,
     numbered_objects,
@@ -50,10 +50,10 @@ def verl(
 ) -> Scorio[pl.DataFrame]:
     """verl: the <step>.jsonl of trainer.validation_data_dir or rollout_data_dir.
 
-    A question is the sample of the uid that the v1 trainer writes, else the text of the input; then
-    there is no trial id. The outcome is null where the reward is missing or NaN. The model is not
-    in the file. Columns: model (if it is named), step (which is `by`), question, trial, category,
-    reward, score, run (the folder), source (the file).
+    A question is the sample in the uid that the v1 trainer writes. Without a uid it is the text of
+    the input, and trials have no id. The outcome is null if the reward is missing or NaN. The model
+    is not in the file. Columns: model (if it is named), step (which is `by`), question, trial,
+    category, reward, score, run (the folder), source (the file).
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def verl(
     reward : str
         What the reward function returns: a key of the lines.
     threshold
-        Default: the category is the reward; ``levels=`` says which there are.
+        Default: the category is the reward; ``levels=`` lists all that there may be.
 
     Raises
     ------
@@ -82,31 +82,23 @@ def verl(
         lambda file: _step_rollouts(file, reward, path_model(file, model), keep),
         roles.get("on_error", "raise"),
     )
-    runs = {file: part.run for file, part in parts.items()}
+    described = {file: part for file, (_, part) in parts.items()}
+    runs = {file: part.run for file, part in described.items()}
     tables = [
-        part.table.with_columns(**run_literals(file, part.run)) for file, part in parts.items()
+        table.with_columns(**run_literals(file, part.run)) for file, (table, part) in parts.items()
     ]
     frame = pl.concat(tables).with_columns(category=reward_outcome(threshold))
     trial = "trial" if frame["trial"].count() else None
     role = "model" if model else None
     return log_accessor(
-        with_kept(frame, parts, keep), runs, roles, model=role, by="step", trial=trial
+        with_kept(frame, described, keep), runs, roles, model=role, by="step", trial=trial
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Rollouts:
-    """The rollouts of a file, with the values that are kept of their lines."""
-
-    table: pl.DataFrame
-    run: Run
-    kept: list[Row]
 
 
 def _step_rollouts(
     file: Path, reward: str, model: str | None, keep: Mapping[str, Getter]
-) -> _Rollouts:
-    """The rollouts of a file, read in chunks.
+) -> tuple[pl.DataFrame, FileRows]:
+    """The rollouts of a file, read in chunks as a table; its run, and what is kept of its lines.
 
     Its texts take more memory than the columns that are kept. Python parses the lines, because verl
     writes NaN, which Polars does not read.
@@ -123,7 +115,8 @@ def _step_rollouts(
         kept += kept_values((line for _, line in part), keep)
     frame = pl.concat(chunks)
     table = frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
-    return _Rollouts(table, Run(name=file.parent.name, keys={"model": model}), kept)
+    run = Run(name=file.parent.name, keys={"model": model})
+    return table, FileRows([], run, kept=kept)
 
 
 def _line_row(file: Path, number: int, line: dict[str, Any], reward: str) -> Row:
