@@ -17,6 +17,7 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
+from polars_scorio.display.frontier_plots import FrontierPlots
 from polars_scorio.display.line_charts import (
     draw_sizes_axis,
     line_chart,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Plots(DecisionPlots, QuestionPlots):
+class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
     """Pictures of a log: `df.scorio.plot`.
 
     Every method returns an Altair chart: notebooks show it, ``chart.save("picture.png")`` writes it

@@ -16,6 +16,7 @@ from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.display.decision_plots import DecisionPlots
+from polars_scorio.display.frontier_plots import FrontierPlots
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.question_plots import QuestionPlots
 from tests.exported_metrics import EXPORTED
@@ -153,6 +154,7 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio.plot", Plots),
                 *methods("df.scorio.plot", DecisionPlots),
                 *methods("df.scorio.plot", QuestionPlots),
+                *methods("df.scorio.plot", FrontierPlots),
             ),
         ),
         Page(

@@ -1,0 +1,52 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+
+pytest.importorskip("altair")
+
+
+@pytest.fixture(scope="module")
+def log():
+    """A cheap model, a good one, and one that is dear and bad, on two strata."""
+    rng = np.random.default_rng(34)
+    model, question, trial = (each.ravel() for each in np.indices((3, 60, 3)))
+    rate, price = np.array([0.5, 0.8, 0.2]), np.array([1.0, 3.0, 9.0])
+    return pl.DataFrame(
+        {
+            "model": np.array(["cheap", "good", "poor"])[model],
+            "domain": np.array(["air", "bus"])[question % 2],
+            "question": question,
+            "trial": trial,
+            "category": (rng.random(model.size) < rate[model]).astype(int),
+            "usd": price[model] * rng.lognormal(0, 0.4, model.size),
+        }
+    )
+
+
+def test_points_have_both_intervals_and_the_frontier_is_a_band(log):
+    chart = log.scorio(cost="usd").plot.frontier()
+    rows = pl.DataFrame(chart.data.values)
+    models, band = rows.filter(pl.col("model").is_not_null()), rows.filter(pl.col("cost") > 0)
+    assert models["model"].to_list() == ["cheap", "good", "poor"]
+    assert models.select((pl.col("cost_lo") < pl.col("mean_cost")).all()).item()
+    assert models["dominated"].to_list() == [False, False, True]
+    assert band.select((pl.col("lo") <= pl.col("hi")).all()).item()
+    drawn = chart.to_dict()
+    kinds = [layer["mark"]["type"] for layer in drawn["layer"]]
+    assert kinds == ["area", "rule", "rule", "point", "point"]
+    assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
+    assert "usd" in drawn["layer"][1]["encoding"]["x"]["title"]
+
+
+def test_strata_are_panels(log):
+    chart = log.scorio(cost="usd", by="domain").plot.frontier(ps.pass_at_k(2), confidence=0.8)
+    drawn = chart.to_dict()
+    assert "facet" in drawn
+    assert "80 %" in str(drawn["title"]["subtitle"])
+
+
+def test_a_single_model_is_a_point(log):
+    chart = log.filter(model="good").scorio(cost="usd").plot.frontier()
+    assert [row["model"] for row in chart.data.values if row["model"]] == ["good"]
