@@ -9,6 +9,8 @@ from tests.kernels.judges.vectors import VECTORS, needs_vectors, rates_of
 
 Z = ndtri(0.975)
 SHARES = st.integers(0, 100).map(lambda i: i / 100)
+GAPS = st.integers(-1_000, 1_000).map(lambda i: i / 1_000)
+REACHES = st.integers(1, 1_000).map(lambda i: i / 1_000)
 GOOD = st.integers(70, 100)
 
 
@@ -84,7 +86,7 @@ def test_verdicts_that_contradict_the_calibration_sample_give_no_number():
     assert np.isnan(judged_accuracy(one(1.0), one(1e6), rates, Z)).all()
 
 
-@given(st.floats(-1, 1), st.floats(0.001, 1), st.floats(0.001, 1), GOOD, GOOD)
+@given(GAPS, REACHES, REACHES, GOOD, GOOD)
 def test_zero_is_inside_exactly_if_it_is_for_the_verdicts(diff, down, up, kept, spared):
     rates = rates_of((kept, 100), (spared, 100))
     _, lo, hi = judged_difference(one(diff), (one(down), one(up)), rates, Z)
@@ -92,7 +94,7 @@ def test_zero_is_inside_exactly_if_it_is_for_the_verdicts(diff, down, up, kept, 
     assert (hi.item() < 0) == (diff + up < 0)
 
 
-@given(st.floats(-1, 1), st.floats(0.001, 1), st.floats(0.001, 1), GOOD, GOOD)
+@given(GAPS, REACHES, REACHES, GOOD, GOOD)
 def test_differences_are_antisymmetric(diff, down, up, kept, spared):
     rates = rates_of((kept, 100), (spared, 100))
     found = judged_difference(one(diff), (one(down), one(up)), rates, Z)

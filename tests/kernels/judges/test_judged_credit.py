@@ -7,8 +7,12 @@ from scipy.stats import binom
 from polars_scorio.kernels.judges.judged_credit import corrected_credit
 from tests.kernels.judges.vectors import VECTORS, needs_vectors
 
-RATES = st.floats(0.6, 1.0)
-CREDITS = st.lists(st.floats(-2, 2), min_size=2, max_size=7).map(np.array)
+# Thousandths: denormal numbers overflow in the oracle.
+SHARES = st.integers(0, 1_000).map(lambda i: i / 1_000)
+RATES = st.integers(600, 1_000).map(lambda i: i / 1_000)
+CREDITS = st.lists(st.integers(-200, 200).map(lambda i: i / 100), min_size=2, max_size=7).map(
+    np.array
+)
 
 
 @needs_vectors
@@ -23,7 +27,7 @@ def test_a_perfect_judge_changes_nothing(credit):
     np.testing.assert_allclose(corrected_credit(credit, 1.0, 1.0), credit, atol=1e-15)
 
 
-@given(CREDITS, RATES, RATES, st.floats(0, 1))
+@given(CREDITS, RATES, RATES, SHARES)
 def test_verdicts_have_the_expected_credit_of_the_truth(credit, se, sp, theta):
     k = credit.size - 1
     judged = theta * se + (1 - theta) * (1 - sp)
