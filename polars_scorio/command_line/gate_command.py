@@ -23,6 +23,7 @@ from polars_scorio.command_line.terminal import print_table, print_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import bind
 from polars_scorio.display.gate_sentences import GateWords
+from polars_scorio.display.judge_words import judge_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.request import view_of
@@ -150,6 +151,7 @@ def _gate_result(
         metric.support == (0, 1) and view_of(metric, trials) != "rewards",
         settings.target == "population",
         settings.anytime,
+        judge_words(trials.roles),
     )
     regressed = pl.DataFrame()
     if rows["broken"].null_count() < rows.height and asked.questions == "same":

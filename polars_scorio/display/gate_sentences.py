@@ -40,6 +40,8 @@ class GateWords:
         Whether the questions are a sample.
     anytime : int or None
         Planned trials a question (or questions), if the verdicts hold at every look.
+    corrected : str
+        Correction for the errors of a judge, in words; empty without a judge.
     """
 
     metric: Metric
@@ -50,6 +52,7 @@ class GateWords:
     points: bool = True
     population: bool = False
     anytime: int | None = None
+    corrected: str = ""
 
     def sentence(self, row: Mapping[str, Any], regressed: int | None = None) -> str:
         """The verdict about a candidate, from its row and the number of regressed questions.
@@ -86,6 +89,7 @@ class GateWords:
     def level(self) -> str:
         """The confidence of each verdict, in words."""
         words = f"one-sided {100 * self.confidence:.10g} %"
+        words += f", {self.corrected}" if self.corrected else ""
         if self.anytime is None:
             return words
         planned = "questions" if self.population else "trials a question"

@@ -9,6 +9,7 @@ import pytest
 
 from polars_scorio.command_line.main import main
 from tests.made_logs import long
+from tests.made_verdicts import verdicts
 
 
 def versions(shift, seed=1, questions=60, trials=8, names=("v1", "v2")):
@@ -198,3 +199,11 @@ def test_a_page_of_a_leaderboard_may_hold_at_every_look(folder):
     assert main(["report", "log.parquet", "--anytime", "16", "-o", "report.html"]) == 0
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "hold at every look (planned: 16 trials a question)" in text
+
+
+def test_a_gate_of_verdicts_says_what_was_corrected(capsys):
+    verdicts().write_parquet("verdicts.parquet")
+    rates = ["--sensitivity", "88/100", "--specificity", "78/100"]
+    main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", *rates])
+    words = "one-sided 95 %, corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of"
+    assert words in capsys.readouterr().out
