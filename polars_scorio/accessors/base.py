@@ -117,6 +117,8 @@ class Accessor(Generic[FrameT]):
             lo, hi            ends of the interval, clipped to the bounds of the metric
             bounds            of real-valued rewards alone: whether their range was "given" or
                               "observed"; null where all rewards are 0 or 1
+            judged, labels    with `truth` or `judge` alone: the estimate from the verdicts as they
+                              are, and the labels behind its correction
             information       with `anytime` alone: information so far over the planned one
             inference         what mu, sigma, lo and hi rest on: "calibrated", "published",
                               "pooled", or "range" where k exceeds the trials

@@ -92,6 +92,11 @@ class DecisionMethods(Accessor[FrameT]):
             distribution with M - 1 degrees of freedom; all null for a single question, and where k
             exceeds the trials of a question.
 
+            Under one judge (`judge` of the accessor) the gains of wrong answers cancel: who is
+            better in `avg` on these questions needs no correction, by how much does. A judge who
+            favours one model makes false winners, which only labels on the trials of both models
+            (`truth`) repair.
+
         Raises
         ------
         ValueError
