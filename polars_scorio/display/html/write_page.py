@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
 
@@ -12,12 +13,13 @@ import polars as pl
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
 from polars_scorio.display.html.alerts import coverage_alerts, draws_beyond_trials
+from polars_scorio.display.html.cost_section import cost_section
 from polars_scorio.display.html.headline import headline_sentence
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.scopes import Scope, default_metrics, page_scopes
+from polars_scorio.display.html.scopes import Scope, default_metrics, knows_success, page_scopes
 from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
@@ -46,13 +48,18 @@ def write_page(
     return refusal
 
 
-def _refuse_votes(metrics: Sequence[Metric]) -> None:
-    """Refuse metrics of answers: a page is made of the counts of categories."""
+def _refuse_unpaged(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of answers and costs: a page is made of the counts of categories."""
     for metric in metrics:
         if metric.answers:
             raise ValueError(
                 f"{metric.name}: a page is made of counts of categories, in which there are no "
                 "answers: leave it out, and show votes with leaderboard and plot"
+            )
+        if metric.costs:
+            raise ValueError(
+                f"{metric.name}: a page has a section on costs if the log has them: leave the "
+                "metric out, and name the column with cost="
             )
 
 
@@ -91,17 +98,22 @@ def made_page(
     try:
         look.refuse()
         metrics = order.metrics or default_metrics(look)
-        _refuse_votes(metrics)
+        _refuse_unpaged(metrics)
         tell("reporting, ranking and comparing")
         if not any(metric.w for metric in metrics):
             warn_of_absent_labels(look.cells, look.trials)
         with _without_repeated_warnings():
             overall, parts = page_scopes(look, metrics, order.settings)
+            main = overall or parts[0]
+            known = knows_success(main.counts, main.roles, main.metrics)
+            costs = cost_section(frame, roles, order.settings) if known else None
     except (ValueError, TypeError) as error:
         return _refusal_page(look, coverage, order, error), error
     tell("drawing")
     with _without_repeated_warnings():
-        return _report_page(look, coverage, order, metrics, overall, parts), None
+        made = _report_page(look, coverage, order, metrics, overall, parts)
+    sections = made.sections if costs is None else [*made.sections, costs]
+    return replace(made, sections=sections), None
 
 
 @contextmanager
