@@ -19,14 +19,18 @@ def page_words(log, folder) -> str:
     return html.unescape(re.sub(r"<[^>]*>", " ", text))
 
 
-@pytest.fixture(params=["truth", "judge"])
-def judged(request):
-    role = {"truth": {"truth": "human"}, "judge": {"judge": GRADER}}[request.param]
-    return LOG.scorio(**role)
+@pytest.fixture(scope="module")
+def judged():
+    return LOG.scorio(truth="human")
 
 
-def test_a_page_says_what_was_corrected(judged, tmp_path):
-    words = page_words(judged, tmp_path)
+@pytest.fixture(scope="module")
+def words(judged, tmp_path_factory):
+    """The words of one page, which several tests read."""
+    return page_words(judged, tmp_path_factory.mktemp("page"))
+
+
+def test_a_page_says_what_was_corrected(judged, words):
     assert "Numbers are about the truth behind the verdicts of a judge, corrected for" in words
     assert re.search(r"The correction moves avg@4 by up to \d+\.\d points", words)
     assert "By the verdicts of the judge as they are." in words
@@ -34,8 +38,15 @@ def test_a_page_says_what_was_corrected(judged, tmp_path):
     assert f"{100 * best:.1f}" in words
 
 
-def test_a_page_plans_no_trials_that_would_not_help(judged, tmp_path):
-    assert "further trials of each question" not in page_words(judged, tmp_path)
+def test_a_page_plans_no_trials_that_would_not_help(words):
+    assert "further trials of each question" not in words
+
+
+@pytest.mark.slow
+def test_a_page_says_the_rates_of_a_judge(tmp_path):
+    words = page_words(LOG.scorio(judge=GRADER), tmp_path)
+    assert "sensitivity 0.88 of 100, specificity 0.80 of 100" in words
+    assert "further trials of each question" not in words
 
 
 def test_missing_numbers_have_their_reason(tmp_path):
@@ -46,6 +57,7 @@ def test_missing_numbers_have_their_reason(tmp_path):
     assert "the labels do not show that the judge is better than a coin" in page
 
 
+@pytest.mark.slow
 def test_judges_of_models_are_known_by_the_labels_of_a_page(tmp_path):
     counts = {"verdict": [1, 0, 1, 0], "truth": [1, 1, 0, 0], "count": [88, 12, 20, 80]}
     sample = pl.concat(pl.DataFrame({"model": [name] * 4, **counts}) for name in (1, 2, 3))
@@ -54,6 +66,7 @@ def test_judges_of_models_are_known_by_the_labels_of_a_page(tmp_path):
     assert "by a calibration sample of each model" in words
 
 
+@pytest.mark.slow
 def test_strata_keep_their_labels(tmp_path):
     both = pl.concat([LOG.with_columns(level=pl.lit(level)) for level in "xy"])
     words = page_words(both.scorio(truth="human", by="level"), tmp_path)
