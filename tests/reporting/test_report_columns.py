@@ -40,7 +40,8 @@ def test_columns_inside_a_plan_come_after_those_that_are_shown():
     priced = columns.with_intervals().with_price()
     assert priced.shown == columns.shown
     inside = [":center", ":reach", ":price", ":reward_price", ":values", ":weight"]
-    assert [*priced.schema][-6:] == inside
+    inside += [":log_cost", ":log_error", ":log_freedom", ":value_clusters"]
+    assert [*priced.schema][-len(inside) :] == inside
     assert [*priced.computed] == [*columns.numbers, *inside]
     assert (priced.names_questions, columns.names_questions) == (True, False)
     assert [*columns.with_weight().hidden] == [":weight", ":reward_range"]
