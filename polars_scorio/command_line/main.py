@@ -20,7 +20,7 @@ from polars_scorio.command_line.report_command import add_report_arguments, run_
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
 
-_EXAMPLES = """examples:
+_HELP_END = """examples:
   polars-scorio report rollouts.parquet --by domain -o report.html
   polars-scorio report runs/ --category reward --threshold 0.5 --metric "pass_at_k([1, 4])" -o -
   polars-scorio report results.json --from tau2_bench
@@ -29,6 +29,15 @@ _EXAMPLES = """examples:
   polars-scorio gate new/ --against old/ --margin 0.02
   polars-scorio questions rollouts.parquet --by domain
   polars-scorio frontier rollouts.parquet --cost usd
+
+exit statuses:
+  0    the command ran; of gate: the verdict is pass
+  1    the log is refused (report still writes a page, which says why)
+  2    the command cannot run: an unknown argument or file
+  3    of gate: the verdict is fail
+  4    of gate: the verdict is undecided
+  130  the command was interrupted
+  141  the reader of its output, such as head, has left
 """
 # Each command: what help says of it, the function that adds its arguments, the one that runs it.
 _COMMANDS = {
@@ -103,7 +112,7 @@ def command_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog=PROGRAM,
         description="Honest numbers for language models that were sampled many times per question.",
-        epilog=_EXAMPLES,
+        epilog=_HELP_END,
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=installed_version())

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from polars_scorio.command_line import coverage_command
-from polars_scorio.command_line.main import main
+from polars_scorio.command_line.main import command_parser, main
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,9 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     monkeypatch.setattr(coverage_command, "print_table", interrupt)
     assert main(["coverage", log, "--by", "bench"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_help_lists_the_exit_statuses():
+    listed = command_parser().format_help().split("exit statuses:\n")[1]
+    statuses = [int(line.split()[0]) for line in listed.splitlines()]
+    assert statuses == [0, 1, 2, 3, 4, 130, 141]
