@@ -68,10 +68,13 @@ class GateMethods(Accessor[FrameT]):
         cost_margin : float, optional
             By which factor a candidate may be dearer, by the mean cost of a trial: 1.1 is ten
             percent. It fails too if it is shown to be dearer by more, and passes only if it is
-            shown not to be. Default: the cost does not count.
+            shown not to be. With strata, the verdict of the gate takes the cost over all strata
+            together. Default: the cost does not count.
         confidence : float
             Of each verdict, above 0.5: a false pass has a chance of at most 1 - confidence, and so
-            has a false fail.
+            has a false fail. With `cost_margin`, score and cost are tested each at its own
+            confidence: if both lie exactly at their margins, a false fail has a chance of up to
+            2 (1 - confidence).
 
         Returns
         -------
@@ -100,6 +103,7 @@ class GateMethods(Accessor[FrameT]):
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict`; `further`
             cost_verdict      is about the score alone
+            score_verdict     with `cost_margin` alone: the verdict of the score alone
             ================  ==================================================================
 
             With strata: a candidate fails if it fails in some stratum or in all of them together,

@@ -152,6 +152,7 @@ def _gate_result(
         settings.target == "population",
         settings.anytime,
         judge_words(trials.roles),
+        asked.cost_margin,
     )
     regressed = pl.DataFrame()
     if rows["broken"].null_count() < rows.height and asked.questions == "same":

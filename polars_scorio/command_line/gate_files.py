@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
+from polars_scorio.display.gate_sentences import cost_ratio_words
 from polars_scorio.display.whole_files import write_whole
 
 
@@ -69,11 +71,19 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             if verdict == "pass":
                 continue
             kind, count = ("failure", "failures") if verdict == "fail" else ("skipped", "skipped")
-            message = f"{row['verdict']}: {row['diff']:+.4g} [{row['lo']:.4g}, {row['hi']:.4g}]"
-            ET.SubElement(case, kind, message=message)
+            ET.SubElement(case, kind, message=_junit_message(row))
             counts[count] += 1
     suite.attrib |= {name: str(count) for name, count in counts.items()}
     write_whole(Path(path), ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
+
+
+def _junit_message(row: Mapping[str, Any]) -> str:
+    """The verdict of a row with its numbers; with those of its cost, if this counts."""
+    message = f"{row['verdict']}: {row['diff']:+.4g} [{row['lo']:.4g}, {row['hi']:.4g}]"
+    if "cost_verdict" not in row:
+        return message
+    parts = f"score: {row['score_verdict']}, cost: {row['cost_verdict']}"
+    return f"{message}, {cost_ratio_words(row)} ({parts})"
 
 
 def write_markdown(path: str, verdict: str, results: Sequence[GateResult]) -> None:

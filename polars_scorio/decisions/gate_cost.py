@@ -12,7 +12,7 @@ from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.reporting.options import DecisionOptions
 
 _FACTOR = Range("a factor from 1 to 1,000: 1.1 is ten percent dearer", 1, 1_000, closed=True)
-COST_COLUMNS = ("cost_ratio", "cost_lo", "cost_hi", "cost_verdict")
+COST_COLUMNS = ("cost_ratio", "cost_lo", "cost_hi", "cost_verdict", "score_verdict")
 
 
 def with_cost_verdict(
@@ -63,4 +63,4 @@ def with_cost_verdict(
         .then(pl.lit("undecided"))
         .otherwise(pl.lit("pass"))
     )
-    return joined.with_columns(worst.alias("verdict"))
+    return joined.with_columns(worst.alias("verdict"), score_verdict="verdict")

@@ -19,6 +19,14 @@ _AT_ZERO = {
     "undecided": "it is open whether {candidate} or {baseline} is better",
 }
 
+_OF_COSTS = {
+    "pass": "{candidate} does not cost more than {price}",
+    "fail": "{candidate} costs more than {price}",
+    "undecided": "it is open whether {candidate} costs more than {price}",
+}
+
+_COST_ENDS = ("cost_lo", "cost_hi")
+
 
 @dataclass(frozen=True, slots=True)
 class GateWords:
@@ -42,6 +50,8 @@ class GateWords:
         Planned trials a question (or questions), if the verdicts hold at every look.
     corrected : str
         Correction for the errors of a judge, in words; empty without a judge.
+    cost_margin : float or None
+        By which factor a candidate may be dearer; None if its cost does not count.
     """
 
     metric: Metric
@@ -53,6 +63,7 @@ class GateWords:
     population: bool = False
     anytime: int | None = None
     corrected: str = ""
+    cost_margin: float | None = None
 
     def sentence(self, row: Mapping[str, Any], regressed: int | None = None) -> str:
         """The verdict about a candidate, from its row and the number of regressed questions.
@@ -67,17 +78,19 @@ class GateWords:
         fail: v2 is worse than v1 by more than 2 points (avg@N -6.2 [-8.2, -4.1], one-sided 95 %); \
 9 questions broke, chance breaks 3.6 (p = 0.012); 3 questions regressed (FDR 10 %)
         """
-        verdict = row["verdict"]
-        words = (_VERDICTS if row["margin"] else _AT_ZERO)[verdict].format(
+        of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
+        words = (_VERDICTS if row["margin"] else _AT_ZERO)[of_score].format(
             candidate=row[self.model],
             baseline=row["baseline"],
             margin=self._size(row["margin"]) + self._unit(row["margin"]),
         )
         ends = f"{self._size(row['diff'])} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
         heading = self.metric.heading(row["k"])
-        parts = [f"{verdict}: {words} ({heading} {ends}, {self.level})"]
-        if verdict == "undecided":
+        parts = [f"{row['verdict']}: {words} ({heading} {ends}, {self.level})"]
+        if of_score == "undecided":
             parts.append(self._further_words(row["further"]))
+        if self.cost_margin is not None:
+            parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
             parts.append(_broken_words(row))
         if regressed is not None:
@@ -94,6 +107,16 @@ class GateWords:
             return words
         planned = "questions" if self.population else "trials a question"
         return f"{words}, which holds at every look (planned: {self.anytime:,} {planned})"
+
+    def _cost_words(self, row: Mapping[str, Any], factor: float) -> str:
+        """The verdict about the cost, whose ends hold at one look and need no judge."""
+        times = "" if factor == 1 else f"{factor:.10g} times as much as "
+        words = _OF_COSTS[row["cost_verdict"]].format(
+            candidate=row[self.model], price=times + str(row["baseline"])
+        )
+        level = f"one-sided {100 * self.confidence:.10g} %"
+        level += "" if self.anytime is None else " at one look"
+        return f"{words} ({cost_ratio_words(row)}, {level})"
 
     def _further_words(self, further: int | None) -> str:
         unit = "questions" if self.population else "trials of each question"
@@ -114,6 +137,18 @@ class GateWords:
         if not self.points:
             return ""
         return " point" if 100 * value == 1 else " points"
+
+
+def cost_ratio_words(row: Mapping[str, Any]) -> str:
+    """The ratio of the mean costs of a row of a gate, with its ends.
+
+    >>> cost_ratio_words({"cost_ratio": 1.5, "cost_lo": 1.4142, "cost_hi": 1.6})
+    'cost ratio 1.5 [1.41, 1.6]'
+    """
+    if row["cost_ratio"] is None:
+        return "cost ratio unknown"
+    lo, hi = ("unknown" if row[end] is None else f"{row[end]:.3g}" for end in _COST_ENDS)
+    return f"cost ratio {row['cost_ratio']:.3g} [{lo}, {hi}]"
 
 
 def _broken_words(row: Mapping[str, Any]) -> str:

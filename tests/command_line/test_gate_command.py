@@ -56,6 +56,32 @@ def test_each_verdict_has_its_exit_status_and_sentence(gate, shift, margin, stat
     assert "regressed (FDR 10 %)" in last
 
 
+def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):
+    price = pl.when(model="v1").then(1.0).otherwise(1.5)
+    usd = price + pl.col("question") / 1000
+    versions(0.0, questions=20).with_columns(usd=usd).write_parquet("log.parquet")
+    status, last, _ = gate(
+        "log.parquet", "--baseline", "v1", "--margin", 0.3, "--cost", "usd", "--cost-margin", 1.2,
+        "--json", "gate.json", "--junit", "gate.xml", "--markdown", "gate.md",
+    )  # fmt: skip
+    assert status == 3
+    assert last.startswith("fail: v2 is not worse than v1 by more than 30 points (avg@N")
+    assert "; v2 costs more than 1.2 times as much as v1 (cost ratio 1.5 [" in last
+    found = json.loads((folder / "gate.json").read_text(encoding="utf-8"))["results"][0]
+    assert found["sentences"] == [last]
+    assert [found["rows"][0][name] for name in ("score_verdict", "cost_verdict")] == [
+        "pass",
+        "fail",
+    ]
+    suite = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))  # noqa: S314 - our own
+    (failure,) = suite.findall("testcase/failure")
+    assert failure.attrib["message"].endswith("(score: pass, cost: fail)")
+    assert "cost ratio 1.5 [" in failure.attrib["message"]
+    text = (folder / "gate.md").read_text(encoding="utf-8")
+    assert f"- {last}\n" in text
+    assert "| cost_verdict | score_verdict |" in text
+
+
 @pytest.mark.parametrize(("meaning", "status"), [("fail", 3), ("pass", 0)])
 def test_an_undecided_gate_may_count_as_either(gate, meaning, status):
     versions(0.0).write_parquet("log.parquet")

@@ -36,13 +36,15 @@ def test_a_dearer_candidate_fails_although_its_score_passes(log, target):
 
 def test_a_narrow_margin_is_undecided(log):
     gates = log.scorio(cost="usd").gate("old", margin=0.3, cost_margin=1.0).filter(model="same")
-    assert gates.select("verdict", "cost_verdict").row(0) == ("undecided", "undecided")
+    shown = gates.select("verdict", "cost_verdict", "score_verdict").row(0)
+    assert shown == ("undecided", "undecided", "pass")
 
 
 def test_a_score_that_fails_is_not_saved_by_its_cost(log):
     worse = log.with_columns(category=pl.when(model="same").then(0).otherwise("category"))
     gates = worse.scorio(cost="usd").gate("old", margin=0.05, cost_margin=1.15)
-    assert gates.filter(model="same").select("verdict", "cost_verdict").row(0) == ("fail", "pass")
+    shown = gates.filter(model="same").select("verdict", "cost_verdict", "score_verdict").row(0)
+    assert shown == ("fail", "pass", "fail")
 
 
 def test_ends_are_one_sided(log):
