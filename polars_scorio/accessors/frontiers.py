@@ -47,7 +47,7 @@ class CostMethods(Accessor[FrameT]):
             estimate, lo, hi  the metric
             mean_cost,        the mean cost of a trial
             cost_lo, cost_hi
-            on                whether it is on the frontier of the estimates
+            on_frontier       whether it is on the frontier of the estimates
             p_frontier        chance to be on it: its share in 4,000 fixed normal draws of all
                               scores and (logs of) costs, which vary together
             dominated         whether another model is surely better and surely cheaper; with the
@@ -80,7 +80,7 @@ class CostMethods(Accessor[FrameT]):
         >>> ada = pl.DataFrame(columns).with_columns(model=pl.lit("ada"), usd=pl.col("question"))
         >>> bob = ada.with_columns(model=pl.lit("bob"), usd=3 * pl.col("usd"))
         >>> log = pl.concat([ada, bob]).scorio(trial=None, cost="usd")
-        >>> log.frontier().select("model", "mean_cost", "on", "dominated").rows()
+        >>> log.frontier().select("model", "mean_cost", "on_frontier", "dominated").rows()
         [('ada', 2.5, True, False), ('bob', 7.5, False, False)]
         """
         from polars_scorio.decisions.frontier import frontier  # noqa: PLC0415 - not at import

@@ -51,7 +51,7 @@ def frontier(
         "metric": pl.String(),
         "k": pl.Int64(),
         **dict.fromkeys((*_INTERVALS, *_COSTS), pl.Float64()),
-        "on": pl.Boolean(),
+        "on_frontier": pl.Boolean(),
         "p_frontier": pl.Float64(),
         "dominated": pl.Boolean(),
     }
@@ -135,7 +135,7 @@ class _Frontier:
                 *(pl.lit(None, pl.Float64).alias(name) for name in (*_INTERVALS, *_COSTS)),
                 metric=pl.lit(None, pl.String),
                 k=pl.lit(None, pl.Int64),
-                on=pl.lit(None, pl.Boolean),
+                on_frontier=pl.lit(None, pl.Boolean),
                 p_frontier=pl.lit(None, pl.Float64),
                 dominated=pl.lit(None, pl.Boolean),
             )
@@ -174,7 +174,7 @@ class _Frontier:
             scores.select(STRATUM, model, "metric", "k", *_INTERVALS)
             .hstack(costs.select(_renamed_columns(_INTERVALS, _COSTS)))
             .with_columns(
-                pl.Series("on", on, nan_to_null=True).cast(pl.Boolean),
+                pl.Series("on_frontier", on, nan_to_null=True).cast(pl.Boolean),
                 pl.Series("p_frontier", chance, nan_to_null=True),
                 pl.Series("dominated", dominated, nan_to_null=True).cast(pl.Boolean),
             )

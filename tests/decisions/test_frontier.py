@@ -30,7 +30,7 @@ def log():
 def test_a_dear_and_bad_model_is_dominated(log):
     found = log.scorio(cost="usd", by="domain").frontier()
     assert found["model"].to_list() == ["cheap", "good", "poor"] * 2
-    assert found["on"].to_list() == [True, True, False] * 2
+    assert found["on_frontier"].to_list() == [True, True, False] * 2
     assert found["dominated"].to_list() == [False, False, True] * 2
     assert found["p_frontier"].to_list() == pytest.approx([1, 1, 0] * 2, abs=0.01)
 
@@ -48,7 +48,13 @@ def test_numbers_are_those_of_reports_about_the_population(log):
 def test_every_metric_with_values_of_questions_has_a_frontier(log):
     found = log.scorio(cost="usd").frontier(ps.pass_hat_k(2))
     assert found["metric"].unique().to_list() == ["pass_hat_k"]
-    assert found["on"].any()
+    assert found["on_frontier"].any()
+
+
+def test_each_column_has_a_name_that_sql_takes(log):
+    frontier = log.scorio(cost="usd").frontier()
+    found = frontier.sql("SELECT model, on_frontier FROM self")
+    assert_frame_equal(found, frontier.select("model", "on_frontier"))
 
 
 def test_clusters_are_the_sample(log):
@@ -66,7 +72,10 @@ def test_lazy_equals_eager(log):
 
 def test_more_draws_than_trials_have_no_place(log):
     found = log.scorio(cost="usd").frontier(ps.pass_at_k(5))
-    assert found.select("estimate", "on", "p_frontier", "dominated").null_count().row(0) == (3,) * 4
+    assert (
+        found.select("estimate", "on_frontier", "p_frontier", "dominated").null_count().row(0)
+        == (3,) * 4
+    )
 
 
 def test_an_empty_log_has_no_frontier(log):
