@@ -72,6 +72,7 @@ PICTURES = {
     "convergence": (),
     "curve": ([1, 2],),
     "forecast": (),
+    "frontier": (),
     "intervals": (),
     "over": ("step",),
     "questions": (),
@@ -97,7 +98,9 @@ def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
         return asked(frame)
 
     log = drawn(3, range(9), most=4).with_columns(step=pl.col("question") % 3)
-    plots = log.filter(domain="web").lazy().scorio(by="domain", success=[1, 2]).plot
+    log = log.filter(domain="web").with_columns(usd=1.0 + pl.col("trial"))
+    roles = {"cost": "usd"} if picture == "frontier" else {"by": "domain"}
+    plots = log.lazy().scorio(**roles, success=[1, 2]).plot
     options = {"replicates": 5, "scheme": "question"} if picture == "convergence" else {}
     monkeypatch.setattr(pl.LazyFrame, "collect_schema", spy)
     getattr(plots, picture)(*PICTURES[picture], **options)
