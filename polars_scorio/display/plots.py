@@ -60,13 +60,14 @@ class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
     >>> import polars_scorio
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> trials.scorio(trial=None).plot
-    <pictures: intervals, curve, tail, forecast, over, questions, comparison, ranks, trajectory, \
-convergence>
+    <pictures: intervals, curve, tail, forecast, over, comparison, ranks, trajectory, convergence, \
+questions, frontier>
     """
 
     def __repr__(self) -> str:
-        kinds = [*vars(Plots), *vars(DecisionPlots)]
-        return f"<pictures: {', '.join(name for name in kinds if not name.startswith('_'))}>"
+        names = dict.fromkeys(name for each in Plots.__mro__ for name in vars(each))
+        kinds = [name for name in names if not name.startswith("_")]
+        return f"<pictures: {', '.join(kinds)}>"
 
     @takes(PlotOptions)
     def intervals(

@@ -101,7 +101,8 @@ class QuestionPlots(PlotBase):
             instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
             chosen = own.get("inference")
             own["inference"] = instead.get(chosen, chosen)
-        own["anytime"] = None  # posteriors of single questions do not hold at every look
+        # Of single questions there are posteriors about themselves, which hold at one look.
+        own["anytime"], own["target"] = None, "benchmark"
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")

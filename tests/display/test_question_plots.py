@@ -59,6 +59,13 @@ def test_a_strip_has_as_many_cells_as_one_says():
         long(outcomes).scorio.plot.questions(cells=0)
 
 
+def test_a_strip_is_about_these_questions_whatever_the_target():
+    log = long([[0, 1], [1, 1], [0, 0]])
+    strips = [log.scorio(target=target).plot.questions() for target in ("benchmark", "population")]
+    shown, same = map(data_of, strips)
+    assert shown.equals(same)
+
+
 @pytest.fixture(scope="module")
 def faulty():
     """Twelve models, ever better at all questions but one; one is never solved, one always."""

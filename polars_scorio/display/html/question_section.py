@@ -11,7 +11,7 @@ from polars_scorio.display.html.headline import lead_rows, scale_of
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.scopes import Scope, holds_fractions
 from polars_scorio.display.number_format import Scale
-from polars_scorio.display.question_sentences import question_sentences
+from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
 from polars_scorio.display.settings import Settings
 
 
@@ -20,9 +20,11 @@ def questions_section(main: Scope, settings: Settings) -> Section:
     judged, main = main.judged, main.of_verdicts()
     analysed = main.analysed_questions(settings)
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
-    lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
-    if holds_fractions(main.counts, main.roles):
-        lines.insert(0, "By the mean reward of all models.")
+    if holds_fractions(main.counts, main.roles):  # a reward above the least is hardly a solution
+        reversals = reversed_sentence(analysed, "question", FALSE_DISCOVERIES)
+        lines = ["By the mean reward of all models.", reversals]
+    else:
+        lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
     if judged:
         lines.insert(0, "By the verdicts of the judge as they are.")
     if len(main.models) == 1:  # nothing can be said of reversed questions
