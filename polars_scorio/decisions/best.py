@@ -12,7 +12,7 @@ from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.checks import checked
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind, refuse_repeats
-from polars_scorio.decisions.cost_models import refuse_costs
+from polars_scorio.decisions.cost_models import CostRows, refuse_costs
 from polars_scorio.decisions.model_scores import (
     ModelRows,
     Models,
@@ -94,6 +94,7 @@ class _Selection:
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
+        assert not isinstance(rows, CostRows)  # noqa: S101 - `best` refuses metrics of costs
         scores, confidence = rows.scores(block), self.models.confidence
         mu, sigma, _, hi = rows.model_numbers(block, scores)
         here = np.isfinite(scores.ranked)

@@ -97,10 +97,6 @@ class CostRows:
         mu, sigma, lo, hi = (self._matrix(name, block) for name in ("mu", "sigma", "lo", "hi"))
         return mu, sigma, lo, hi
 
-    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
-        """No lower end of the best model: `best` is about metrics of which more is better."""
-        raise NotImplementedError
-
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as other models
         """No pair: costs have no prior."""
         return np.zeros((block.strata.size, a.size), np.bool_)
