@@ -59,7 +59,13 @@ class Heading:
 
 
 def forest_plot(
-    rows: pl.DataFrame, heading: Heading, metric: str, colours: dict[str, str], *, percent: bool
+    rows: pl.DataFrame,
+    heading: Heading,
+    metric: str,
+    colours: dict[str, str],
+    *,
+    percent: bool,
+    smallest_first: bool = False,
 ) -> Picture:
     """A point and an interval for each model, the best on top, and a bar where the estimate is.
 
@@ -76,8 +82,10 @@ def forest_plot(
         The colours of models; all others are grey.
     percent : bool
         Whether the axis has percentages.
+    smallest_first : bool
+        Whether the smallest number is the best, as of costs.
     """
-    models = models_by_mean(rows, "mu")
+    models = models_by_mean(rows, "mu", smallest_first=smallest_first)
     rows = rows.with_columns(colour=_model_colour(colours))
     colour = alt.Color("colour:N", scale=None)
     down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
@@ -105,7 +113,7 @@ def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) ->
     heading, colours
         As of `forest`.
     """
-    models = models_by_mean(rows.with_columns(-pl.col("rank").cast(pl.Float64)), "rank")
+    models = models_by_mean(rows, "rank", smallest_first=True)
     rows = rows.with_columns(colour=_model_colour(colours))
     down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
     colour = alt.Color("colour:N", scale=None)
@@ -154,11 +162,12 @@ def trials_axis() -> alt.X:
     return alt.X("n:Q", title="n, trials of each question", scale=scale, axis=axis)
 
 
-def models_by_mean(rows: pl.DataFrame, number: str) -> list[str]:
-    """The models by the mean of a number over their rows, the largest first."""
+def models_by_mean(rows: pl.DataFrame, number: str, *, smallest_first: bool = False) -> list[str]:
+    """The models by the mean of a number over their rows, the largest or the smallest first."""
     # Means that differ in their last digits are the same.
     means = rows.group_by("model").agg(pl.col(number).mean().round(12))
-    return means.sort(number, "model", descending=[True, False], nulls_last=True)["model"].to_list()
+    ordered = means.sort(number, "model", descending=[not smallest_first, False], nulls_last=True)
+    return ordered["model"].to_list()
 
 
 def in_panels(

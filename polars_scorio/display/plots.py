@@ -90,8 +90,9 @@ questions, frontier>
         -------
         altair.LayerChart or altair.FacetChart
             mu and its interval, a line for each model, and a bar where its estimate is another
-            number; all panels have the same order, that of the
-            mean of mu over the strata. Without a model column there is a line for each stratum.
+            number; all panels have the same order, that of the mean of mu over the strata (by a
+            metric of costs, the cheapest model is on top). Without a model column there is a line
+            for each stratum.
 
         Raises
         ------
@@ -115,7 +116,14 @@ questions, frontier>
         bars = "bar: unbiased estimate" if rows["marked"].is_not_null().any() else ""
         heading = subject.heading(subject.name, subject.intervals, bars)
         colours, percent = subject.colours, subject.percent
-        return charts.forest_plot(drawn, heading, subject.name, colours, percent=percent)
+        return charts.forest_plot(
+            drawn,
+            heading,
+            subject.name,
+            colours,
+            percent=percent,
+            smallest_first=subject.metric.costs,
+        )
 
     @takes(PlotOptions)
     def curve(

@@ -41,6 +41,7 @@ def test_equal_means_are_in_the_order_of_the_names():
     # 0.1 + 0.2 is 0.30000000000000004.
     rows = pl.DataFrame({"model": ["b", "a", "c"], "mu": [0.1 + 0.2, 0.3, 0.4]})
     assert models_by_mean(rows, "mu") == ["c", "a", "b"]
+    assert models_by_mean(rows, "mu", smallest_first=True) == ["a", "b", "c"]
 
 
 def test_convergence_shows_the_share_and_tau(log):

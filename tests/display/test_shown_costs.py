@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.display.chart_parts import layers_of
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,13 @@ def test_pictures_take_costs(log):
     (best,) = {row["model"] for row in pairs if row["other"] == "eve" and row["model"] == "ada"}
     assert best == "ada"
     assert next(row["prob"] for row in pairs if row["model"] == "ada") > 0.99
+
+
+def test_forests_have_the_cheapest_model_on_top(log):
+    plot = log.scorio(cost="usd", by="domain").plot
+    for metric in (ps.mean_cost(), ps.cost_per_success()):
+        for layer in layers_of(plot.intervals(metric)):
+            assert layer["encoding"]["y"]["sort"] == ["ada", "bob", "eve"]
 
 
 def test_tables_write_costs_as_numbers_and_not_as_percentages(log):
