@@ -68,6 +68,8 @@ def _best_rows(rows: pl.DataFrame) -> pl.DataFrame:
 
 def best_step_words(rows: pl.DataFrame, coloured: list[str]) -> str:
     """The meaning of the marks of best steps, if a coloured line has one."""
+    if BEST_LO not in rows.columns:
+        return ""
     marked = rows.filter(pl.col(BEST_LO).is_not_null(), pl.col("model").is_in(coloured))
     if marked.is_empty():
         return ""

@@ -171,10 +171,15 @@ class PlotBase:
         return subject, marked_rows(known, subject.metric)
 
     def _rows_over(self, subject: Subject, at: pl.Expr) -> tuple[Subject, pl.DataFrame]:
-        """The rows of lines over steps, with the corrected intervals of the best ones."""
+        """The rows of lines over steps, with the corrected intervals of the best ones.
+
+        Costs have none: `best` takes no metric of which less is better.
+        """
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         columns = [*row_labels(subject.trials), at, *numbers]
         subject, rows = self._rows(subject)
+        if subject.metric.costs:
+            return subject, rows.select(columns)
 
         def rows_at(confidence: float) -> pl.DataFrame:
             options = {**subject.options, "confidence": confidence}

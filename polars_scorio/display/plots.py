@@ -300,7 +300,7 @@ questions, frontier>
         altair.LayerChart or altair.FacetChart
             A line for each model, as in `curve`. A diamond marks the best step of each coloured
             line, with an interval that takes into account from how many steps it was selected: that
-            of `Scorio.best`, where the steps are the models.
+            of `Scorio.best`, where the steps are the models. Metrics of costs have no diamonds.
 
         Raises
         ------
