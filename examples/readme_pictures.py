@@ -33,6 +33,25 @@ def training() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
+def agents() -> pl.DataFrame:
+    """The log of three agents with the cost of each trial, as in the guide."""
+    tasks = pl.DataFrame({"question": range(50)}).join(
+        pl.DataFrame({"trial": range(4)}), how="cross"
+    )
+    parts = []
+    for agent, rate, dollars in (("small", 0.35, 0.02), ("large", 0.6, 0.1), ("relay", 0.58, 0.3)):
+        luck = (pl.col("question") * 0.7549 + pl.col("trial") * 0.5698 + 10 * rate) % 1
+        ease = (pl.col("question") * 0.618 % 1 - 0.5) * 0.6
+        parts.append(
+            tasks.with_columns(
+                model=pl.lit(agent),
+                category=(luck < rate + ease).cast(pl.Int8),
+                usd=(dollars * (0.7 + (3 * luck + 0.4) % 1 - ease)).round(4),
+            )
+        )
+    return pl.concat(parts)
+
+
 def coverage() -> alt.LayerChart:
     """How often intervals hold, from the table of the page that promises it."""
     page = Path(__file__).parent / "guide" / "promises.md"
@@ -106,6 +125,7 @@ pictures = {
     "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
     "coverage": coverage(),
     "looks": false_winners(),
+    "frontier": agents().scorio(cost="usd").plot.frontier(),
     "training": training().scorio.plot.over("step", ps.avg()),
 }
 for name, picture in pictures.items():
