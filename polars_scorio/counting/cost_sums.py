@@ -80,7 +80,7 @@ class CostColumns:
 
     def cost_numbers(self, *, drops: bool) -> list[Number]:
         """The aggregations of costs over the trials of a question."""
-        lost = pl.col(_EXACT).is_null()
+        lost = pl.col(COST).is_null() | pl.col(COST).is_nan()
         costless = (lost & pl.col(CATEGORY).is_not_null()).sum() if drops else lost.sum()
         return [
             summed(COSTLESS, costless),
@@ -100,10 +100,14 @@ class CostColumns:
 
 
 def exact_cost(cost: pl.Expr) -> tuple[pl.Expr, float]:
-    """The integer of the cost of a trial, and its unit."""
-    return _in_units(cost.cast(pl.Float64), _UNIT), _UNIT
+    """The integer of the cost of a trial, null if it is no number, and its unit."""
+    units = cost.cast(pl.Float64) * (1 / _UNIT)
+    return units.round().cast(pl.Int128, strict=False), _UNIT
 
 
 def _in_units(number: pl.Expr, unit: float) -> pl.Expr:
-    """A number as a multiple of a unit, in 128 bits; null for what is refused elsewhere."""
-    return (number * (1 / unit)).round().cast(pl.Int128, strict=False)
+    """A number as a multiple of a unit, in 128 bits; any integer for what is refused elsewhere.
+
+    A cast that checks nothing: the checks of floats are slow.
+    """
+    return (number * (1 / unit)).round().cast(pl.Int128, wrap_numerical=True)
