@@ -79,7 +79,9 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
 
 def _junit_message(row: Mapping[str, Any]) -> str:
     """The verdict of a row with its numbers; with those of its cost, if this counts."""
-    message = f"{row['verdict']}: {row['diff']:+.4g} [{row['lo']:.4g}, {row['hi']:.4g}]"
+    numbers = [row["diff"], row["lo"], row["hi"]]
+    diff, lo, hi = ("unknown" if each is None else f"{each:+.4g}" for each in numbers)
+    message = f"{row['verdict']}: {diff} [{lo}, {hi}]"
     if "cost_verdict" not in row:
         return message
     parts = f"score: {row['score_verdict']}, cost: {row['cost_verdict']}"
