@@ -198,7 +198,8 @@ def test_incremental_survives_two_writers_that_are_killed():
 
 # By examples/readme_pictures.py; a browser takes report.png.
 NAMES = (
-    "comparison coverage curve forecast intervals looks questions ranks tail training trajectory"
+    "comparison coverage curve forecast frontier intervals looks questions ranks tail training "
+    "trajectory"
 )
 DRAWN = {f"{name}.png" for name in NAMES.split()}
 

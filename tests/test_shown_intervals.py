@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,6 +149,7 @@ def written_outside(text: str) -> Iterable[str]:
             yield match.group()
 
 
+@pytest.mark.slow
 @law
 @given(logs(least_models=2), confidences, st.sampled_from(["benchmark", "population"]))
 def test_pictures_and_pages_show_numbers_inside_their_intervals(
