@@ -175,8 +175,8 @@ class ScorioExpr:
         >>> trials.select(pl.col("category").scorio.estimate(ps.bayes([0, 0.5, 1]))).item()
         0.5
         >>> rewards = pl.DataFrame({"f1": [0.25, 0.5, 0.75]})
-        >>> rewards.select(pl.col("f1").scorio.max_at_k(2)).item()
-        0.6666666666666666
+        >>> rewards.select(pl.col("f1").scorio.max_at_k(2).round(4)).item()
+        0.6667
         """
         check_metric(metric)
         return self._counted(Answer(metric, posterior=False))

@@ -20,7 +20,7 @@ from polars_scorio.counting.trials import CATEGORY, COST
 TOTAL_COST, SUCCESS_COST = ":total_cost", ":success_cost"
 COST_SQUARES, SUCCESS_SQUARES = ":cost_squares", ":success_squares"
 LARGEST_COST = ":largest_cost"
-# What the rules on costs need: trials whose cost is null or NaN, and the least cost.
+# The rules on costs look at these: trials whose cost is null or NaN, and the least cost.
 COSTLESS, LEAST_COST = ":costless", ":least_cost"
 # Costs are smaller, so that sums of 2^20 squares have 128 bits.
 COST_LIMIT = 2.0**27

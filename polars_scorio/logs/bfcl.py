@@ -156,7 +156,7 @@ def _test_verdicts(file: Path) -> FileRows:
         name=_score_folder(file).parent.name,
         keys={"benchmark": category},
         settings=run_settings(name.groupdict(), SETTINGS) if name["version"] else {},
-        # They agree with the rows, or the file was refused above: nothing is left to compare.
+        # The totals agree with the rows, or the file was refused above: nothing is left to compare.
         totals=(Totals(planned=total, reported=totals.get("accuracy")),),
     )
     return FileRows(rows, run, tests.values())

@@ -1,1 +1,1 @@
-"""What trials cost: ratios of mean costs and mean successes, and the models that none dominates."""
+"""Costs of trials: ratios of mean costs and mean successes, and the models that none dominates."""
