@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,14 +17,15 @@ def code_blocks(document: Path) -> list[tuple[str, str]]:
     return re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)
 
 
-def check_prints(document: Path) -> None:
+def check_prints(document: Path, **display: Any) -> None:
     """Run the Python of a document; the text blocks must be what it prints.
 
-    One block after the other, in one namespace and in the working directory.
+    One block after the other, in one namespace and in the working directory. `display` has settings
+    of `pl.Config`.
     """
     names: dict[str, object] = {}
     printed = ""
-    with pl.Config():
+    with pl.Config(**display):
         for language, text in code_blocks(document):
             if language == "python":
                 assert printed == "", f"{document.name} does not show what precedes:\n{text}"

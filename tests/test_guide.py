@@ -1,7 +1,9 @@
 import re
+import runpy
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import command_parser
@@ -14,6 +16,14 @@ WRITTEN = [page for page in sorted(GUIDE.rglob("*.md")) if "reference" not in pa
 NAMES = {page: page.relative_to(GUIDE).with_suffix("").as_posix() for page in WRITTEN}
 PAGES = [pytest.param(page, id=name) for page, name in NAMES.items()]
 LONGEST = 300  # lines
+# The index of the guide names these settings.
+DISPLAY = {
+    "tbl_cols": -1,
+    "tbl_rows": -1,
+    "tbl_hide_column_data_types": True,
+    "float_precision": 3,
+    "tbl_width_chars": 120,
+}
 
 
 def link_targets(page: Path) -> list[tuple[str, str]]:
@@ -29,14 +39,29 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.fixture(scope="module")
+def rollouts() -> pl.DataFrame:
+    """The log that most pages read."""
+    return runpy.run_path(str(ROOT / "examples" / "rollouts.py"))["rollouts"]()
+
+
 # A reader is not shown what a warning calls doubtful.
 @pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 @pytest.mark.parametrize("page", PAGES)
-def test_every_code_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch):
+def test_every_code_block_runs_and_prints_what_the_page_shows(
+    page, rollouts, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     # A page may run pytest: the options of the run around it are not its own.
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    check_prints(page)
+    rollouts.write_parquet("rollouts.parquet")
+    check_prints(page, **DISPLAY)
+
+
+def test_the_index_names_the_log_and_the_settings_of_tables():
+    index = (GUIDE / "README.md").read_text(encoding="utf-8")
+    assert "python examples/rollouts.py rollouts.parquet" in index
+    assert all(f"{name}={value}" in index for name, value in DISPLAY.items())
 
 
 @pytest.mark.parametrize("page", PAGES)
