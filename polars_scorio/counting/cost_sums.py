@@ -1,9 +1,9 @@
 """Sums of costs that are the same for each order of the rows.
 
 Sums of floats depend on their order in the last digits. So each cost becomes an integer, the
-multiple of 2^-74 next to it, and its square the multiple of 2^-52 next to that; sums of these are
-exact in 128 bits. One integer suffices, where real-valued rewards of any sign need two: costs of
-at least 2^-21 (five millionths of a dollar) lose no digit.
+largest multiple of 2^-74 up to it, and its square that of 2^-52; sums of these are exact in 128
+bits. One integer suffices, where real-valued rewards of any sign need two: costs of at least 2^-21
+(half a millionth of a dollar) lose no digit.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ class CostColumns:
 
     Attributes
     ----------
-    outcomes : bool
-        Whether the squares are needed by outcome, for tries until the first success.
+    of_successes : bool
+        Whether the cost of the successes is needed by itself.
+    success_squares : bool
+        Whether their squares are too, for tries until the first success.
     """
 
-    outcomes: bool
+    of_successes: bool
+    success_squares: bool
 
     @property
     def columns(self) -> list[str]:
@@ -50,13 +53,12 @@ class CostColumns:
     @property
     def _exact_columns(self) -> dict[str, tuple[str, float]]:
         """Each sum, with the integers that it adds up and their unit."""
-        columns = {
-            TOTAL_COST: (_EXACT, _UNIT),
-            SUCCESS_COST: (_OF_SUCCESS, _UNIT),
-            COST_SQUARES: (_EXACT_SQUARE, _SQUARE_UNIT),
-        }
-        squares = {SUCCESS_SQUARES: (_SQUARE_OF_SUCCESS, _SQUARE_UNIT)}
-        return columns | (squares if self.outcomes else {})
+        columns = {TOTAL_COST: (_EXACT, _UNIT), COST_SQUARES: (_EXACT_SQUARE, _SQUARE_UNIT)}
+        if self.of_successes:
+            columns[SUCCESS_COST] = _OF_SUCCESS, _UNIT
+        if self.success_squares:
+            columns[SUCCESS_SQUARES] = _SQUARE_OF_SUCCESS, _SQUARE_UNIT
+        return columns
 
     def with_exact_costs(
         self, rows: pl.LazyFrame, success: pl.Expr, *, drops: bool
@@ -71,8 +73,8 @@ class CostColumns:
             _in_units(pl.col(COST), _UNIT).alias(_EXACT),
             _in_units(square, _SQUARE_UNIT).alias(_EXACT_SQUARE),
         )
-        parts = {_OF_SUCCESS: _EXACT}
-        if self.outcomes:
+        parts = {_OF_SUCCESS: _EXACT} if self.of_successes else {}
+        if self.success_squares:
             parts[_SQUARE_OF_SUCCESS] = _EXACT_SQUARE
         return exact.with_columns(
             pl.when(success).then(whole).alias(part) for part, whole in parts.items()
@@ -108,6 +110,6 @@ def exact_cost(cost: pl.Expr) -> tuple[pl.Expr, float]:
 def _in_units(number: pl.Expr, unit: float) -> pl.Expr:
     """A number as a multiple of a unit, in 128 bits; any integer for what is refused elsewhere.
 
-    A cast that checks nothing: the checks of floats are slow.
+    A cast that checks nothing, and rounds down: checks of floats are slow, and so is rounding.
     """
-    return (number * (1 / unit)).round().cast(pl.Int128, wrap_numerical=True)
+    return (number * (1 / unit)).cast(pl.Int128, wrap_numerical=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polars_scorio.counting.cost_sums import CostColumns
 from polars_scorio.kernels.costs.question_costs import CostValues, QuestionCosts
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, checked_label, draw_sizes
@@ -21,10 +22,13 @@ class CostMetric(Metric):
     Attributes
     ----------
     spending : callable
-        From the costs of questions and k to both numbers of each question.
+        From the costs of questions, and from k if there is one, to both numbers of each question.
+    of_successes : bool
+        Whether it needs the cost of the successes by itself.
     """
 
-    spending: Callable[[QuestionCosts, int | None], CostValues]
+    spending: Callable[..., CostValues]
+    of_successes: bool = True
 
     costs = True
     calibrated = True
@@ -38,7 +42,7 @@ class CostMetric(Metric):
 
     def cost_values(self, costs: QuestionCosts, k: int | None) -> CostValues:
         """Spending and reward of each question, with their noise."""
-        return self.spending(costs, k)
+        return self.spending(costs) if k is None else self.spending(costs, k)
 
     def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401, ARG002 - as in the base
         """Refuse counts: they hold no costs.
@@ -93,7 +97,8 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
         title="Mean cost",
         formula="the mean cost of a trial",
         label=checked_label(name),
-        spending=_trial_values,
+        spending=QuestionCosts.per_trial,
+        of_successes=False,
     )
 
 
@@ -141,7 +146,7 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
         title="Cost per success",
         formula="the mean cost of a trial over the success rate",
         label=checked_label(name),
-        spending=_success_values,
+        spending=QuestionCosts.per_success,
     )
 
 
@@ -187,20 +192,13 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
         formula="the mean cost until the first success in at most k trials, over Pass@k",
         label=checked_label(name),
         k=draw_sizes(k),
-        spending=_solution_values,
+        spending=QuestionCosts.until_success,
     )
 
 
-def _trial_values(costs: QuestionCosts, k: int | None) -> CostValues:
-    del k
-    return costs.per_trial()
-
-
-def _success_values(costs: QuestionCosts, k: int | None) -> CostValues:
-    del k
-    return costs.per_success()
-
-
-def _solution_values(costs: QuestionCosts, k: int | None) -> CostValues:
-    assert k is not None  # noqa: S101 - the report asks for a k of this metric
-    return costs.until_success(k)
+def cost_columns(metrics: Sequence[Metric]) -> CostColumns | None:
+    """The sums of costs that the metrics of a report need; None if there are none."""
+    costs = [metric for metric in metrics if isinstance(metric, CostMetric)]
+    of_successes = any(metric.of_successes for metric in costs)
+    drawn = any(k is not None for metric in costs for k in metric.k)
+    return CostColumns(of_successes, success_squares=drawn) if costs else None

@@ -181,18 +181,9 @@ class QuestionCells:
     def question_costs(self, *, clustered: bool) -> tuple[QuestionCosts, CostQuestions]:
         """The costs of each question, and its cell, stratum and (if `clustered`) cluster."""
         flat, named = self.flat, clustered and CLUSTER in self.flat.columns
-        names = (TOTAL_COST, SUCCESS_COST, COST_SQUARES, LARGEST_COST)
-        squares = SUCCESS_SQUARES if SUCCESS_SQUARES in flat.columns else None
-        total, of_success, square, largest = (_float_column(flat, name) for name in names)
-        costs = QuestionCosts(
-            self._scored_trials(),
-            self.question_successes(),
-            total,
-            of_success,
-            square,
-            largest,
-            None if squares is None else _float_column(flat, squares),
-        )
+        names = (TOTAL_COST, COST_SQUARES, LARGEST_COST, SUCCESS_COST, SUCCESS_SQUARES)
+        sums = [_float_column(flat, name) for name in names if name in flat.columns]
+        costs = QuestionCosts(self._scored_trials(), self.question_successes(), *sums)
         group = self.cell_of_row
         pooled = STRATUM in flat.columns
         stratum = flat[STRATUM].to_numpy().astype(np.int64) if pooled else np.zeros_like(group)

@@ -18,7 +18,6 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.categories import Classes, classes
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.cost_sums import CostColumns
 from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.groups import groups
 from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
@@ -26,6 +25,7 @@ from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.trials import Trials, as_categories, bind
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
+from polars_scorio.metrics.costs import cost_columns
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
@@ -236,12 +236,6 @@ def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     views = [view_of(metric, trials) for metric in metrics]
     binary = not BINARY_VIEWS.isdisjoint(views) and trials.roles.bounds is None
     return ["success" if binary and view == "rewards" else view for view in views]
-
-
-def cost_columns(metrics: Sequence[Metric]) -> CostColumns | None:
-    """The sums of costs that the metrics of a report need; None if there are none."""
-    sizes = [k for metric in metrics if metric.costs for k in metric.k]
-    return CostColumns(outcomes=any(k is not None for k in sizes)) if sizes else None
 
 
 def reward_columns(

@@ -44,9 +44,9 @@ def drawn_costs(rng: np.random.Generator, rate: Floats, level: Floats, n: int) -
         np.full(rate.size, n),
         success.sum(axis=1),
         cost.sum(axis=1),
-        won.sum(axis=1),
         (cost**2).sum(axis=1),
         cost.max(axis=1),
+        won.sum(axis=1),
         (won**2).sum(axis=1),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -40,34 +40,28 @@ class QuestionCosts:
     ----------
     n, c : ndarray of int
         Trials and successes, 0 <= c <= n, 0 < n.
-    total, of_success : ndarray of float
-        Cost of all trials, and of the successes.
-    squares, success_squares : ndarray of float
-        Sums of the squared costs of the same; the latter is None if no metric draws trials.
+    total, squares : ndarray of float
+        Cost of all trials, and the sum of its squares.
     largest : ndarray of float
         Cost of the dearest trial.
+    of_success, success_squares : ndarray of float, optional
+        Cost of the successes, and the sum of its squares; needed by metrics of successes, and of
+        tries until the first of them.
     """
 
     n: Ints
     c: Ints
     total: Floats
-    of_success: Floats
     squares: Floats
     largest: Floats
+    of_success: Floats | None = None
     success_squares: Floats | None = None
 
     def at(self, places: Ints) -> QuestionCosts:
         """The questions at some places."""
-        own = self.success_squares
-        return QuestionCosts(
-            self.n[places],
-            self.c[places],
-            self.total[places],
-            self.of_success[places],
-            self.squares[places],
-            self.largest[places],
-            None if own is None else own[places],
-        )
+        columns = {each.name: getattr(self, each.name) for each in fields(self)}
+        known = {name: each[places] for name, each in columns.items() if each is not None}
+        return replace(self, **known)
 
     def per_trial(self) -> CostValues:
         """Mean cost of a trial; the reward is 1, without noise.
@@ -77,17 +71,18 @@ class QuestionCosts:
         Two trials that cost 1 and 3.
 
         >>> two, one = np.array([2]), np.array([1.0])
-        >>> costs = QuestionCosts(two, 0 * two, 4 * one, 0 * one, 10 * one, 3 * one)
+        >>> costs = QuestionCosts(two, 0 * two, 4 * one, 10 * one, 3 * one)
         >>> values = costs.per_trial()
         >>> values.x, values.noise[0]
         (array([2.]), array([1.]))
         """
-        values = self.per_success()
-        noise = values.noise * np.array([[1.0], [0.0], [0.0]])
-        return CostValues(values.x, np.ones_like(values.x), noise, np.full(values.x.shape, np.inf))
+        n, sure = self.n.astype(np.float64), np.zeros(self.n.shape)
+        products = np.stack([_centred_squares(self.squares, self.total, n), sure, sure])
+        return CostValues(self.total / n, sure + 1, _per_pairs(products, n), sure + np.inf)
 
     def per_success(self) -> CostValues:
         """Mean cost of a trial, and the success rate."""
+        assert self.of_success is not None  # noqa: S101 - counted for metrics of successes
         n = self.n.astype(np.float64)
         x, y = self.total / n, self.c / n
         products = np.stack(
@@ -116,27 +111,38 @@ class QuestionCosts:
         One success of 4 trials, which cost 1; the failures cost 1.5 each.
 
         >>> four, one = np.array([4]), np.array([1.0])
-        >>> costs = QuestionCosts(four, four - 3, 5.5 * one, one, 7.75 * one, 1.5 * one, one)
+        >>> costs = QuestionCosts(four, four - 3, 5.5 * one, 7.75 * one, 1.5 * one, one, one)
         >>> costs.until_success(2).x, costs.until_success(2).y
         (array([2.375]), array([0.5]))
         """
-        m1, m0 = self._outcome_means()
+        assert self.of_success is not None  # noqa: S101 - counted for metrics of successes
+        assert self.success_squares is not None  # noqa: S101 - counted for metrics of draws
+        failed = self.n - self.c
+        of_failure = np.where(failed > 0, self.total - self.of_success, 0.0)
+        m1, m0 = self.of_success / np.maximum(self.c, 1), of_failure / np.maximum(failed, 1)
         won, lost = expected_tries(self.n, self.c, k)
         values = np.where(won + lost > 0, m1 * won + m0 * lost, np.nan)
-        noise = self._jackknife(k, m1, m0)
+        spread = np.stack(
+            [
+                _centred_squares(self.success_squares, self.of_success, self.c),
+                _centred_squares(self.squares - self.success_squares, of_failure, failed),
+            ]
+        )
+        noise = self._jackknife(k, m1, m0, spread)
         return CostValues(values, np.where(np.isnan(values), np.nan, won), noise, self.n / k)
 
-    def _outcome_means(self) -> tuple[Floats, Floats]:
-        """Mean cost of the successes and of the failures; 0 if there are none."""
-        failed = self.n - self.c
-        return (
-            self.of_success / np.maximum(self.c, 1),
-            np.where(failed > 0, self.total - self.of_success, 0.0) / np.maximum(failed, 1),
-        )
+    def _jackknife(self, k: int, m1: Floats, m0: Floats, spread: Floats) -> Floats:
+        """Variances and covariance of spending and pass@k, from leaving each trial out.
 
-    def _jackknife(self, k: int, m1: Floats, m0: Floats) -> Floats:
-        """Variances and covariance of spending and pass@k, from leaving each trial out."""
-        assert self.success_squares is not None  # noqa: S101 - counted for metrics of draws
+        Parameters
+        ----------
+        k : int
+            Most tries.
+        m1, m0 : ndarray of float, shape (Q,)
+            Mean cost of the successes and of the failures; 0 if there are none.
+        spread : ndarray of float, shape (2, Q)
+            Sums of their squared distances from these means.
+        """
         n, c, failed = self.n, self.c, self.n - self.c
         # Without one success, and without one failure.
         left_out = [expected_tries(n - 1, each, k) for each in (np.maximum(c - 1, 0), c)]
@@ -146,14 +152,6 @@ class QuestionCosts:
         x, y = ((times * mean).sum(axis=0) / n for mean in (spent, won))
         each = times * np.stack([(spent - x) ** 2, (spent - x) * (won - y), (won - y) ** 2])
         products = each.sum(axis=1)
-        spread = np.stack(
-            [
-                _centred_squares(self.success_squares, self.of_success, c),
-                _centred_squares(
-                    self.squares - self.success_squares, self.total - self.of_success, failed
-                ),
-            ]
-        )
         # The mean cost of an outcome moves with the trial of it that is left out.
         weight = np.stack([won[0], lost[1]]) / np.maximum(times - 1, 1)
         products[0] += (spread * weight**2).sum(axis=0)

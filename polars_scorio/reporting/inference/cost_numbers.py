@@ -36,7 +36,8 @@ def cost_numbers(
         return {}
     costs, questions = cells.question_costs(clustered=target == "population")
     # Sums over questions are then the same for each order of the rows.
-    order = np.lexsort([costs.squares, costs.of_success, costs.total, costs.c, questions.group])
+    keys = [costs.squares, costs.of_success, costs.total, costs.c, questions.group]
+    order = np.lexsort([key for key in keys if key is not None])
     costs, questions = costs.at(order), questions.at(order)
     unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
     found = dict[Row, CellNumbers]()
