@@ -1,19 +1,22 @@
 """Do intervals of the truth behind verdicts of an imperfect judge hold?
 
-Run: python tests/benchmarks/judges.py accuracy|draws|labels [--replicates 100] [--questions 30 100]
+Run: python tests/benchmarks/judges.py accuracy|draws|labels|differences [--replicates 100]
+[--questions 30 100] [--only population=hard design=questions] [--seed 1]
 
 Rates of questions come from the eight populations of `looks_and_gates.py`. A replicate is a stratum
 of one log, with labels or a calibration sample of its own; all goes through the public API. Prints
 one line for each cell as JSON: how often the interval holds the mean of the truth over these
-questions, its width, and the same for the verdicts as they are, and for the labels alone.
+questions, its width, and the same for the verdicts as they are, and for the labels alone; of
+differences how often an interval holds the true one, and how often it names a false winner.
 """
 
 import argparse
 import json
 import time
 import warnings
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -69,15 +72,36 @@ def held(rows: pl.DataFrame, truth: np.ndarray) -> dict[str, float]:
     }
 
 
-def sampled(
-    metrics: list[str], replicates: int, sizes: list[int], trials: list[int]
-) -> Iterator[dict]:
+@dataclass(frozen=True)
+class Study:
+    """The cells that are asked for: numbers of logs, questions and trials, and conditions."""
+
+    replicates: int
+    sizes: list[int]
+    trials: list[int]
+    seed: int = 0
+    only: tuple[tuple[str, str], ...] = ()
+
+    def cells(self, **settings: Iterable) -> Iterator[dict]:
+        """The cells of all populations, sizes, trials and settings that meet the conditions."""
+        shapes = {"population": POPULATIONS, "questions": self.sizes, "n": self.trials}
+        for values in product(*(shapes | settings).values()):
+            cell = dict(zip(shapes | settings, values, strict=True))
+            if all(str(cell.get(key, value)) == value for key, value in self.only):
+                yield cell | {"replicates": self.replicates}
+
+    def drawn_rates(self, cell: dict) -> tuple[np.random.Generator, np.ndarray]:
+        """The generator of a cell, and the rates of the questions of all of its logs."""
+        rng = np.random.default_rng(cell["questions"] * 100 + cell["n"] + 1_000_000 * self.seed)
+        return rng, POPULATIONS[cell["population"]](rng, (self.replicates, cell["questions"]))
+
+
+def sampled(metrics: list[str], study: Study) -> Iterator[dict]:
     """Metrics by a calibration sample from elsewhere, drawn anew in each replicate."""
-    for (name, population), size, n, (judge, rates) in product(
-        POPULATIONS.items(), sizes, trials, JUDGES.items()
-    ):
-        rng = np.random.default_rng(size * 100 + n)
-        p = population(rng, (replicates, size))
+    replicates = study.replicates
+    for cell in study.cells(judge=JUDGES):
+        n, rates = cell["n"], JUDGES[cell["judge"]]
+        rng, p = study.drawn_rates(cell)
         _, verdict = judged_log(rng, p, n, rates, fooled=False)
         log = log_frame(verdict)
         plain = log.scorio(model=None, by="stratum")
@@ -102,12 +126,9 @@ def sampled(
                 if metric not in as_verdicts:
                     continue
                 truth = value(p, k).mean(axis=1)
-                yield {
-                    "population": name, "questions": size, "n": n, "judge": judge,
-                    "labels": labels, "metric": metric, "replicates": replicates,
-                    **held(corrected.report(asked), truth),
-                    "verdicts": held(as_verdicts[metric], truth)["held"],
-                }  # fmt: skip
+                found = held(corrected.report(asked), truth)
+                plainly = held(as_verdicts[metric], truth)["held"]
+                yield cell | {"labels": labels, "metric": metric, **found, "verdicts": plainly}
 
 
 def chosen_labels(rng: np.random.Generator, verdict: np.ndarray, design: str) -> np.ndarray:
@@ -128,35 +149,56 @@ def chosen_labels(rng: np.random.Generator, verdict: np.ndarray, design: str) ->
     return (first[0] & verdict) | (first[1] & ~verdict)
 
 
-def labelled(replicates: int, sizes: list[int], trials: list[int]) -> Iterator[dict]:
+def labelled(study: Study) -> Iterator[dict]:
     """Accuracy, and draws if the judge is the same everywhere, by labels on these trials."""
-    designs = ("random", "verdict", "questions")
-    for (name, population), size, n, design, fooled in product(
-        POPULATIONS.items(), sizes, trials, designs, (False, True)
-    ):
-        rng = np.random.default_rng(size * 100 + n)
-        p = population(rng, (replicates, size))
-        truth, verdict = judged_log(rng, p, n, JUDGES["fair"], fooled=fooled)
-        chosen = chosen_labels(rng, verdict, design)
+    for cell in study.cells(design=("random", "verdict", "questions"), fooled=(False, True)):
+        rng, p = study.drawn_rates(cell)
+        truth, verdict = judged_log(rng, p, cell["n"], JUDGES["fair"], fooled=cell["fooled"])
+        chosen = chosen_labels(rng, verdict, cell["design"])
         log = log_frame(verdict, np.where(chosen, truth, -1))
         corrected = log.scorio(model=None, by="stratum", truth="human")
         alone = labels_alone(chosen, truth)
         for target in ("benchmark", "population"):
-            goal = p.mean(axis=1) if target == "benchmark" else population_mean(name)
+            goal = p.mean(axis=1) if target == "benchmark" else population_mean(cell["population"])
             found = held(corrected.avg(target=target), goal)
-            yield {
-                "population": name, "questions": size, "n": n, "design": design,
-                "fooled": fooled, "metric": "avg", "target": target, "replicates": replicates,
-                **found, "alone": alone,
-            }  # fmt: skip
-        if n >= 4 and not fooled:
+            yield cell | {"metric": "avg", "target": target, **found, "alone": alone}
+        if cell["n"] >= 4 and not cell["fooled"]:
             asked, k, value = METRICS["pass_at_2"]
-            goal = value(p, k).mean(axis=1)
-            yield {
-                "population": name, "questions": size, "n": n, "design": design,
-                "fooled": fooled, "metric": "pass_at_2", "target": "benchmark",
-                "replicates": replicates, **held(corrected.report(asked), goal),
-            }  # fmt: skip
+            found = held(corrected.report(asked), value(p, k).mean(axis=1))
+            yield cell | {"metric": "pass_at_2", "target": "benchmark", **found}
+
+
+def differences(study: Study) -> Iterator[dict]:
+    """Two models on the same questions, with labels on the trials of both.
+
+    The second one is as good, or 15 % worse; the judge is the same for both, or favours it.
+    """
+    designs = ("random", "verdict", "questions")
+    for cell in study.cells(design=designs, factor=(1.0, 0.85), favoured=(False, True)):
+        rng, p = study.drawn_rates(cell)
+        rates = p, cell["factor"] * p
+        judges = (0.85, 0.8), (0.95, 0.8) if cell["favoured"] else (0.85, 0.8)
+        logs = []
+        for model in (0, 1):
+            truth, verdict = judged_log(rng, rates[model], cell["n"], judges[model], fooled=False)
+            chosen = chosen_labels(rng, verdict, cell["design"])
+            log = log_frame(verdict, np.where(chosen, truth, -1))
+            logs.append(log.with_columns(model=pl.lit(model)))
+        corrected = pl.concat(logs).scorio(by="stratum", truth="human")
+        for target in ("benchmark", "population"):
+            below, above = (
+                rates[model].mean(axis=1)
+                if target == "benchmark"
+                else np.full(study.replicates, (1.0, cell["factor"])[model])
+                * population_mean(cell["population"])
+                for model in (1, 0)
+            )
+            goal = above - below
+            pairs = corrected.compare(ps.avg(), target=target).sort("stratum")
+            better = pairs["better"].to_numpy()
+            wrong = pairs["better"].is_not_null().to_numpy() & (better != np.where(goal > 0, 0, -1))
+            found = held(pairs, goal) | {"false": float(wrong.mean())}
+            yield cell | {"metric": "avg", "target": target, **found}
 
 
 @cache
@@ -176,18 +218,22 @@ def labels_alone(chosen: np.ndarray, truth: np.ndarray) -> float:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("study", choices=["accuracy", "draws", "labels"])
+    studies = {
+        "accuracy": partial(sampled, ["avg"]),
+        "draws": partial(sampled, [*METRICS][1:]),
+        "labels": labelled,
+        "differences": differences,
+    }
+    parser.add_argument("study", choices=studies)
     parser.add_argument("--replicates", type=int, default=100)
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     parser.add_argument("--trials", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", default=[], metavar="KEY=VALUE")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # numbers that are null have a warning
-    shape = given.replicates, given.questions, given.trials
-    cells = {
-        "accuracy": lambda: sampled(["avg"], *shape),
-        "draws": lambda: sampled([*METRICS][1:], *shape),
-        "labels": lambda: labelled(*shape),
-    }[given.study]()
+    only = tuple(tuple(each.split("=", 1)) for each in given.only)
+    asked = Study(given.replicates, given.questions, given.trials, given.seed, only)
     start = time.perf_counter()
-    for cell in cells:
+    for cell in studies[given.study](asked):
         print(json.dumps(cell | {"seconds": round(time.perf_counter() - start, 1)}), flush=True)
