@@ -12,8 +12,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.free_fit import FreeFit, fit_free_groups
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights, Strata
-from polars_scorio.kernels.pooling.likelihood import log_likelihood, tally
-from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary, fit_binary_groups
+from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary_groups
 from polars_scorio.kernels.states import States
 
 
@@ -33,7 +32,7 @@ def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...
     return tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
 
 
-@dataclass(frozen=True, eq=False)  # no slots: the misfit is kept
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """One group and its two fits.
 
@@ -73,18 +72,14 @@ class Group:
         """Number of questions, M."""
         return int(self.questions.sum())
 
-    @cached_property
+    @property
     def misfit(self) -> float:
         """How much better the free fit explains the counts than any Beta population.
 
         Twice the difference of the log likelihoods; above 15 the questions are not one Beta
         population, and pooled metrics of several trials are unreliable.
         """
-        data = tally(np.stack([self.n - self.c, self.c], axis=1), self.questions)
-        # Of so many nodes that one is close to the best.
-        grid = fit_binary(self.n, self.c, self.questions, few=False)
-        smooth = log_likelihood(data, grid.mean, grid.rho).max()
-        return float(2 * (self.free.log_likelihood - smooth))
+        return 2 * (self.free.log_likelihood - self.grid.highest)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what follows from the weights is kept

@@ -26,7 +26,7 @@ from polars_scorio.kernels.calibrated.fit_moments import Moments
 from polars_scorio.kernels.calibrated.free_fit import rates
 from polars_scorio.kernels.calibrated.group_fits import Group
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
-from polars_scorio.kernels.calibrated.reached_mean import reached_mean
+from polars_scorio.kernels.calibrated.reached_mean import reaches_mean
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
 _MISFIT = 0.5  # of the smooth fit, likewise
@@ -111,12 +111,9 @@ def variance_cap(
     if not top:
         return 0.0 if group.misfit > _MISFIT else np.inf
     values, enough = rate_variance / top, price / top
-    needless = (
-        reached_mean(group.free, values, _ROOM, enough) >= enough
-        or group.misfit <= _MISFIT
-        or reached_mean(group.free, values, _ROOM, enough, thorough=True) >= enough
-    )
-    return np.inf if needless else region_cap(group, rate_variance)
+    if group.misfit <= _MISFIT or reaches_mean(group.free, values, enough, _ROOM):
+        return np.inf
+    return region_cap(group, rate_variance)
 
 
 def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:

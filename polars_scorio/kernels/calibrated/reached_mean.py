@@ -1,4 +1,4 @@
-"""Lower limit of the largest mean over all populations that the counts do not reject.
+"""Whether some population that the counts do not reject reaches a mean.
 
 The largest mean itself (`extremes`) caps a price, and takes 30 to 100 times as long. A cap that
 lies above the price changes nothing, and some population that is not rejected usually shows that
@@ -15,24 +15,16 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.free_fit import FreeFit
 
-_QUICK, _THOROUGH = (("better", 8), ("nearly_best", 40)), (("best", 400),)  # attempts
-_HALVINGS = 12  # of the way back, until the counts do not reject a population
+_ATTEMPTS = (("better", 8), ("nearly_best", 40), ("best", 400))  # where to start, and the steps
 _BONUSES = 2.0 ** np.arange(-7, 3)  # of the values, beside the likelihood of a question
 
 
-def reached_mean(
-    free: FreeFit,
-    values: Floats,
-    room: float,
-    enough: float = np.inf,
-    *,
-    thorough: bool = False,
-) -> float:
-    """A mean of `values` under some population that the counts do not reject.
+def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bool:
+    """Whether a mean of `values` is at least `least` under a population that is not rejected.
 
     Expectation and maximisation of the likelihood with a bonus for large values leads from weights
-    of a high likelihood towards larger means; a mixture with those weights leads back until the log
-    likelihood is at most `room` below its maximum.
+    of a high likelihood towards larger means. The mixture of both weights with the mean `least` is
+    not rejected if its log likelihood is at most `room` below the maximum.
 
     Parameters
     ----------
@@ -40,38 +32,35 @@ def reached_mean(
         The free fit of a group.
     values : ndarray of float, shape (I,)
         Of each rate, not negative and not all zero.
+    least : float
+        The mean to be reached.
     room : float
         The difference of log likelihoods from which on a population is rejected.
-    enough : float
-        The mean that is looked for: a second attempt is made only if the first does not reach it.
-    thorough : bool
-        Whether to start from the maximum itself, in ten times as many steps.
 
     Returns
     -------
-    float
-        Never more than the largest mean.
+    bool
+        True only if the largest mean is `least` or more.
 
     Examples
     --------
-    Three failures and seven successes: the success rate may be as large as .92.
+    Three failures and seven successes: the success rate may be .85, but not .95.
 
     >>> rates, questions = np.linspace(0, 1, 101), np.array([3, 7])
     >>> likelihood = np.stack([1 - rates, rates])
     >>> free = FreeFit(likelihood, np.zeros(2), questions, np.full(101, 1 / 101))
-    >>> 0.85 < reached_mean(free, rates, 1.92) < 0.92
-    True
+    >>> [reaches_mean(free, rates, least, 1.92) for least in (0.85, 0.95)]
+    [True, False]
     """
-    reached = 0.0
-    for start, steps in _THOROUGH if thorough else _QUICK:
+    for start, steps in _ATTEMPTS:
         centre: Floats = getattr(free, start)
-        least = _highest_likelihood(free, centre, exact=thorough) - room
+        lowest = _highest_likelihood(free, centre, exact=start == "best") - room
         # Rates without weight never get any, so the way starts where all of them have some.
         apart = _raised_weights(free, free.better, values, steps)
-        reached = max(reached, _largest_within(free, centre, apart, values, least))
-        if reached > enough:
-            break
-    return reached
+        mixtures = _mixtures_of_mean(centre, apart, values, least)
+        if (_log_likelihood(free, mixtures) >= lowest).any():
+            return True
+    return False
 
 
 def _highest_likelihood(free: FreeFit, centre: Floats, *, exact: bool) -> float:
@@ -105,21 +94,14 @@ def _raised_weights(free: FreeFit, centre: Floats, values: Floats, steps: int) -
     return apart
 
 
-def _largest_within(
-    free: FreeFit, centre: Floats, apart: Floats, values: Floats, least: float
-) -> float:
-    """Largest mean of mixtures as far from the centre as a log likelihood of `least` allows.
+def _mixtures_of_mean(centre: Floats, apart: Floats, values: Floats, least: float) -> Floats:
+    """Mixtures of the centre with each of some weights that have the mean `least`.
 
-    Zero if the centre itself has less.
+    Without weights of so large a mean there is no mixture; a centre of this mean needs none.
     """
-    # A mixture of weights mixes the likelihoods of states, of which there are fewer than rates.
-    start, end = free.likelihood @ centre, apart @ free.likelihood.T
-    if np.log(start) @ free.questions < least:
-        return 0.0
-    away = end - start
-    part, step = np.zeros((len(apart), 1)), 1.0
-    for _ in range(_HALVINGS):
-        further = np.minimum(part + step, 1.0)
-        kept = np.log(start + further * away) @ free.questions >= least
-        part, step = np.where(kept[:, None], further, part), step / 2
-    return float((centre @ values + part[:, 0] * ((apart - centre) @ values)).max())
+    near, far = centre @ values, apart @ values
+    if near >= least:
+        return centre[None]
+    enough = far >= least
+    part = (least - near) / (far[enough] - near)
+    return np.asarray(centre + part[:, None] * (apart[enough] - centre))

@@ -47,12 +47,15 @@ class Grid:
         Intra-class correlation: 0 means equal questions, 1 means that each repeats one category.
     weight : ndarray of float, shape (J,)
         Posterior weight; sums to 1.
+    highest : float
+        The largest log likelihood of 1,120 populations or more; NaN for more than two categories.
 
     """
 
     mean: Floats
     rho: Floats
     weight: Floats
+    highest: float = np.nan
 
     @property
     def concentration(self) -> Floats:
@@ -181,7 +184,8 @@ def _grids_on_steps(
     """Grids with `size` means for each correlation, or fewer if those do."""
     steps = np.linspace(-_REACH, _REACH, size)
     mean = _mean_shares(centre + steps * scale)
-    density = log_likelihood(counts.data, mean, rho[..., None]) + np.log(mean).sum(axis=-1)
+    likelihood = log_likelihood(counts.data, mean, rho[..., None])
+    density = likelihood + np.log(mean).sum(axis=-1)
     weight = _relative_weight(density + np.log(scale * ((1 - rho) * width)[..., None]))
     marginal = weight.sum(axis=2)
     narrow = _is_narrow(rho, marginal, scale.max(axis=(1, 2))) & few
@@ -191,7 +195,8 @@ def _grids_on_steps(
         fewer = _few_nodes(counts.at(rows), rho[rows], density[rows], marginal[rows], steps)
         for row, part in zip(rows.tolist(), zip(*fewer, strict=True), strict=True):
             parts[row] = part
-    return [_heavy_nodes(*part) for part in parts]
+    highest = likelihood.max(axis=(1, 2)).tolist()
+    return [_heavy_nodes(*part, high) for part, high in zip(parts, highest, strict=True)]
 
 
 def _few_nodes(
@@ -258,13 +263,13 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     return _heavy_nodes(mean, rho[0], weight[0][:, None] * centre)
 
 
-def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats) -> Grid:
+def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats, highest: float = np.nan) -> Grid:
     """The nodes that are worth their moments; some means for each correlation."""
     nodes, weight = np.repeat(rho, weight.shape[1]), weight.ravel() / weight.max()
     kept = weight > _NEGLIGIBLE
     categories = mean.shape[-1]
     own = weight[kept] / weight[kept].sum()
-    return Grid(mean.reshape(-1, categories)[kept], nodes[kept], own)
+    return Grid(mean.reshape(-1, categories)[kept], nodes[kept], own, highest)
 
 
 def _relative_weight(logs: Floats) -> Floats:
