@@ -168,8 +168,9 @@ class _OnePass:
     def check(self, whole: pl.DataFrame) -> pl.DataFrame:
         """Refuse what is wrong anywhere in the log; for `checked`."""
         trials, prior = self.trials, self.prior
-        bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
-        raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
+        if whole[_PROBLEMS].list.len().sum():
+            bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
+            raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
         seen = whole.filter(pl.col(QUESTIONS).is_not_null())
         refuse_beyond(seen, trials, _ALL)
         refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)

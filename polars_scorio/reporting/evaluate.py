@@ -112,9 +112,19 @@ class Evaluation:
         """All rows of each cell, cell after cell."""
         cell, row = np.divmod(np.arange(len(facts) * len(numbers)), len(numbers))
         labels = pl.DataFrame([*zip(*numbers, strict=True)], ["metric", "k"])
-        # Row after row, to be taken cell after cell; null for a number that an inference lacks.
-        all_columns = pl.DataFrame(schema=self.columns.computed)
-        known = [all_columns, *numbers.values()]
-        by_row = pl.concat(known, how="diagonal").select(all_columns.columns)
-        of_cells = [*facts[cell], *labels[row], *by_row[row * len(facts) + cell]]
-        return pl.DataFrame(of_cells).cast(self.columns.schema)  # type: ignore[arg-type]  # a dict is a mapping
+        # Row after row, to be taken cell after cell.
+        by_row = pl.concat(numbers.values(), how="diagonal")[row * len(facts) + cell]
+        columns = {column.name: column for column in (*facts[cell], *labels[row], *by_row)}
+        schema = {GROUP: pl.Int64(), **self.columns.schema}
+        # Null for a number that an inference lacks.
+        return pl.DataFrame(
+            [
+                columns[name].cast(dtype) if name in columns else nulls(name, dtype, len(cell))
+                for name, dtype in schema.items()
+            ]
+        )
+
+
+def nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
+    """A column of nulls."""
+    return pl.Series(name, [], dtype).clear(length)

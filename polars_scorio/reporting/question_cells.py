@@ -275,17 +275,21 @@ class QuestionCells:
         return read_ballots(self.flat[BALLOTS], trials)
 
     def facts(self) -> pl.DataFrame:
-        """The group of each cell, and its numbers of questions, clusters, trials, dropped ones."""
+        """The group of each cell, and its numbers of questions, clusters, trials, dropped ones.
+
+        Without clusters their number is left out.
+        """
         cells = self.states.groups
         dropped = np.bincount(self.cell_of_row, weights=self.flat[DROPPED], minlength=cells)
         if not self.per_question:
             dropped += self.lost
         owner = self.group_of_cell
+        clusters = {} if self.clusters is None else {CLUSTERS: self.clusters.number[owner]}
         return pl.DataFrame(
             {
                 GROUP: owner,
                 "questions": self.states.size,
-                CLUSTERS: None if self.clusters is None else self.clusters.number[owner],
+                **clusters,
                 "trials": self.states.trials,
                 "dropped": dropped,
                 UNSCORED: self.unscored[owner],

@@ -20,6 +20,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.published import PublishedInference
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
 from polars_scorio.reporting.prior_warning import warn_of_rows
@@ -56,7 +57,7 @@ def report(
     keys = [*columns.keys, *columns.question]
     wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
-    if inference is None:
+    if inference is None and _publishes_numbers(request):
         grouped = checked(grouped, warn_of_rows(metrics))
     rows = tidy_rows(grouped).select(columns.shown)
     if wide:
@@ -64,6 +65,14 @@ def report(
     rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
+
+
+def _publishes_numbers(request: Request) -> bool:
+    """Whether a metric has published numbers, if its outcomes are success and failure."""
+    return any(
+        isinstance(request.choice.inference_of(metric, "success"), PublishedInference)
+        for metric, _ in request.metrics
+    )
 
 
 def grouped_rows(
