@@ -66,7 +66,7 @@ def check_number(keyword: str, value: object, within: Range = FINITE) -> float:
     number = as_number(value)
     low, high = within.low, within.high
     if not (low <= number <= high if within.closed else low < number < high):
-        raise ValueError(f"{keyword} must be {within.words}, got {shown(value)}")
+        raise ValueError(f"{keyword} must be {within.words}, got {value_text(value)}")
     return number
 
 
@@ -97,9 +97,9 @@ def check_count(keyword: str, value: object, *, least: int = 1, most: int | None
     kinds = {0: "an int that is not negative", 1: "a positive int"}
     kind = kinds.get(least, f"an int of at least {least}")
     if not is_int(value) or value < least:
-        raise ValueError(f"{keyword} must be {kind}, got {shown(value)}")
+        raise ValueError(f"{keyword} must be {kind}, got {value_text(value)}")
     if most is not None and value > most:
-        raise ValueError(f"{keyword} must be {kind}, at most {most:,}, got {shown(value)}")
+        raise ValueError(f"{keyword} must be {kind}, at most {most:,}, got {value_text(value)}")
     return int(value)
 
 
@@ -120,7 +120,7 @@ def check_anytime(value: object) -> int:
         raise ValueError(
             "anytime must be the number of trials that are planned for each question (with "
             'target="population" the number of planned questions), a positive int that was '
-            f"written down before the first look, as in anytime=16, got {shown(value)}"
+            f"written down before the first look, as in anytime=16, got {value_text(value)}"
         )
     return int(value)
 
@@ -134,7 +134,7 @@ def check_flag(keyword: str, value: object) -> bool:
         If it is neither true nor false.
     """
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{keyword} must be True or False, got {shown(value)}")
+        raise TypeError(f"{keyword} must be True or False, got {value_text(value)}")
     return bool(value)
 
 
@@ -156,7 +156,7 @@ def check_choice(keyword: str, value: object, choices: object) -> None:
     """
     words = get_args(choices)
     named = " or ".join(f'"{choice}"' for choice in words)
-    message = f"{keyword} must be {named}, got {shown(value)}"
+    message = f"{keyword} must be {named}, got {value_text(value)}"
     if not isinstance(value, str):  # nor compared: Polars' expressions have no truth value
         raise TypeError(message)
     if value not in words:
@@ -206,7 +206,7 @@ def check_column(keyword: str, value: object, *, optional: bool = False) -> None
     if not (isinstance(value, str | pl.Expr) or (optional and value is None)):
         choices = "a column name, an expression or None" if optional else _COLUMN
         joined = '. Join several with pl.concat_str(..., separator="/")' * is_several(value)
-        raise TypeError(f"{keyword} must be {choices}, got {shown(value)}{joined}")
+        raise TypeError(f"{keyword} must be {choices}, got {value_text(value)}{joined}")
 
 
 def check_columns(keyword: str, value: object) -> tuple[str | pl.Expr, ...]:
@@ -217,9 +217,9 @@ def check_columns(keyword: str, value: object) -> tuple[str | pl.Expr, ...]:
     TypeError
         If one of them is something else.
     """
-    columns = several(value)
+    columns = value_tuple(value)
     if not all(isinstance(column, str | pl.Expr) for column in columns):
-        raise TypeError(f"{keyword} must be {_COLUMN}, or several of them, got {shown(value)}")
+        raise TypeError(f"{keyword} must be {_COLUMN}, or several of them, got {value_text(value)}")
     return columns  # type: ignore[return-value]  # mypy does not narrow the items of a tuple
 
 
@@ -236,19 +236,19 @@ def check_categories(keyword: str, value: object) -> tuple[str | int | float | b
     ValueError
         If an int is too large for any column.
     """
-    categories = several(value)
+    categories = value_tuple(value)
     if not all(isinstance(category, str | int | float | bool) for category in categories):
-        raise TypeError(f"{keyword} must be a category or several of them, got {shown(value)}")
+        raise TypeError(f"{keyword} must be a category or several of them, got {value_text(value)}")
     for category in categories:
-        if not fits(category):
+        if not fits_column(category):
             raise ValueError(
-                f"{keyword} must be made of ints of at most 64 bits, got {shown(category)}: write "
-                "longer codes as words"
+                f"{keyword} must be made of ints of at most 64 bits, got {value_text(category)}: "
+                "write longer codes as words"
             )
     return categories  # type: ignore[return-value]  # mypy does not narrow the items of a tuple
 
 
-def fits(value: object) -> bool:
+def fits_column(value: object) -> bool:
     """Whether a column can hold a value: an int has at most 64 bits."""
     return not is_int(value) or -(2**63) <= value < 2**64
 
@@ -284,7 +284,7 @@ def flat_numbers(values: object) -> Floats:
     """
     if isinstance(values, AbstractSet | Mapping) or not is_several(values):
         return np.empty(0)
-    return np.array([as_number(value) for value in several(values)], dtype=np.float64)
+    return np.array([as_number(value) for value in value_tuple(values)], dtype=np.float64)
 
 
 def is_several(value: object) -> TypeGuard[Iterable[object]]:
@@ -294,7 +294,7 @@ def is_several(value: object) -> TypeGuard[Iterable[object]]:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | np.generic)
 
 
-def several(value: object) -> tuple[object, ...]:
+def value_tuple(value: object) -> tuple[object, ...]:
     """One value or several as a tuple; NumPy's scalars become Python's, a set gets an order.
 
     Examples
@@ -303,21 +303,21 @@ def several(value: object) -> tuple[object, ...]:
     (('a',), (2, 1), ('a', 'b'))
     """
     if not is_several(value):
-        return (plain(value),)
-    values = [plain(item) for item in value]
+        return (python_scalar(value),)
+    values = [python_scalar(item) for item in value]
     if isinstance(value, AbstractSet):
         # Of any order: that of a set of words changes from run to run.
         values.sort(key=lambda item: (type(item).__name__, str(item)))
     return tuple(values)
 
 
-def plain(value: object) -> object:
+def python_scalar(value: object) -> object:
     """A scalar of NumPy as one of Python; anything else as it is."""
     single = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
     return value.item() if single else value  # type: ignore[attr-defined]  # one of NumPy's
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """A value as messages show it, cut where it is long.
 
     Examples

@@ -36,7 +36,8 @@ _ORDER = (
 class Option:
     """Default and help of a keyword that several methods have.
 
-    It annotates the keyword in a `TypedDict`: type checkers read the type, `takes` reads the rest.
+    It annotates the keyword in a `TypedDict`: type checkers read the type, and `takes_options` the
+    rest.
 
     Attributes
     ----------
@@ -58,14 +59,14 @@ class Option:
         """The keyword in the help of a method."""
         text = cleandoc(self.doc)
         text = text if in_full else text.partition("\n\n")[0]
-        return f"{name} : {spelled(kind)}\n{indent(text, '    ')}"
+        return f"{name} : {type_text(kind)}\n{indent(text, '    ')}"
 
 
 # What a signature and what help say of a keyword.
 Keyword: TypeAlias = "tuple[Parameter, str]"
 
 
-def takes(
+def takes_options(
     options: Callable[..., Any] | None = None, *, in_full: bool = False
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
@@ -103,21 +104,21 @@ It takes confidence
     shared: Mapping[str, Keyword] = {}
     if options is not None:
         listed = is_typeddict(options)
-        shared = keywords(options, in_full=in_full) if listed else _keywords_of(options)
+        shared = option_keywords(options, in_full=in_full) if listed else _keywords_of(options)
 
     def decorated(function: FunctionT) -> FunctionT:
         own = signature(function)
         kept = [p for p in own.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
         shown = own.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
-        doc = described(
+        doc = described_parameters(
             function.__doc__, shown, {name: entry for name, (_, entry) in shared.items()}
         )
-        return answering(function, shown, doc)
+        return with_signature(function, shown, doc)
 
     return decorated
 
 
-def answering(
+def with_signature(
     function: FunctionT, shown: Signature, doc: str | None, more: Iterable[str] = ()
 ) -> FunctionT:
     """The function with this signature and help; it refuses keywords outside both and `more`."""
@@ -135,7 +136,7 @@ def answering(
 
 
 @cache
-def keywords(options: Callable[..., Any], *, in_full: bool = False) -> Mapping[str, Keyword]:
+def option_keywords(options: Callable[..., Any], *, in_full: bool = False) -> Mapping[str, Keyword]:
     """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
     found = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
@@ -178,7 +179,7 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
             )
 
 
-def described(
+def described_parameters(
     doc: str | None, shown: Signature, entries: Mapping[str, str], **sections: str
 ) -> str | None:
     """A docstring whose parameters are those of the signature, in its order.
@@ -210,14 +211,14 @@ def described(
     head, own = sections_of(doc)
     known = {**entries}
     for name, entry in entries_of(own.get("Parameters", "")).items():
-        known[name] = extended(entries[name], entry) if name in entries else entry
+        known[name] = extended_entry(entries[name], entry) if name in entries else entry
     body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named_parameters(shown)))
     own = {**own, **({"Parameters": body} if body else {}), **sections}
     titled = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in _ORDER if title in own]
     return "\n\n".join([head, *titled]) + "\n"
 
 
-def extended(shared: str, own: str) -> str:
+def extended_entry(shared: str, own: str) -> str:
     """The entry `own` if it states a type, otherwise the shared entry followed by its text."""
     named, _, text = own.partition("\n")
     return own if " : " in named else f"{shared}\n{text}".rstrip()
@@ -239,7 +240,7 @@ def entries_of(body: str) -> dict[str, str]:
     return found
 
 
-def spelled(kind: object) -> str:
+def type_text(kind: object) -> str:
     """A type as help spells it.
 
     Examples
@@ -256,5 +257,5 @@ def spelled(kind: object) -> str:
     members = get_args(kind)
     if not members:
         return getattr(kind, "__name__", str(kind))
-    words = " or ".join(spelled(member) for member in members if member is not NoneType)
+    words = " or ".join(type_text(member) for member in members if member is not NoneType)
     return words + (", optional" if NoneType in members else "")

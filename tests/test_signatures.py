@@ -8,14 +8,14 @@ import pytest
 
 from polars_scorio.signatures import (
     Option,
-    described,
+    described_parameters,
     entries_of,
-    extended,
-    keywords,
+    extended_entry,
+    option_keywords,
     refuse_unknown,
     sections_of,
-    spelled,
-    takes,
+    takes_options,
+    type_text,
 )
 
 
@@ -40,18 +40,20 @@ def report(metric: object, confidence: float = 0.5) -> tuple[object, float]:
 
 
 def test_keywords_have_the_order_defaults_and_help_of_their_options():
-    assert {name: parameter.default for name, (parameter, _) in keywords(Options).items()} == {
+    assert {
+        name: parameter.default for name, (parameter, _) in option_keywords(Options).items()
+    } == {
         "confidence": 0.95,
         "per": None,
     }
-    assert [*keywords(Options)] == ["confidence", "per"]
-    assert keywords(Options)["confidence"][1] == "confidence : float\n    Of the intervals."
-    in_full = keywords(Options, in_full=True)["confidence"][1]
+    assert [*option_keywords(Options)] == ["confidence", "per"]
+    assert option_keywords(Options)["confidence"][1] == "confidence : float\n    Of the intervals."
+    in_full = option_keywords(Options, in_full=True)["confidence"][1]
     assert in_full == "confidence : float\n    Of the intervals.\n\n    Inside (0, 1)."
 
 
 def test_options_replace_the_keywords_of_a_signature():
-    @takes(Options)
+    @takes_options(Options)
     def ranked(metric: object, **options: object) -> object:
         """Rank.
 
@@ -74,7 +76,7 @@ def test_options_replace_the_keywords_of_a_signature():
 
 
 def test_keywords_may_be_those_of_a_function():
-    @takes(report)
+    @takes_options(report)
     def drawn(path: str, **options: object) -> object:
         """Draw.
 
@@ -104,19 +106,21 @@ def test_an_unknown_keyword_names_the_nearest_and_all():
 
 def test_a_parameter_that_nobody_describes_is_an_error():
     with pytest.raises(KeyError, match="confidence"):
-        described("A report.", inspect.signature(report), {"metric": "metric : Metric"})
-    assert described(None, inspect.signature(report), {}) is None
+        described_parameters("A report.", inspect.signature(report), {"metric": "metric : Metric"})
+    assert described_parameters(None, inspect.signature(report), {}) is None
 
 
 def test_entries_that_describe_several_parameters_are_shown_once():
     both = "metric, confidence : object\n    Both."
-    doc = described("A report.", inspect.signature(report), {"metric": both, "confidence": both})
+    doc = described_parameters(
+        "A report.", inspect.signature(report), {"metric": both, "confidence": both}
+    )
     assert doc == f"A report.\n\nParameters\n----------\n{both}\n"
 
 
 def test_sections_are_put_in_the_order_of_numpydoc():
     doc = "A report.\n\nNotes\n-----\nMore.\n\nRaises\n------\nValueError\n    Never."
-    made = described(doc, inspect.Signature(), {}, Returns="None\n    Nothing.")
+    made = described_parameters(doc, inspect.Signature(), {}, Returns="None\n    Nothing.")
     head, sections = sections_of(made)
     assert head == "A report."
     assert [*sections] == ["Returns", "Raises", "Notes"]
@@ -144,7 +148,7 @@ def test_entries_of_parameters_that_are_listed_together_are_the_same():
     ids=["with a type", "without a type", "without a text"],
 )
 def test_an_entry_without_a_type_is_added_to_the_shared_one(own, expected):
-    assert extended("k : int\n    Draw size.", own) == expected
+    assert extended_entry("k : int\n    Draw size.", own) == expected
 
 
 @pytest.mark.parametrize(
@@ -159,4 +163,4 @@ def test_an_entry_without_a_type_is_added_to_the_shared_one(own, expected):
     ids=str,
 )
 def test_types_as_help_spells_them(kind, words):
-    assert spelled(kind) == words
+    assert type_text(kind) == words

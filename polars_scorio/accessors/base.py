@@ -10,8 +10,8 @@ from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
 from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import counts
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.tally import counts_plan
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
 from polars_scorio.metrics.success import pass_at_k
@@ -23,7 +23,7 @@ from polars_scorio.reporting.options import (
     ReportOptions,
     check_choices,
 )
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,7 +87,7 @@ class Accessor(Generic[FrameT]):
         vars(self._log).pop("scorio", None)
         return self._log
 
-    @takes(ReportOptions, in_full=True)
+    @takes_options(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
         """Any number of metrics from one pass over the log.
 
@@ -178,9 +178,9 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).counts().rows()
         [('m', 1, 0, 1), ('m', 1, 1, 2)]
         """
-        return self._returned(counts(bind(self._lazy(), self._roles)))
+        return self._returned(counts_plan(bind_roles(self._lazy(), self._roles)))
 
-    @takes()
+    @takes_options()
     def coverage(self, *, per: Per = "model") -> FrameT:
         """Coverage of the log: its questions and trials, and those that are missing.
 
@@ -248,7 +248,7 @@ class Accessor(Generic[FrameT]):
             coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
         )
 
-    @takes()
+    @takes_options()
     def priors(
         self,
         w: Weights | None = None,
@@ -297,7 +297,7 @@ class Accessor(Generic[FrameT]):
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
 
-    @takes()
+    @takes_options()
     def forecast(
         self,
         k: DrawSizes | None = None,

@@ -9,7 +9,7 @@ from polars_scorio.arguments import Overall, RankMethod, RankTies
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class DecisionMethods(Accessor[FrameT]):
     """From estimates to decisions, within each stratum."""
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def compare(
         self,
         metric: Metric | None = None,
@@ -167,7 +167,7 @@ class DecisionMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def best(
         self,
         metric: Metric | None = None,
@@ -251,7 +251,7 @@ class DecisionMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def rank(
         self,
         metric: Metric | None = None,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import InferenceKind, Overall, check_choice, shown
+from polars_scorio.arguments import InferenceKind, Overall, check_choice, value_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,7 +54,7 @@ class ReaderMethods(Accessor[FrameT]):
 
         return Plots(self._lazy(), self._roles, self._with(InferenceOptions()))
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def leaderboard(
         self,
         *metrics: Metric,
@@ -121,7 +121,7 @@ class ReaderMethods(Accessor[FrameT]):
             self._lazy(), self._roles, metrics or (avg(),), overall=overall, **options
         )
 
-    @takes()
+    @takes_options()
     def write_html(
         self,
         path: str | os.PathLike[str],
@@ -179,7 +179,7 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.html.write_page import write_page  # noqa: PLC0415 - as above
 
         if title is not None and not isinstance(title, str):
-            raise TypeError(f"title must be a word or None, got {shown(title)}")
+            raise TypeError(f"title must be a word or None, got {value_text(title)}")
         path = Path(path)
         said = {
             "inference": inference,

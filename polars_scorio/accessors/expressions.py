@@ -17,7 +17,7 @@ from polars_scorio.counting.listed_rewards import ListedRewards, grouped_rewards
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
-from polars_scorio.signatures import answering, described, takes
+from polars_scorio.signatures import described_parameters, takes_options, with_signature
 
 P = ParamSpec("P")
 _REWARDS = ":rewards"
@@ -46,7 +46,9 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
     shown = shown.replace(parameters=[own, *shown.parameters.values()], return_annotation=pl.Expr)
     method.__name__ = function.__name__
     method.__qualname__ = f"ScorioExpr.{function.__name__}"
-    return answering(method, shown, described(function.__doc__, shown, {}, Returns=_RETURNS))
+    return with_signature(
+        method, shown, described_parameters(function.__doc__, shown, {}, Returns=_RETURNS)
+    )
 
 
 @pl.api.register_expr_namespace("scorio")
@@ -97,7 +99,7 @@ class ScorioExpr:
     def __repr__(self) -> str:
         return f"<scorio of {self._expr}>"
 
-    @takes()
+    @takes_options()
     def __call__(
         self,
         *,
@@ -144,7 +146,7 @@ class ScorioExpr:
         """
         return ScorioExpr(self._expr, Roles(success=success, threshold=threshold, missing=missing))
 
-    @takes()
+    @takes_options()
     def estimate(self, metric: Metric) -> pl.Expr:
         """The unbiased finite-sample estimate of the group.
 
@@ -181,7 +183,7 @@ class ScorioExpr:
         check_metric(metric)
         return self._counted(Answer(metric, posterior=False))
 
-    @takes()
+    @takes_options()
     def posterior(self, metric: Metric, *, confidence: float = 0.95) -> pl.Expr:
         """Estimate, posterior and credible interval of the group.
 

@@ -18,12 +18,12 @@ from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.accessors.questions import QuestionMethods
-from polars_scorio.arguments import InferenceKind, shown
+from polars_scorio.arguments import InferenceKind, value_text
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen_options
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,7 +70,7 @@ class Scorio(
     ('m', 'avg', 2, 0.75)
     """
 
-    @takes()
+    @takes_options()
     def __call__(
         self,
         *,
@@ -251,7 +251,7 @@ class Scorio(
         chosen = chosen_options(inference, target, confidence, anytime)
         return Scorio(frame, roles, chosen, self._tool_totals)
 
-    @takes()
+    @takes_options()
     def rubric(
         self,
         rubric: Rubric,
@@ -309,7 +309,8 @@ class Scorio(
 
         if not isinstance(rubric, Rubric):
             raise TypeError(
-                "rubric must be a Rubric such as ps.rubrics.exact_match(), got " + shown(rubric)
+                "rubric must be a Rubric such as ps.rubrics.exact_match(), got "
+                + value_text(rubric)
             )
         schema = self._lazy().collect_schema()
         category = rubric.expr(over=() if over is None else over, thresholds=thresholds)
@@ -343,7 +344,7 @@ def scorio(frame: pl.LazyFrame, **roles: Unpack[RoleOptions]) -> Scorio[pl.LazyF
 def scorio(frame: FrameT, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]: ...
 @overload
 def scorio(frame: pl.Expr, **roles: Unpack[ExpressionOptions]) -> ScorioExpr: ...
-@takes(Scorio.__call__)
+@takes_options(Scorio.__call__)
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
 ) -> Scorio[Any] | ScorioExpr:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Compared
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 
 class CostMethods(Accessor[FrameT]):
     """From outcomes and costs to the models that are worth their cost."""
 
-    @takes()
+    @takes_options()
     def frontier(
         self,
         metric: Metric | None = None,

@@ -9,7 +9,7 @@ from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class GateMethods(Accessor[FrameT]):
     """From two versions of a model to a verdict."""
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def gate(
         self,
         baseline: Category,
@@ -163,7 +163,7 @@ class GateMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes()
+    @takes_options()
     def regressions(
         self, baseline: Category, *, fdr: float = 0.1, improvements: bool = False
     ) -> FrameT:

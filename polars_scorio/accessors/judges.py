@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 
 class JudgeMethods(Accessor[FrameT]):
     """From verdicts and labels to the errors of a judge."""
 
-    @takes()
+    @takes_options()
     def judge_agreement(self, *, width: float = 0.1, confidence: float | None = None) -> FrameT:
         """How well does a judge agree with people, and how many labels are needed?
 

@@ -17,7 +17,12 @@ from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, Weights
 from polars_scorio.reporting.options import ReportOptions
-from polars_scorio.signatures import FunctionT, answering, described, keywords
+from polars_scorio.signatures import (
+    FunctionT,
+    described_parameters,
+    option_keywords,
+    with_signature,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,12 +48,14 @@ class DrawOptions(MetricOptions, total=False):
 def with_help_of_metric(method: FunctionT) -> FunctionT:
     """Give a method the help and every keyword of the metric of its name, and of a report."""
     function: Callable[..., Metric] = getattr(metrics, method.__name__)
-    parameters, shared = signature(function).parameters.values(), keywords(ReportOptions)
+    parameters, shared = signature(function).parameters.values(), option_keywords(ReportOptions)
     shown = signature(method).replace(
         parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
     )
     entries = {name: entry for name, (_, entry) in shared.items()}
-    return answering(method, shown, described(function.__doc__, shown, entries, Returns=_REPORT))
+    return with_signature(
+        method, shown, described_parameters(function.__doc__, shown, entries, Returns=_REPORT)
+    )
 
 
 class MetricMethods(Accessor[FrameT]):

@@ -10,7 +10,7 @@ from polars_scorio.arguments import Compared, Overall, Per
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, PlanOptions
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class PlanMethods(Accessor[FrameT]):
     """How many trials are enough, within each stratum."""
 
-    @takes(PlanOptions)
+    @takes_options(PlanOptions)
     def trials_needed(
         self,
         metric: Metric | None = None,
@@ -144,7 +144,7 @@ class PlanMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def questions_needed(
         self,
         metric: Metric | None = None,
@@ -224,7 +224,7 @@ class PlanMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes(PlanOptions)
+    @takes_options(PlanOptions)
     def next_trials(
         self,
         budget: int,
@@ -299,7 +299,7 @@ class PlanMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes(DecisionOptions)
+    @takes_options(DecisionOptions)
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
@@ -340,7 +340,7 @@ class PlanMethods(Accessor[FrameT]):
 
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
-    @takes(ConvergenceOptions)
+    @takes_options(ConvergenceOptions)
     def convergence(
         self, metric: Metric | None = None, **options: Unpack[ConvergenceOptions]
     ) -> FrameT:
@@ -395,6 +395,6 @@ class PlanMethods(Accessor[FrameT]):
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
         """
         options = self._planning(options)
-        from polars_scorio.decisions.convergence import settling  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.convergence import convergence_plan  # noqa: PLC0415 - as above
 
-        return self._returned(settling(self._lazy(), self._roles, metric, **options))
+        return self._returned(convergence_plan(self._lazy(), self._roles, metric, **options))

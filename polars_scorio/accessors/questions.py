@@ -5,13 +5,13 @@ from __future__ import annotations
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Compared, QuestionUnit
 from polars_scorio.metrics.metric_arguments import Weights
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 
 class QuestionMethods(Accessor[FrameT]):
     """From outcomes to what they say of the questions."""
 
-    @takes()
+    @takes_options()
     def questions(
         self,
         w: Weights | None = None,
@@ -131,7 +131,7 @@ class QuestionMethods(Accessor[FrameT]):
         )
         return self._returned(plan)
 
-    @takes()
+    @takes_options()
     def variance(
         self,
         w: Weights | None = None,

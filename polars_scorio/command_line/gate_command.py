@@ -21,7 +21,7 @@ from polars_scorio.command_line.log_arguments import add_log_arguments, column_v
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
 from polars_scorio.command_line.terminal import print_table, print_text
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.display.gate_sentences import GateWords
 from polars_scorio.display.judge_words import judge_words
 from polars_scorio.metrics.metric import Metric
@@ -70,7 +70,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     if asked.json:
         write_json(asked.json, verdict, results)
     if asked.junit:
-        trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - the command is a part of the package
+        trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - the command is a part of the package
         (model,) = trials.models
         write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
     if asked.markdown:
@@ -89,7 +89,7 @@ def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Cate
     if asked.baseline is None:
         raise ValueError("name the baseline with --baseline, or its log with --against")
     roles = log._roles  # noqa: SLF001 - as above
-    dtype = bind(log.frame.lazy(), roles).models
+    dtype = bind_roles(log.frame.lazy(), roles).models
     return log, column_value(asked.baseline, next(iter(dtype.values()), None))
 
 
@@ -111,7 +111,7 @@ def _log_name(paths: list[str]) -> str:
 
 def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
     """The rows of a log of one model, with another name of it."""
-    trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
     if trials.model is not None:
         models = trials.frame.select(trials.model.expr.unique().sort()).collect().to_series()
         if models.len() > 1:
@@ -140,7 +140,7 @@ def _gate_result(
         **settings.report,
     )
     rows = rows.lazy().collect()
-    trials = bind(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
     (model,) = trials.models
     words = GateWords(
         metric,
@@ -179,7 +179,7 @@ def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
 
 def _worst_verdict(log: Scorio[Any], results: list[GateResult]) -> str:
     """The verdict of all candidates and metrics together."""
-    strata = [*bind(log.frame.lazy(), log._roles).strata]  # noqa: SLF001 - as above
+    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]  # noqa: SLF001 - as above
     found = {
         verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
     }

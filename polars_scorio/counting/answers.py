@@ -10,8 +10,8 @@ from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD
 from polars_scorio.counting.tally_numbers import (
     Number,
-    least,
-    listed,
+    joined_list,
+    least_number,
     over_parts,
     over_trials,
 )
@@ -60,8 +60,8 @@ def by_answer(
     )
     given = pl.col(ANSWER).is_not_null() & (pl.col(VOTES) > 0)
     own = [
-        listed(BALLOTS, pl.struct(VOTES, RIGHT).filter(given)),
-        least(TWOFOLD, pl.col(TWOFOLD).min()),
+        joined_list(BALLOTS, pl.struct(VOTES, RIGHT).filter(given)),
+        least_number(TWOFOLD, pl.col(TWOFOLD).min()),
     ]
     questions = answers.with_columns(_twofold_words(trials)).group_by(*keys)
     return questions.agg(*over_parts(numbers), *over_trials(own)), [*numbers, *own]

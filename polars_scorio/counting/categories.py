@@ -58,7 +58,7 @@ class Classes:
         return [self.known.index(value) for value in self.success or ()]
 
 
-def classes(
+def counted_classes(
     trials: Trials,
     weighted: Sequence[tuple[Category, ...]],
     *,

@@ -16,7 +16,7 @@ _FLOATS: dict[str, type[np.floating[Any]]] = {
 }
 
 
-def held(value: str | float, dtype: pl.DataType) -> str | float | None:
+def column_category(value: str | float, dtype: pl.DataType) -> str | float | None:
     """The value of a column that is a category.
 
     Parameters
@@ -49,9 +49,9 @@ def held(value: str | float, dtype: pl.DataType) -> str | float | None:
     return int(value) if whole and _fits_dtype(int(value), dtype) else None
 
 
-def literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
+def category_literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
     """A category in the dtype of its column; None where the column cannot hold it."""
-    own = held(value, dtype)
+    own = column_category(value, dtype)
     # A word stays a String: a categorical is compared with words.
     return None if own is None else pl.lit(own, pl.String() if isinstance(own, str) else dtype)
 

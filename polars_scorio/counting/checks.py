@@ -40,7 +40,7 @@ class Rule:
     foremost: bool = False
 
 
-def marked(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.LazyFrame:
+def mark_problems(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.LazyFrame:
     """Add `PROBLEM`, `PLACE` and `FOUND` to a frame of questions: null where all is well."""
     problem = [pl.when(rule.violated).then(pl.lit(i, pl.UInt8)) for i, rule in enumerate(rules)]
     found = [pl.when(rule.violated).then(rule.found) for rule in rules]
@@ -49,7 +49,7 @@ def marked(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.
     ).with_columns(pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE))
 
 
-def checked(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
+def check_frame(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
     """Let a check look at a frame, once and whole, while the plan is collected.
 
     What the check returns goes on. Filters pass through it to the scan. The frame must be small: it
@@ -76,7 +76,7 @@ def once_whole(
 
 
 def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check of a frame of marked questions, to be used with `checked`."""
+    """The check of a frame of marked questions, to be used with `check_frame`."""
 
     def check(questions: pl.DataFrame) -> pl.DataFrame:
         bad = questions.filter(pl.col(PROBLEM).is_not_null())

@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import unscored
+from polars_scorio.counting.refusals import is_unscored
 from polars_scorio.counting.trials import Trials
 
 # Whether models of a stratum may have different questions, must have the same, or only the common
@@ -26,7 +26,7 @@ def with_partial(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     strata, question = [*trials.strata], trials.question.name
     models = pl.col(trials.model.name).n_unique()
     # A question without any outcome is left out, where it is no error: the others lack it too.
-    scored = ~unscored()
+    scored = ~is_unscored()
     everywhere = scored.sum().over(*strata, question) == (models.over(strata) if strata else models)
     partial = pl.when(scored & ~everywhere).then(pl.col(question))
     return questions.with_columns(partial.alias(PARTIAL))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.counting.tally_numbers import Number, largest, least, summed
+from polars_scorio.counting.tally_numbers import Number, largest_number, least_number, summed_number
 from polars_scorio.counting.trials import CATEGORY, COST
 
 # The cost of all trials of a question, and of its successes; the squares of both; its dearest
@@ -85,11 +85,11 @@ class CostColumns:
         lost = pl.col(COST).is_null() | pl.col(COST).is_nan()
         costless = (lost & pl.col(CATEGORY).is_not_null()).sum() if drops else lost.sum()
         return [
-            summed(COSTLESS, costless),
-            least(LEAST_COST, pl.col(COST).min()),
-            largest(LARGEST_COST, pl.col(COST).max()),
+            summed_number(COSTLESS, costless),
+            least_number(LEAST_COST, pl.col(COST).min()),
+            largest_number(LARGEST_COST, pl.col(COST).max()),
             *(
-                summed(name, pl.col(exact).sum())
+                summed_number(name, pl.col(exact).sum())
                 for name, (exact, _) in self._exact_columns.items()
             ),
         ]

@@ -13,7 +13,7 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import (
     STOPPING_COLUMNS,
-    outcomes,
+    stopping_columns,
     stopping_states,
     with_stopping,
 )
@@ -23,7 +23,7 @@ from polars_scorio.counting.trials import (
     CLUSTER,
     COUNT,
     Trials,
-    bind,
+    bind_roles,
     refuse_repeats,
 )
 
@@ -40,9 +40,9 @@ def coverage(
 ) -> pl.LazyFrame:
     """The plan of a look at a log; see `Scorio.coverage`."""
     check_choice("per", per, Per)
-    trials = bind(frame, replace(roles, missing="drop", levels=None))
+    trials = bind_roles(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
-    ends = outcomes(trials, graded=roles.levels is not None) if per == "model" else ()
+    ends = stopping_columns(trials, graded=roles.levels is not None) if per == "model" else ()
     questions = _question_summaries(trials, *ends)
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":

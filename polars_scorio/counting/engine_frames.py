@@ -80,10 +80,10 @@ def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
     )
 
 
-def outcome(log: EngineLog, category: str, threshold: float | None) -> nw.Expr:
+def engine_outcome(log: EngineLog, category: str, threshold: float | None) -> nw.Expr:
     """The category of a trial; with a threshold 1 if it is reached, 0 if not, -1 for null or NaN.
 
-    Integers without a null are what all engines make of a condition alike; `reached` reads them.
+    All engines make integers without a null of a condition alike; see `threshold_reached`.
     """
     column = log.column(category)
     if threshold is None:
@@ -95,12 +95,12 @@ def outcome(log: EngineLog, category: str, threshold: float | None) -> nw.Expr:
     return nw.when(missing).then(nw.lit(-1)).otherwise(reached)
 
 
-def reached() -> pl.Expr:
-    """The `outcome` of a threshold, as collected, as a truth value; null where it is missing."""
+def threshold_reached() -> pl.Expr:
+    """Whether a threshold was reached, from a collected `engine_outcome`; null if missing."""
     return pl.when(pl.col(CATEGORY) >= 0).then(pl.col(CATEGORY) == 1).alias(CATEGORY)
 
 
-def categories(
+def category_counts(
     log: EngineLog, keys: Sequence[str], category: nw.Expr, trial: str | None
 ) -> pl.DataFrame:
     """How many rows with some keys have each category (`COUNT`), and how many no id (`NO_ID`)."""
@@ -109,14 +109,14 @@ def categories(
         columns.append(nw.col(trial).is_null().cast(nw.Int64).alias(NO_ID))
         sums.append(nw.col(NO_ID).sum())
     rows = log.frame.select(*map(log.column, keys), *columns)
-    return collected(rows.group_by(*keys, CATEGORY).agg(*sums))
+    return collect_engine(rows.group_by(*keys, CATEGORY).agg(*sums))
 
 
 def distinct_ids(log: EngineLog, keys: Sequence[str], trial: str) -> pl.DataFrame:
     """How many trial ids each question has (`IDS`)."""
     rows = log.frame.select(*map(log.column, keys), log.column(trial).alias(TRIAL))
     ids = rows.group_by(*keys, TRIAL).agg(nw.len().alias(COUNT))
-    return collected(ids.group_by(*keys).agg(nw.len().alias(IDS)))
+    return collect_engine(ids.group_by(*keys).agg(nw.len().alias(IDS)))
 
 
 def _plain_dtype(frame: EngineFrame, name: str) -> DType:
@@ -137,7 +137,7 @@ def _is_dictionary(dtype: DType) -> bool:
     return dtype in (nw.Categorical, nw.Enum)
 
 
-def collected(frame: EngineFrame) -> pl.DataFrame:
+def collect_engine(frame: EngineFrame) -> pl.DataFrame:
     """The frame that an engine computes, as one of Polars."""
     eager = frame.collect("polars") if isinstance(frame, nw.LazyFrame) else frame
     result: pl.DataFrame = eager.to_polars()

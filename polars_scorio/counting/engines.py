@@ -10,8 +10,13 @@ import polars as pl
 from polars_scorio.counting.checks import IDS, NO_ID
 from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.tally import counts, counts_frame, refuse_count_names, tallies
-from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
+from polars_scorio.counting.tally import (
+    counts_frame,
+    counts_plan,
+    question_tallies,
+    refuse_count_names,
+)
+from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind_roles
 
 
 def count_trials(
@@ -90,7 +95,7 @@ def count_trials(
     )
     _refuse_expressions(roles)
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        plan = counts(bind(frame.lazy(), roles))
+        plan = counts_plan(bind_roles(frame.lazy(), roles))
     else:
         plan = _counted_elsewhere(frame, roles)
     return plan.collect(engine="streaming")
@@ -120,15 +125,15 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     single = [roles.model, roles.question, roles.trial, roles.category, roles.cluster]
     columns = [*single, *roles.strata]
     log = engine_frames.engine_log(frame, [name for name in columns if isinstance(name, str)])
-    trials = bind(pl.LazyFrame(schema=log.schema()), roles)
+    trials = bind_roles(pl.LazyFrame(schema=log.schema()), roles)
     refuse_count_names(trials)
     keys = [*trials.keys, trials.question.name]
     trial = trials.trial.name if trials.trial and trials.identified else None
     cluster = [] if trials.cluster is None else [trials.cluster.name]
-    outcome = engine_frames.outcome(log, trials.category.name, roles.threshold)
-    found = engine_frames.categories(log, [*keys, *cluster], outcome, trial)
+    outcome = engine_frames.engine_outcome(log, trials.category.name, roles.threshold)
+    found = engine_frames.category_counts(log, [*keys, *cluster], outcome, trial)
     if roles.threshold is not None:
-        found = found.with_columns(engine_frames.reached())
+        found = found.with_columns(engine_frames.threshold_reached())
     questions = _engine_tallies(found, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
@@ -141,7 +146,9 @@ def _engine_tallies(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The tallies of the questions, from the counts that an engine found."""
     frame = _with_log_dtypes(found, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
-    return tallies(bind(frame, replace(trials.roles, trial=None, count=count, threshold=None)))
+    return question_tallies(
+        bind_roles(frame, replace(trials.roles, trial=None, count=count, threshold=None))
+    )
 
 
 def _engine_identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

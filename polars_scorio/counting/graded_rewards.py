@@ -9,7 +9,7 @@ from itertools import pairwise
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import as_number, flat_numbers, several, shown
+from polars_scorio.arguments import as_number, flat_numbers, value_text, value_tuple
 
 # How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
 NOISE = 1e-6
@@ -24,12 +24,12 @@ def check_levels(levels: object) -> tuple[float, ...]:
     ValueError
         If they are not at least two numbers that are further apart than noise.
     """
-    ordered = sorted(flat_numbers(several(levels)).tolist())
+    ordered = sorted(flat_numbers(value_tuple(levels)).tolist())
     gaps = [upper - lower for lower, upper in pairwise(ordered)]
     if not gaps or not min(gaps) > 2 * NOISE or not all(map(math.isfinite, ordered)):
         raise ValueError(
             "levels must be at least two different numbers, the rewards that a trial can get, "
-            f"got {shown(levels)}"
+            f"got {value_text(levels)}"
         )
     return tuple(ordered)
 
@@ -46,7 +46,7 @@ def check_threshold(threshold: object) -> float:
     if not math.isfinite(number):
         raise ValueError(
             "threshold must be a finite number, from which on a reward is a success, got "
-            f"{shown(threshold)}"
+            f"{value_text(threshold)}"
         )
     return number
 
@@ -59,11 +59,11 @@ def check_reward_range(bounds: object) -> tuple[float, float]:
     ValueError
         If they are not two different finite numbers of at most 1e300, the lower first.
     """
-    ends = flat_numbers(several(bounds)).tolist()
+    ends = flat_numbers(value_tuple(bounds)).tolist()
     if len(ends) != 2 or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:  # noqa: PLR2004 - both ends
         raise ValueError(
             "bounds must be two different finite numbers, the least and the largest reward that "
-            f"there may be, got {shown(bounds)}"
+            f"there may be, got {value_text(bounds)}"
         )
     return ends[0], ends[1]
 
@@ -75,7 +75,7 @@ def near_level(reward: pl.Expr, levels: Iterable[float]) -> pl.Expr:
     return pl.coalesce(*near, value)
 
 
-def reaches(reward: pl.Expr, dtype: pl.DataType, threshold: float) -> pl.Expr:
+def reaches_threshold(reward: pl.Expr, dtype: pl.DataType, threshold: float) -> pl.Expr:
     """Whether a reward reaches a threshold; null if the reward is null or NaN.
 
     Examples

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import class_members, class_of_trial, stray_category
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.kernels.array_types import Ints
 
 _MISSING, _STRAY = -1, -2  # beside the classes 0, 1, ...
@@ -87,7 +87,7 @@ class GroupTally:
 
     def _class_coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
         """The outcome of a trial, and the class of an outcome, in a column of a dtype."""
-        trials = bind(pl.LazyFrame(schema={name: dtype}), self._roles_of(name))
+        trials = bind_roles(pl.LazyFrame(schema={name: dtype}), self._roles_of(name))
         counted = self._group_classes(name, dtype)
         members = class_members(trials, counted)
         stray = stray_category(trials, counted, members)
@@ -100,8 +100,8 @@ class GroupTally:
         """The classes that a report on a column of this name and dtype would count."""
         column = pl.LazyFrame(schema={name: dtype})
         weighted = [] if self.weighted is None else [self.weighted]
-        trials = bind(column, self._roles_of(name))
-        return classes(trials, weighted, binary=self.weighted is None)
+        trials = bind_roles(column, self._roles_of(name))
+        return counted_classes(trials, weighted, binary=self.weighted is None)
 
     def _roles_of(self, name: str) -> Roles:
         return replace(self.roles, model=None, question=name, trial=None, category=name)

@@ -14,8 +14,8 @@ from polars_scorio.counting.checks import (
     PROBLEM,
     ROWS,
     Rule,
-    checked,
-    marked,
+    check_frame,
+    mark_problems,
     raise_first,
     refuse_bad,
 )
@@ -28,16 +28,21 @@ from polars_scorio.counting.common_questions import (
     with_partial,
 )
 from polars_scorio.counting.cost_sums import TOTAL_COST
-from polars_scorio.counting.duplicates.by_sum import DIGEST, summable
+from polars_scorio.counting.duplicates.by_sum import DIGEST, ids_are_summable
 from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import refuse_beyond, refuse_free, refuse_unscored, rules
-from polars_scorio.counting.success_labels import Watch, watch
+from polars_scorio.counting.refusals import (
+    refusal_rules,
+    refuse_beyond,
+    refuse_free,
+    refuse_unscored,
+)
+from polars_scorio.counting.success_labels import Watch, watch_labels
 from polars_scorio.counting.tally import (
     DROPPED,
     QUESTIONS,
     class_columns,
-    counted,
+    count_questions,
     value_columns,
 )
 from polars_scorio.counting.trials import STAND_IN, Trials
@@ -46,7 +51,7 @@ _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 _SCORED, _KEPT, _ALL, _PAID = ":scored", ":kept", ":all", ":paid"
 
 
-def groups(
+def group_plan(
     trials: Trials,
     classes: Classes,
     prior: Trials | None = None,
@@ -84,15 +89,15 @@ def groups(
         prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
         `classes` asks for them) or its `SEQUENCE` of classes.
     """
-    broken = [*rules(trials, classes), *trial_id_rules(trials)]
-    watched = watch(trials, classes, class_columns(classes)[-1])
+    broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
+    watched = watch_labels(trials, classes, class_columns(classes)[-1])
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     values = value_columns(classes, sequences=sequences)
     names = [trials.question.name] if per_question or values else []
     names += cluster_keys(trials)
     grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
-    return checked(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
+    return check_frame(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +107,7 @@ class _OnePass:
     Attributes
     ----------
     trials, classes, prior, questions
-        As in `groups`.
+        As in `group_plan`.
     earlier : LazyFrame or None
         The counts of the questions that have prior trials.
     broken : list of Rule
@@ -133,8 +138,8 @@ class _OnePass:
     def marked(self, *, sequences: bool) -> pl.LazyFrame:
         """One row for each question, and what is wrong with it."""
         trials, prior = self.trials, self.prior
-        rows = counted(trials, self.classes, self.watched, sequences=sequences)
-        rows = marked(rows, trials.question.name, self.broken)
+        rows = count_questions(trials, self.classes, self.watched, sequences=sequences)
+        rows = mark_problems(rows, trials.question.name, self.broken)
         if prior is not None and self.earlier is not None:
             rows = _with_prior(rows, self.earlier, _shared_keys(trials, prior), self.classes)
         return rows if self.questions == "any" else with_partial(rows, trials)
@@ -147,7 +152,7 @@ class _OnePass:
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
-        sums = [ROWS, DIGEST] if summable(self.trials) else []  # for the second look
+        sums = [ROWS, DIGEST] if ids_are_summable(self.trials) else []  # for the second look
         problem = pl.struct(PROBLEM, PLACE, FOUND, *sums).filter(pl.col(PROBLEM).is_not_null())
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),
@@ -166,7 +171,7 @@ class _OnePass:
         return pl.concat([grouped, earlier], how="diagonal")
 
     def check(self, whole: pl.DataFrame) -> pl.DataFrame:
-        """Refuse what is wrong anywhere in the log; for `checked`."""
+        """Refuse what is wrong anywhere in the log; for `check_frame`."""
         trials, prior = self.trials, self.prior
         if whole[_PROBLEMS].list.len().sum():
             bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
@@ -204,13 +209,15 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
 def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     """The counts of the questions that have prior trials."""
     broken = [
-        *rules(prior, classes)[:-1],
+        *refusal_rules(prior, classes)[:-1],
         *trial_id_rules(prior),
     ]  # a question may have no prior trial
-    table = marked(counted(prior, classes), prior.question.name, broken)
+    table = mark_problems(count_questions(prior, classes), prior.question.name, broken)
     names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
     renamed = [pl.col(c).alias(d) for c, d in names]
-    return checked(table, refuse_bad(prior, broken)).select(*_shared_keys(trials, prior), *renamed)
+    return check_frame(table, refuse_bad(prior, broken)).select(
+        *_shared_keys(trials, prior), *renamed
+    )
 
 
 def _with_prior(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polars_scorio.arguments import is_int, is_several, several, shown
+from polars_scorio.arguments import is_int, is_several, value_text, value_tuple
 
 _FRAME_COLUMNS = ("verdict", "truth", "count")
 
@@ -123,7 +123,7 @@ def judge_sample(value: object) -> JudgeSample:
     if not isinstance(value, pl.DataFrame):
         raise TypeError(
             "judge must be ps.judge(sensitivity=(88, 100), specificity=(78, 100)) or a DataFrame "
-            f"with the columns verdict, truth and count (and model), got {shown(value)}"
+            f"with the columns verdict, truth and count (and model), got {value_text(value)}"
         )
     return _counted_sample(value)
 
@@ -137,16 +137,16 @@ def labelled_sample(sample: JudgeSample) -> JudgeSample:
 
 def _checked_rate(name: str, value: object) -> tuple[int, int]:
     """Two counts, the part and the whole."""
-    counts = several(value) if is_several(value) else ()
+    counts = value_tuple(value) if is_several(value) else ()
     if len(counts) != 2 or not all(is_int(count) for count in counts):  # noqa: PLR2004 - part and whole
         raise ValueError(
             f"{name} must be two counts, such as (88, 100) for 88 of 100 answers, got "
-            f"{shown(value)}: a rate alone does not say how many answers it rests on"
+            f"{value_text(value)}: a rate alone does not say how many answers it rests on"
         )
     part, whole = (int(count) for count in counts)  # type: ignore[call-overload]  # ints, as checked
     if not 0 <= part <= whole:
         raise ValueError(
-            f"{name} must be a part and a whole that is at least as large, got {shown(value)}"
+            f"{name} must be a part and a whole that is at least as large, got {value_text(value)}"
         )
     if whole == 0:
         kind = "right" if name == "sensitivity" else "wrong"

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import check_count, shown
-from polars_scorio.counting.categories import classes
+from polars_scorio.arguments import check_count, value_text
+from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.roles import Category, Column, Roles
 from polars_scorio.counting.tally import class_members
-from polars_scorio.counting.trials import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind
-from polars_scorio.signatures import takes
+from polars_scorio.counting.trials import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind_roles
+from polars_scorio.signatures import takes_options
 
 _ROW, _VERDICT, _ORDER, _TURN = ":row", ":verdict", ":order", ":turn"
 
 
-@takes()
+@takes_options()
 def sample_to_label(
     frame: pl.DataFrame | pl.LazyFrame,
     n: int,
@@ -76,7 +76,7 @@ def sample_to_label(
     [(0, 6), (1, 6)]
     """
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {shown(frame)}")
+        raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {value_text(frame)}")
     n, seed = check_count("n", n), check_count("seed", seed, least=0)
     roles = Roles(
         model=model,
@@ -90,7 +90,7 @@ def sample_to_label(
         truth=truth,
     )
     indexed = frame.lazy().with_row_index(_ROW)
-    chosen = _chosen_rows(indexed, bind(frame.lazy(), roles), n, seed)
+    chosen = _chosen_rows(indexed, bind_roles(frame.lazy(), roles), n, seed)
     picked = pl.col(_ROW).is_in(chosen.to_list())
     rows = indexed.filter(picked).collect()
     places = pl.DataFrame({_ROW: chosen}).with_row_index(_ORDER)
@@ -99,7 +99,7 @@ def sample_to_label(
 
 def _chosen_rows(indexed: pl.LazyFrame, trials: Trials, n: int, seed: int) -> pl.Series:
     """The numbers of the rows to label, in the order of their keys."""
-    counted = classes(trials, [], binary=True)
+    counted = counted_classes(trials, [], binary=True)
     members = class_members(trials, counted)
     judged = pl.any_horizontal(members[place] for place in counted.successful)
     columns = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]

@@ -31,7 +31,7 @@ UNCALIBRATED_REWARDS = (
 MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 
 
-def rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
+def refusal_rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
     The first rule that a question violates is the one that is reported. Trial ids are left to
@@ -238,7 +238,7 @@ def _size_rules(trials: Trials) -> list[Rule]:
 
 def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
     empty = Rule(
-        unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
+        is_unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
         _joined_text(
             ": ", _counted_words(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"
         ),
@@ -374,7 +374,7 @@ def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
     return f"a reward that is infinite, or beyond +-{most:,}", f"{way_out} {missing}"
 
 
-def unscored() -> pl.Expr:
+def is_unscored() -> pl.Expr:
     """Whether a question has no trial with an outcome."""
     return pl.col(ROWS) - pl.col(MISSING) < 1
 

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_scorio.counting.checks import MISSING, OUTSIDE, ROWS
-from polars_scorio.counting.tally_numbers import Number, largest, least, summed
+from polars_scorio.counting.tally_numbers import Number, largest_number, least_number, summed_number
 from polars_scorio.counting.trials import CATEGORY, COUNT
 
 RewardRange: TypeAlias = "tuple[float, float]"
@@ -73,14 +73,14 @@ def reward_numbers(asked: RewardColumns, *, counted: bool) -> list[Number]:
     """The aggregations of rewards; `counted` rows stand for several trials each."""
     # A row may stand for no trial.
     kept = pl.when(pl.col(COUNT) > 0).then(_float_reward()) if counted else _float_reward()
-    ends = [least(LEAST_REWARD, kept.min()), largest(LARGEST_REWARD, kept.max())]
+    ends = [least_number(LEAST_REWARD, kept.min()), largest_number(LARGEST_REWARD, kept.max())]
     if not asked.averages:
         fractional = (kept != 0) & (kept != 1)
-        return [*ends, largest(FRACTIONS, fractional.any().cast(pl.Int8))]
+        return [*ends, largest_number(FRACTIONS, fractional.any().cast(pl.Int8))]
     parts = {name: part for name, (part, _) in _integer_parts(asked).items()}
     products = {f"{a}{b}": parts[a] * parts[b] for a, b in _part_pairs(parts)}
     return ends + [
-        summed(f":sum_{name}", (part * pl.col(COUNT) if counted else part).sum())
+        summed_number(f":sum_{name}", (part * pl.col(COUNT) if counted else part).sum())
         for name, part in (parts | products).items()
     ]
 

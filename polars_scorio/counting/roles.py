@@ -16,8 +16,8 @@ from polars_scorio.arguments import (
     check_count,
     check_flag,
     is_several,
-    plain,
-    shown,
+    python_scalar,
+    value_text,
 )
 from polars_scorio.counting.graded_rewards import (
     check_levels,
@@ -91,9 +91,9 @@ class Roles:
         object.__setattr__(self, role, value)
 
     def _check_missing(self) -> None:
-        if is_several(self.missing) or not isinstance(plain(self.missing), Category):
+        if is_several(self.missing) or not isinstance(python_scalar(self.missing), Category):
             raise TypeError(
-                f'missing must be "error", "drop" or a category, got {shown(self.missing)}'
+                f'missing must be "error", "drop" or a category, got {value_text(self.missing)}'
             )
         (category,) = check_categories("missing", self.missing)
         self._set("missing", category)

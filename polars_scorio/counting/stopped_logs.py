@@ -13,7 +13,7 @@ from polars_scorio.counting.trials import Trials
 
 
 def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check that no model stopped its trials on their outcomes; for `checks.checked`.
+    """The check that no model stopped its trials on their outcomes; for `checks.check_frame`.
 
     Only where the questions of a model differ in their trials, the log is read once more, for its
     `coverage`.

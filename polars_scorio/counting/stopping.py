@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.category_values import is_label, literal
+from polars_scorio.counting.category_values import category_literal, is_label
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL, Trials
 from polars_scorio.kernels.stopping_tests import reward_stopping_evidence, stopping_evidence
@@ -23,7 +23,9 @@ _STATES, _STATE, _OFTEN = ":states", ":state", ":often"
 _EVIDENCE = pl.Struct(dict.fromkeys(STOPPING_COLUMNS, pl.Float64()) | {"stopping": pl.String()})
 
 
-def outcomes(trials: Trials, *, tallied: bool = False, graded: bool = False) -> list[pl.Expr]:
+def stopping_columns(
+    trials: Trials, *, tallied: bool = False, graded: bool = False
+) -> list[pl.Expr]:
     """Of each question: trials with an outcome, successes, and whether the last is one.
 
     Null where nothing says what success is, or which trial was the last. Real-valued rewards have
@@ -35,7 +37,7 @@ def outcomes(trials: Trials, *, tallied: bool = False, graded: bool = False) -> 
     trials : Trials
         The log.
     tallied : bool
-        Whether the rows are those of `tallies`: categories, with `COUNT` and `LATEST`.
+        Whether the rows are those of `question_tallies`: categories, with `COUNT` and `LATEST`.
     graded : bool
         Whether rewards are levels, of which 1 is the success.
     """
@@ -72,7 +74,7 @@ def _no_rewards() -> list[pl.Expr]:
 
 
 def stopping_states() -> pl.Expr:
-    """List of the distinct `outcomes` of a group's questions, with how many questions share each.
+    """Distinct `stopping_columns` of a group's questions, with how many questions share each.
 
     One state stands for all if each question has as many trials. Without any trial the list is
     empty. Last outcomes are null if some question does not tell its own. If some question has
@@ -108,7 +110,7 @@ def _success_condition(trials: Trials) -> pl.Expr | None:
     named, dtype = trials.roles.successes, trials.category.dtype
     if named is None:
         named = () if is_label(dtype) else (1,)
-    values = [literal(value, dtype) for value in named]
+    values = [category_literal(value, dtype) for value in named]
     own = [pl.col(CATEGORY) == value for value in values if value is not None]
     return pl.any_horizontal(own) if own else None
 

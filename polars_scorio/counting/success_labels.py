@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.category_values import literal
+from polars_scorio.counting.category_values import category_literal
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import CATEGORY, Trials
 
@@ -111,7 +111,9 @@ def warn_of_absent_labels(cells: pl.DataFrame, trials: Trials) -> None:
     if trials.roles.levels is not None or declares_categories(trials):
         return
     labels = cells.filter(pl.col("count") > 0)["category"].drop_nulls().unique()
-    named = [(label, literal(label, labels.dtype)) for label in trials.roles.successes or ()]
+    named = [
+        (label, category_literal(label, labels.dtype)) for label in trials.roles.successes or ()
+    ]
     frame = labels.to_frame()
     absent = [
         label
@@ -139,7 +141,7 @@ def _warn_of_labels(absent: Sequence[Category], names: set[str], trials: Trials)
     )
 
 
-def watch(trials: Trials, classes: Classes, success: str) -> Watch:
+def watch_labels(trials: Trials, classes: Classes, success: str) -> Watch:
     """The notes to take of a log; none if its categories are declared.
 
     Parameters

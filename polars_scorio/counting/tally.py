@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.counting.answers import by_answer
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.category_values import held, literal
+from polars_scorio.counting.category_values import category_literal, column_category
 from polars_scorio.counting.checks import (
     BAD,
     BALLOTS,
@@ -19,8 +19,8 @@ from polars_scorio.counting.checks import (
     PROBLEM,
     ROWS,
     Rule,
-    checked,
-    marked,
+    check_frame,
+    mark_problems,
     refuse_bad,
 )
 from polars_scorio.counting.cluster_membership import cluster_keys, in_one_cluster
@@ -31,7 +31,7 @@ from polars_scorio.counting.duplicates.second_look import (
     trial_id_rules,
 )
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import rules
+from polars_scorio.counting.refusals import refusal_rules
 from polars_scorio.counting.reward_sums import (
     RewardColumns,
     reward_numbers,
@@ -44,11 +44,11 @@ from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.success_labels import UNWATCHED, Watch
 from polars_scorio.counting.tally_numbers import (
     Number,
-    least,
-    listed,
+    joined_list,
+    least_number,
     over_parts,
     over_trials,
-    summed,
+    summed_number,
 )
 from polars_scorio.counting.trials import (
     CATEGORY,
@@ -76,10 +76,10 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
     return [f"{prefix}{j}" for j in range(classes.size)]
 
 
-def counts(trials: Trials) -> pl.LazyFrame:
+def counts_plan(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    return counts_frame(tallies(trials), trials, trial_id_rules(trials))
+    return counts_frame(question_tallies(trials), trials, trial_id_rules(trials))
 
 
 def refuse_count_names(trials: Trials) -> None:
@@ -93,7 +93,7 @@ def refuse_count_names(trials: Trials) -> None:
     refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
-def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
+def question_tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
@@ -107,7 +107,7 @@ def tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
     cells = rows.group_by(*keys, CATEGORY).agg(*over_trials(numbers), *last)
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
     states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
-    own = [summed(MISSING, missing.sum()), listed(STATES, states)]
+    own = [summed_number(MISSING, missing.sum()), joined_list(STATES, states)]
     questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(own))
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
     return distinct_counted(in_one_cluster(questions, trials, [*numbers, *own]), trials)
@@ -118,11 +118,13 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rul
 
     Trial ids are checked by the rules of `identity`.
     """
-    question, broken = trials.question.name, [*rules(trials), *identity]
+    question, broken = trials.question.name, [*refusal_rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
     sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
-    kept = marked(questions, question, broken).select(*keys, STATES, PROBLEM, PLACE, FOUND, *sums)
-    cells = checked(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
+    kept = mark_problems(questions, question, broken).select(
+        *keys, STATES, PROBLEM, PLACE, FOUND, *sums
+    )
+    cells = check_frame(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
         question,
@@ -159,7 +161,7 @@ def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
     return [*listed_rewards, *own, *labels, *costs]
 
 
-def counted(
+def count_questions(
     trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
 ) -> pl.LazyFrame:
     """One row per question: its counts, and what the rules look at."""
@@ -193,15 +195,19 @@ def counted(
     )
     numbers = [
         _row_number(trials),
-        summed(MISSING, _missing_count(trials)),
-        *(summed(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
-        *([] if stray is None else [least(OUTSIDE, pl.col(OUTSIDE).min())]),
+        summed_number(MISSING, _missing_count(trials)),
+        *(summed_number(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
+        *([] if stray is None else [least_number(OUTSIDE, pl.col(OUTSIDE).min())]),
         *id_numbers(trials),
         *_fault_numbers(trials),
         *_reward_columns(trials, classes.rewards),
         *_label_numbers(trials, classes),
         *([] if costs is None else costs.cost_numbers(drops=drops)),
-        *([listed(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())] if sequences else []),
+        *(
+            [joined_list(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())]
+            if sequences
+            else []
+        ),
     ]
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     if answered:
@@ -260,8 +266,8 @@ def _label_numbers(trials: Trials, classes: Classes) -> list[Number]:
         return []
     stray = [] if stray_label(trials, classes) is None else [STRAY_LABEL]
     return [
-        *(summed(name, pl.col(name).sum()) for name in LABELS),
-        *(least(name, pl.col(name).min()) for name in stray),
+        *(summed_number(name, pl.col(name).sum()) for name in LABELS),
+        *(least_number(name, pl.col(name).min()) for name in stray),
     ]
 
 
@@ -306,7 +312,7 @@ def class_members(trials: Trials, classes: Classes) -> list[pl.Expr]:
 def _is_known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr]) -> pl.Expr:
     """Whether a category is one of those that are known; null where the outcome is missing."""
     dtype = trials.category.dtype
-    if dtype.is_integer() and all(type(held(value, dtype)) is int for value in known):
+    if dtype.is_integer() and all(type(column_category(value, dtype)) is int for value in known):
         first, last = int(known[0]), int(known[-1])
         if last - first == len(known) - 1:  # two comparisons, however many they are
             return pl.col(CATEGORY).is_between(first, last)
@@ -315,7 +321,7 @@ def _is_known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr
 
 def _has_category(trials: Trials, value: Category) -> pl.Expr:
     """Whether a trial has a category; null where its outcome is missing."""
-    own = literal(value, trials.category.dtype)
+    own = category_literal(value, trials.category.dtype)
     never = pl.when(pl.col(CATEGORY).is_not_null()).then(pl.lit(False))  # noqa: FBT003
     return never if own is None else pl.col(CATEGORY) == own
 
@@ -329,7 +335,7 @@ def class_of_trial(members: list[pl.Expr]) -> pl.Expr:
 
 def _row_number(trials: Trials) -> Number:
     """How many trials a question has."""
-    return summed(ROWS, pl.len() if trials.count is None else pl.col(COUNT).sum())
+    return summed_number(ROWS, pl.len() if trials.count is None else pl.col(COUNT).sum())
 
 
 def _missing_count(trials: Trials) -> pl.Expr:
@@ -348,7 +354,7 @@ def _reward_columns(trials: Trials, rewards: RewardColumns | None) -> list[Numbe
     """The numbers and lists of the rewards of a question."""
     if rewards is None:
         return []
-    listed_rewards = [listed(REWARDS, _reward_list(trials))] if rewards.lists else []
+    listed_rewards = [joined_list(REWARDS, _reward_list(trials))] if rewards.lists else []
     return [*reward_numbers(rewards, counted=trials.count is not None), *listed_rewards]
 
 
@@ -364,5 +370,8 @@ def _reward_list(trials: Trials) -> pl.Expr:
 def _fault_numbers(trials: Trials) -> list[Number]:
     """Bad rows of a question: bad multiplicities, NaN that is taken for a success."""
     count = pl.col(COUNT)
-    bad = [summed(BAD, (count.is_null() | (count < 0)).sum())] if trials.count else []
-    return [*bad, *([] if trials.misread is None else [summed(MISREAD, pl.col(MISREAD).sum())])]
+    bad = [summed_number(BAD, (count.is_null() | (count < 0)).sum())] if trials.count else []
+    return [
+        *bad,
+        *([] if trials.misread is None else [summed_number(MISREAD, pl.col(MISREAD).sum())]),
+    ]

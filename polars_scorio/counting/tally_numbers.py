@@ -32,22 +32,22 @@ class Number:
     of_parts: pl.Expr
 
 
-def summed(name: str, of_trials: pl.Expr) -> Number:
+def summed_number(name: str, of_trials: pl.Expr) -> Number:
     """A number that is added up over the parts."""
     return Number(name, of_trials.alias(name), pl.col(name).sum())
 
 
-def least(name: str, of_trials: pl.Expr) -> Number:
+def least_number(name: str, of_trials: pl.Expr) -> Number:
     """A value of which the least one of the parts is kept."""
     return Number(name, of_trials.alias(name), pl.col(name).min())
 
 
-def largest(name: str, of_trials: pl.Expr) -> Number:
+def largest_number(name: str, of_trials: pl.Expr) -> Number:
     """A value of which the largest one of the parts is kept."""
     return Number(name, of_trials.alias(name), pl.col(name).max())
 
 
-def listed(name: str, of_trials: pl.Expr) -> Number:
+def joined_list(name: str, of_trials: pl.Expr) -> Number:
     """A list that is joined over the parts."""
     return Number(name, of_trials.alias(name), pl.col(name).explode(**AS_ROWS).drop_nulls())
 

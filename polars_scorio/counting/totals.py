@@ -7,7 +7,7 @@ from typing import overload
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
-from polars_scorio.counting.checks import checked
+from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.lists import AS_ROWS
 
 _BAD = ":bad"
@@ -92,7 +92,7 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
             )
         return rows
 
-    whole = checked(frame.with_columns(bad.alias(_BAD)), check)
+    whole = check_frame(frame.with_columns(bad.alias(_BAD)), check)
     codes = pl.concat_list(pl.lit(0, pl.Int8), pl.lit(1, pl.Int8)).alias("category")
     counts = pl.concat_list((total - good).cast(pl.Int64), good.cast(pl.Int64)).alias("count")
     return whole.select(*others, codes, counts).explode("category", "count", **AS_ROWS)

@@ -11,13 +11,13 @@ from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.counting.category_values import (
     check_dtype,
-    held,
+    column_category,
     is_label,
     plain_answer,
 )
 from polars_scorio.counting.graded_rewards import (
     near_level,
-    reaches,
+    reaches_threshold,
     refuse_ungraded,
     true_for_nan,
 )
@@ -118,7 +118,7 @@ class Trials:
         """The category of a trial, as `CATEGORY`; null if it is missing."""
         category = self.category.without_nan
         if self.missing_category is not None:
-            stand_in = pl.lit(held(self.missing_category, self.category.dtype))
+            stand_in = pl.lit(column_category(self.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         return category.alias(CATEGORY)
 
@@ -167,7 +167,7 @@ def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
         return Part(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
     if roles.threshold is not None:
         refuse_ungraded("threshold", part.name, part.dtype, owner)
-        reached = reaches(part.expr, part.dtype, roles.threshold)
+        reached = reaches_threshold(part.expr, part.dtype, roles.threshold)
         return Part(reached.alias(part.name), part.name, pl.Boolean())
     return part
 
@@ -179,7 +179,7 @@ def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
     return part if part.dtype == pl.Boolean else _graded_part(part, roles, owner)
 
 
-def bind(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
+def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     """Find every role in a frame; looks at nothing but the schema.
 
     Parameters
@@ -305,7 +305,7 @@ def _root_names(column: Column) -> list[str]:
 def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
     """Refuse a category for missing outcomes that the column would have to round or to cut off."""
     as_categories([value], column, keyword)
-    if held(value, column.dtype) is None:
+    if column_category(value, column.dtype) is None:
         raise ValueError(
             f"{keyword}={value!r} is no value of the category column {column.name!r}, which is "
             f"{column.dtype}. Name a category that it holds, or cast the column."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.category_values import is_label, literal
+from polars_scorio.counting.category_values import category_literal, is_label
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import TRUTH, Part, Trials, as_categories
 
@@ -69,5 +69,5 @@ def _is_right(truth: Part, classes: Classes) -> pl.Expr:
 def _is_any(categories: tuple[Category, ...], truth: Part) -> pl.Expr:
     """Whether a label is one of some categories; null without a label."""
     never = pl.when(pl.col(TRUTH).is_not_null()).then(pl.lit(False))  # noqa: FBT003
-    held = [literal(category, truth.dtype) for category in categories]
+    held = [category_literal(category, truth.dtype) for category in categories]
     return pl.any_horizontal(never, *(pl.col(TRUTH) == each for each in held if each is not None))

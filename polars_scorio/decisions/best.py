@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_count
-from polars_scorio.counting.checks import checked
+from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import CostRows, refuse_costs
 from polars_scorio.decisions.model_scores import (
     ModelRows,
@@ -23,7 +23,7 @@ from polars_scorio.decisions.model_scores import (
 )
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.simultaneous.selected_leader import selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
@@ -52,7 +52,7 @@ def best(
     metric = metric_of(metric, "best")
     single_k(metric, "best")
     refuse_costs(metric, "best", "rank() has the cheapest first")
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")
     grouped, models = models_of(trials, metric, options, overall)
@@ -66,7 +66,7 @@ def best(
     refuse_repeats([*trials.strata, *schema])
     selection = _Selection(models, candidates)
     rows = in_all_strata(grouped, trials, selection, schema | DOUBTS, overall=overall is not None)
-    return checked(rows, warn_of_prior).select(*trials.strata, *schema)
+    return check_frame(rows, warn_of_prior).select(*trials.strata, *schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ class _Selection:
         (model,) = self.models.trials.models
         report = tidy_rows(groups)
         rows = self.models.of_k(report, self.models.metric.k[0])
-        strata = blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
+        strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:
             return pl.concat(parts).with_columns(bounds_column(report))

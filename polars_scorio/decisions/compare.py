@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_flag
-from polars_scorio.counting.checks import checked
+from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.cost_models import cost_ratios
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
@@ -25,7 +25,7 @@ from polars_scorio.decisions.model_scores import (
 )
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
 from polars_scorio.decisions.strata import check_models, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
@@ -56,7 +56,7 @@ def compare(
     """The plan of a comparison; see `Scorio.compare`."""
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
     if baseline is not None:
@@ -79,7 +79,7 @@ def compare(
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
     pairs = in_all_strata(grouped, trials, comparison, schema, overall=overall is not None)
-    named = checked(pairs, warn_of_prior).with_columns(
+    named = check_frame(pairs, warn_of_prior).with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
     )
     return with_curves(named, [metric]).select(columns)
@@ -111,7 +111,7 @@ class _Comparison:
         parts = []
         for k in self.models.metric.k:
             of_k = self.models.of_k(rows, k)
-            for block in blocks(
+            for block in strata_blocks(
                 groups[STRATUM], columns, last_alone=self.models.overall == "macro"
             ):
                 numbers = self._pair_rows(of_k, block)

@@ -15,15 +15,15 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.decisions.reward_prefixes import GROUP, PREFIX, reward_prefixes
-from polars_scorio.decisions.strata import aligned, named_model, per_stratum, single_k
+from polars_scorio.decisions.strata import aligned_options, named_model, per_stratum, single_k
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, convergence
-from polars_scorio.kernels.states import Outcomes, States, prefixes
+from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, ranking_convergence
+from polars_scorio.kernels.states import Outcomes, States, prefix_states
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
@@ -51,16 +51,16 @@ def trajectory(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a trajectory; see `Scorio.trajectory`."""
-    request = _ordered_request(bind(frame, roles), metric, "trajectory", options)
+    request = _ordered_request(bind_roles(frame, roles), metric, "trajectory", options)
     trials = request.trials
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
-    questions = "any" if trials.model is None else aligned(options)["questions"]
+    questions = "any" if trials.model is None else aligned_options(options)["questions"]
     groups = request.groups(questions=questions, sequences=True)
     return per_stratum(groups, trials, _Trajectory(request), schema)
 
 
-def settling(
+def convergence_plan(
     frame: pl.LazyFrame,
     roles: Roles,
     metric: Metric | None = None,
@@ -79,11 +79,11 @@ def settling(
     seed = check_count("seed", seed, least=0, most=None)
     progress = check_flag("progress", progress)
     options: PlanOptions = {"prior": prior, "inference": inference}
-    request = _ordered_request(bind(frame, roles), metric, "convergence", options)
+    request = _ordered_request(bind_roles(frame, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(
-        questions=aligned({"questions": questions})["questions"], sequences=True
+        questions=aligned_options({"questions": questions})["questions"], sequences=True
     )
     settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else _no_bar)
     return per_stratum(groups, request.trials, settles, _SHARES)
@@ -173,7 +173,7 @@ class _Trajectory:
         """A row for each n and model."""
         if self.request.classes.summed_rewards:
             return self._of_rewards(groups)
-        states, group, n = prefixes(_trial_outcomes(groups, self.request))
+        states, group, n = prefix_states(_trial_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
@@ -215,7 +215,7 @@ class _Settling:
         """A row for each n, and one for those that never settle."""
         outcomes, score = _trial_outcomes(groups, self.request), self._score
         with self.bar(total=self.replicates) as bar:
-            result = convergence(
+            result = ranking_convergence(
                 outcomes,
                 _unit_rewards(groups, self.request.trials.question.name)
                 if self.request.classes.summed_rewards

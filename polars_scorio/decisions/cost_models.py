@@ -15,11 +15,11 @@ from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.sampled_scores import SampledScores
-from polars_scorio.decisions.strata import aligned
+from polars_scorio.decisions.strata import aligned_options
 from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import (
     LOG_COST,
@@ -118,7 +118,7 @@ class CostRows:
         first = np.cumsum(sizes) - sizes
         clustered = self.models.trials.cluster is not None
         weighted = np.ptp(weight / np.repeat(weight[first], sizes)) > _ROUNDED
-        models = paired(
+        models = paired_means(
             -values, first, 0.0, cluster if clustered else None, weight if weighted else None
         )
         return SampledScores(models, 1.0, 1.0, (-np.inf, np.inf))
@@ -144,7 +144,7 @@ def cost_models(
     for_gate: bool = False,
 ) -> tuple[pl.LazyFrame, CostModels]:
     """The results of the models of a log by a metric of costs; see `model_scores.models_of`."""
-    asked = aligned(options)
+    asked = aligned_options(options)
     questions = asked.pop("questions")
     request = Request.of(trials, [metric], **asked)  # type: ignore[misc]  # options of a report
     grouped = grouped_rows(

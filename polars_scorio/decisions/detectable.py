@@ -17,8 +17,8 @@ from polars_scorio.arguments import (
     check_confidence,
     check_count,
     check_number,
-    several,
-    shown,
+    value_text,
+    value_tuple,
 )
 from polars_scorio.kernels.detectable_difference import Design, detectable_difference
 from polars_scorio.kernels.posteriors import Target
@@ -162,7 +162,7 @@ def detectable(
         run = replace(design, questions=asked / effect, trials=each)
         return detectable_difference(run, power, population=population)
 
-    sizes = [check_count("questions", size, least=2) for size in several(questions)]
+    sizes = [check_count("questions", size, least=2) for size in value_tuple(questions)]
     pairs = _trial_pairs(trials)
     if not (isinstance(questions, list) or isinstance(trials, list)):
         return difference(sizes[0], pairs[0])
@@ -173,13 +173,13 @@ def detectable(
 
 def _trial_pairs(trials: Trials | list[int]) -> list[tuple[int, int]]:
     """Trials of both models of each design."""
-    counts = [check_count("trials", each) for each in several(trials)]
+    counts = [check_count("trials", each) for each in value_tuple(trials)]
     if not isinstance(trials, tuple):
         return [(each, each) for each in counts]
     if len(counts) != 2:  # noqa: PLR2004 - two models
         raise ValueError(
             "trials must be a positive int, a tuple of two for both models, or a list of ints, got "
-            f"{shown(trials)}"
+            f"{value_text(trials)}"
         )
     return [(counts[0], counts[1])]
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import check_count, several, shown
+from polars_scorio.arguments import check_count, value_text, value_tuple
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.kernels.array_types import Ints
 
@@ -70,11 +70,15 @@ def even_sample(
     [0.1, 0.3, 0.5, 0.9]
     """
     if not isinstance(questions, pl.DataFrame | pl.LazyFrame):
-        raise TypeError(f"questions must be a Polars frame of questions, got {shown(questions)}")
+        raise TypeError(
+            f"questions must be a Polars frame of questions, got {value_text(questions)}"
+        )
     n, seed = check_count("n", n), check_count("seed", seed, least=0, most=None)
-    named = [name for name in (*several(by), rate) if isinstance(name, str)]
-    if len(named) <= len(several(by)):
-        raise TypeError(f"rate and by must be names of columns, got {shown(rate)}, {shown(by)}")
+    named = [name for name in (*value_tuple(by), rate) if isinstance(name, str)]
+    if len(named) <= len(value_tuple(by)):
+        raise TypeError(
+            f"rate and by must be names of columns, got {value_text(rate)}, {value_text(by)}"
+        )
     schema, strata = questions.collect_schema(), named[:-1]
     missing = [name for name in named if name not in schema]
     if missing:

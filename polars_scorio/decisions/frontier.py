@@ -12,10 +12,10 @@ import polars as pl
 from polars_scorio.arguments import Compared, check_confidence, check_count
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
-from polars_scorio.decisions.strata import aligned, named_model, single_k
+from polars_scorio.decisions.strata import aligned_options, named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.costs.frontier_chance import FrontierModels
@@ -93,7 +93,7 @@ def _asked_frontier(
     metric = metric_of(metric, "frontier")
     single_k(metric, "frontier")
     refuse_costs(metric, "frontier", "it sets a metric of successes against the mean cost")
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials).with_unbiased_estimate()
     if not metric.per_question:
         raise ValueError(
@@ -104,7 +104,7 @@ def _asked_frontier(
     named_model(trials, "frontier")
     confidence = check_confidence(confidence)
     options: DecisionOptions = {"questions": questions, "confidence": confidence}
-    alignment = aligned(options)["questions"]
+    alignment = aligned_options(options)["questions"]
     request = Request.of(
         trials,
         [metric, mean_cost()],

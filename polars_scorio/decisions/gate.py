@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.broken_questions import (
     BROKEN,
@@ -42,7 +42,7 @@ from polars_scorio.decisions.model_scores import (
     models_of,
 )
 from polars_scorio.decisions.strata import check_models, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
@@ -80,7 +80,7 @@ def gate(
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
     options = {**options, "inference": options.get("inference") or "calibrated"}
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
     margins = _checked_margins(metric, _value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
@@ -191,7 +191,7 @@ class _Gate:
             self._judged_rows(self.models.of_k(rows, k), block, margins[block.strata])
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.k)
-            for block in blocks(groups[STRATUM], columns, last_alone=last_alone)
+            for block in strata_blocks(groups[STRATUM], columns, last_alone=last_alone)
         ]  # fmt: skip
         judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))

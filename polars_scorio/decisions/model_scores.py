@@ -20,7 +20,7 @@ from polars_scorio.decisions.paired_population import (
 )
 from polars_scorio.decisions.prior_dominance import prior_decides, rounding_error
 from polars_scorio.decisions.sampled_scores import SampledScores
-from polars_scorio.decisions.strata import aligned
+from polars_scorio.decisions.strata import aligned_options
 from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
@@ -275,7 +275,7 @@ def models_of(
             f'overall={overall!r} needs all questions of each model: questions="adjusted" fits '
             "each stratum by itself"
         )
-    asked = aligned(options, adjustable=True)
+    asked = aligned_options(options, adjustable=True)
     refuse_unadjustable(metric, options, population=population)
     questions = asked.pop("questions")
     request = Request.of(

@@ -15,7 +15,7 @@ from polars_scorio.decisions.sampled_scores import SampledScores, ScoreEnds
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
-from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
+from polars_scorio.kernels.simultaneous.paired_means import Paired, paired_means
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
@@ -143,7 +143,7 @@ class PairedQuestions:
         least, each = (
             np.repeat(np.broadcast_to(x, (sizes.size, 1)), sizes, 0) for x in (low, unit)
         )
-        models = paired(values / each, np.cumsum(sizes) - sizes, span, cluster, weight)
+        models = paired_means(values / each, np.cumsum(sizes) - sizes, span, cluster, weight)
         if not span:
             return SampledScores(models, unit, span, ends)
         bias = self._largest_bias(block).reshape(values.shape)

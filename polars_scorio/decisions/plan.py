@@ -24,17 +24,17 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.decided_pairs import DecidedPairs, decided_today
 from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
 from polars_scorio.decisions.plan_cost import with_plan_cost, with_trial_cost
-from polars_scorio.decisions.strata import aligned, check_models, named_model
+from polars_scorio.decisions.strata import aligned_options, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import (
     ExpectedVariance,
-    allocation,
+    best_allocation,
     expected_squared_sigma,
 )
 from polars_scorio.kernels.simultaneous.assurance import (
@@ -89,7 +89,7 @@ def trials_needed(
         half_width = check_number("half_width", half_width, POSITIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     refuse_judge(trials, "trials_needed")
     metric = _planned_metric(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
@@ -105,7 +105,7 @@ def trials_needed(
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
-        alignment = aligned({"questions": questions})["questions"]
+        alignment = aligned_options({"questions": questions})["questions"]
         groups = request.groups(per_question=True, questions=alignment)
     else:
         schema = {**trials.models, **_NEEDED}
@@ -136,7 +136,7 @@ def next_trials(
     """The plan of an allocation; see `Scorio.next_trials`."""
     budget = check_count("budget", budget)
     check_choice("per", per, Per)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     refuse_judge(trials, "next_trials")
     metric = _planned_metric(metric, trials, "next_trials")
     if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
@@ -363,7 +363,7 @@ class _Spending:
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
         variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
         owner, size = cells.group[order], cells.fitted.size
-        extra = allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
+        extra = best_allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
         spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
         if self.per == "model":
             sigmas = self._sigmas(cells, owner, variance, extra)

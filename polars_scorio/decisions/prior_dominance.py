@@ -42,7 +42,7 @@ def rounding_error(metric: Metric) -> float:
 
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
-    """Warn once of the pairs in which the prior decides; for `checked`."""
+    """Warn once of the pairs in which the prior decides; for `check_frame`."""
     outside, pairs = (int(rows[name].sum()) for name in DOUBTS)
     if outside:
         warnings.warn(

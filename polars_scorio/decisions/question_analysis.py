@@ -16,7 +16,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.question_tables import QuestionTable, average_request, named_questions
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.question_signals import question_signals
@@ -56,7 +56,7 @@ def question_analysis(
     fdr = check_number("fdr", fdr, CHANCE)
     check_choice("per", per, QuestionUnit)
     confidence = check_confidence(confidence)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     refuse_judge(trials, "questions")
     unit: dict[str, pl.DataType] = {trials.question.name: trials.question.dtype}
     if per == "cluster":

@@ -19,7 +19,7 @@ from polars_scorio.counting.reward_sums import (
 )
 from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.counting.trials import CLUSTER, Trials
-from polars_scorio.decisions.strata import aligned
+from polars_scorio.decisions.strata import aligned_options
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
@@ -47,7 +47,7 @@ def named_questions(request: Request, questions: Compared) -> pl.LazyFrame:
     ValueError
         If `questions` is neither "same" nor "common".
     """
-    alignment = aligned({"questions": questions})["questions"]
+    alignment = aligned_options({"questions": questions})["questions"]
     # A log without a model column has one model, whose questions are those of all.
     asked = "any" if request.trials.model is None else alignment
     return request.groups(per_question=True, questions=asked)

@@ -11,14 +11,14 @@ import scipy
 
 from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, POSITIVE, check_count, check_number
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
 from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.anytime import anytime_student_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.assurance import assurance, fewest_trials
+from polars_scorio.kernels.simultaneous.assurance import decision_chance, fewest_trials
 from polars_scorio.kernels.simultaneous.paired_means import of_pairs
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
@@ -60,7 +60,7 @@ def questions_needed(
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
     refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)
     model = named_model(trials, "questions_needed")
@@ -87,7 +87,7 @@ class _Need:
         names = groups[model]
         rows = self.models.of_k(tidy_rows(groups), self.models.metric.k[0])
         assert isinstance(rows, PopulationRows)  # noqa: S101 - the target is a population
-        parts = [self._pair_rows(rows, block, names) for block in blocks(groups[STRATUM])]
+        parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
         return pl.concat([pl.DataFrame(schema={STRATUM: pl.UInt32(), **sides, **_NEEDED}), *parts])
 
@@ -166,7 +166,7 @@ class PairedDesign:
     def of(
         cls, diff: Floats, apart: Floats, variance: Floats, number: Floats, span: float
     ) -> PairedDesign:
-        """Pairs from their differences, and from the moments of `paired`, with one row a stratum.
+        """Pairs from their differences and the moments of `paired_means`, with one row a stratum.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class PairedDesign:
         def decided(m: Ints) -> Mask:
             then, z = np.sqrt(self.variance / (self.number + m)), self._student(m, confidence)
             # Whether a pair is decided today is known.
-            chance = assurance(self.diff, now, then, z, share, margin)
+            chance = decision_chance(self.diff, now, then, z, share, margin)
             return np.asarray((m > 0) & (chance >= goal))
 
         extra = fewest_trials(decided, self.diff.size, most)

@@ -18,9 +18,9 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
 )
-from polars_scorio.counting.checks import checked
+from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.model_scores import (
     ModelRows,
     Models,
@@ -31,7 +31,7 @@ from polars_scorio.decisions.model_scores import (
 )
 from polars_scorio.decisions.prior_dominance import DOUBTS, warn_of_prior
 from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, blocks, in_all_strata
+from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
 from polars_scorio.metrics.metric import Metric
@@ -77,7 +77,7 @@ def rank(
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "rank")
     single_k(metric, "rank")
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
     grouped, models = models_of(trials, metric, options, overall)
@@ -99,7 +99,7 @@ def rank(
     schema = {name: (found | trials.models)[name] for name in order}
     ranking = Ranking(models, method, ties, simultaneous)
     rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
-    return checked(rows, warn_of_prior).select(*trials.strata, *order)
+    return check_frame(rows, warn_of_prior).select(*trials.strata, *order)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +118,7 @@ class Ranking:
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, from the groups and the rows of their report."""
         of_k = self.models.of_k(rows, self.models.metric.k[0])
-        strata = blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
+        strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts])

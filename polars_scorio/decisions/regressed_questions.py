@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import CHANCE, check_flag, check_number
-from polars_scorio.counting.checks import checked, once_whole
+from polars_scorio.counting.checks import check_frame, once_whole
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.stopped_logs import check_stopping
 from polars_scorio.counting.tally import class_columns
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
@@ -36,7 +36,7 @@ def regressed_questions(
     """The plan of the tests of single questions; see `Scorio.regressions`."""
     fdr = check_number("fdr", fdr, CHANCE)
     improvements = check_flag("improvements", improvements)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     named_model(trials, "regressions")
     (baseline,) = check_models((baseline,), trials, "baseline")
     found = "improved" if improvements else "regressed"
@@ -53,7 +53,7 @@ def regressed_questions(
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
-    groups = checked(groups, check_stopping(trials, class_columns(request.classes)))
+    groups = check_frame(groups, check_stopping(trials, class_columns(request.classes)))
     tests = _QuestionTests(request, baseline, fdr, improvements, schema)
     # A filter must not go below: all questions of a model are one family.
     return once_whole(groups, tests, schema, filters=False)

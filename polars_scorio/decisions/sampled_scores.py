@@ -27,7 +27,7 @@ from polars_scorio.reporting.inference.score_differences import (
     Differences,
     PairEnds,
     simultaneous_verdicts,
-    standardized,
+    standardized_differences,
 )
 
 # Least and largest score of a model.
@@ -105,7 +105,9 @@ class SampledScores:
         """Standardized differences of neighbours in an order."""
         a, b = order[:, :-1], order[:, 1:]
         strata, mean = np.arange(len(order))[:, None], self.models.mean
-        return standardized(mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b])
+        return standardized_differences(
+            mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b]
+        )
 
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs say it
         """Critical values for `step_down`."""
@@ -157,7 +159,7 @@ class SampledScores:
         """Differences of pairs of columns, by critical values."""
         mean, freedom = self.models.mean, self.models.freedom[:, None]
         diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
-        z = standardized(np.where(freedom > 0, diff, np.nan), sigma)
+        z = standardized_differences(np.where(freedom > 0, diff, np.nan), sigma)
         prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
         limit, c = (self.ends[1] - self.ends[0]) / self.unit, self._look_critical(c)
         lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
@@ -201,5 +203,7 @@ class SampledScores:
     def _pair_score(self, a: Ints, b: Ints) -> Floats:
         """Differences of pairs in their standard errors, without sign."""
         mean = self.models.mean
-        score = np.abs(standardized(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]))
+        score = np.abs(
+            standardized_differences(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b])
+        )
         return np.where(np.less(*self.ends), score, 0.0)

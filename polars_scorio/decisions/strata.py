@@ -10,10 +10,10 @@ from polars_scorio.arguments import (
     Adjusted,
     Compared,
     check_choice,
-    fits,
+    fits_column,
     is_several,
-    several,
-    shown,
+    value_text,
+    value_tuple,
 )
 from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.common_questions import Alignment
@@ -77,12 +77,14 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
         If an Enum has no such model, or an int is too large for any column.
     """
     dtype = named_model(trials, f"{keyword}=")
-    models = several(names)
+    models = value_tuple(names)
     for name in models:
-        what = f"{keyword}: {shown(name)} cannot be a model of this log, whose models are {dtype}"
+        what = (
+            f"{keyword}: {value_text(name)} cannot be a model of this log, whose models are {dtype}"
+        )
         if isinstance(name, str) != is_label(dtype) or name is None or is_several(name):
             raise TypeError(what)
-        if not fits(name):
+        if not fits_column(name):
             raise ValueError(what)
         if isinstance(dtype, pl.Enum) and name not in dtype.categories:
             raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
@@ -95,7 +97,7 @@ class AlignedOptions(InferenceOptions, total=False):
     questions: Alignment
 
 
-def aligned(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOptions:
+def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOptions:
     """The options with the questions that count: the same ones, unless the user says otherwise.
 
     Raises

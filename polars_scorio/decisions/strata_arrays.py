@@ -12,7 +12,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import Trials
 from polars_scorio.kernels.array_types import Ints
-from polars_scorio.kernels.batches import batches
+from polars_scorio.kernels.batches import row_batches
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"
@@ -97,7 +97,7 @@ class Block(NamedTuple):
         return others, np.full_like(others, self.baseline)
 
 
-def blocks(
+def strata_blocks(
     stratum: pl.Series, baseline: Ints | None = None, *, last_alone: bool = False
 ) -> Iterator[Block]:
     """The strata by how many models they have, some at a time.
@@ -123,6 +123,6 @@ def blocks(
     kinds, kind = np.unique(np.column_stack([sizes, column, alone]), axis=0, return_inverse=True)
     for place, (models, base, _) in enumerate(kinds.tolist()):
         strata = np.flatnonzero(kind.ravel() == place)
-        for part in batches(strata, models**2):
+        for part in row_batches(strata, models**2):
             rows = starts[part][:, None] + np.arange(models)
             yield Block(part, rows, None if baseline is None else base)

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, check_confidence
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.question_tables import QuestionTable, average_request, named_questions
 from polars_scorio.decisions.strata import per_stratum
 from polars_scorio.kernels.variance_shares import SOURCES, VarianceShares, variance_shares
@@ -42,7 +42,7 @@ def variance_sources(
 ) -> pl.LazyFrame:
     """The plan of the shares of variance; see `Scorio.variance`."""
     confidence = check_confidence(confidence)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     refuse_judge(trials, "variance")
     refuse_repeats([*trials.strata, *_COLUMNS])
     request = average_request(trials, w)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.convergence import settling, trajectory
+from polars_scorio.decisions.convergence import convergence_plan, trajectory
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
@@ -27,7 +27,7 @@ from polars_scorio.display.plot_base import PlotBase
 from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import ConvergenceOptions
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,7 +40,7 @@ _STEPS = 200  # points of a line
 class DecisionPlots(PlotBase):
     """Pictures of comparisons, ranks, and of what fewer trials would have said."""
 
-    @takes(DecisionPlotOptions)
+    @takes_options(DecisionPlotOptions)
     def comparison(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
@@ -89,7 +89,7 @@ class DecisionPlots(PlotBase):
         )
         return grids.probability_matrix(pairs, heading, f"better at {level}, all pairs at once")
 
-    @takes(DecisionPlotOptions)
+    @takes_options(DecisionPlotOptions)
     def ranks(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
@@ -139,7 +139,7 @@ class DecisionPlots(PlotBase):
         )
         return charts.rank_chart(own, heading, subject.colours)
 
-    @takes(DecisionPlotOptions)
+    @takes_options(DecisionPlotOptions)
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
@@ -183,7 +183,7 @@ class DecisionPlots(PlotBase):
         across, percent = charts.trials_axis(), subject.percent
         return line_chart(drawn, heading, across, name, subject.colours, percent=percent)
 
-    @takes(ConvergencePlotOptions)
+    @takes_options(ConvergencePlotOptions)
     def convergence(
         self, metric: Metric | None = None, **options: Unpack[ConvergencePlotOptions]
     ) -> Picture:
@@ -220,7 +220,7 @@ class DecisionPlots(PlotBase):
         # First, for so many strata are refused that replicates of them would take hours.
         subject, _ = self._collected(self._subject(metric, options))
         known = {name: subject.options[name] for name in _KEYWORDS & subject.options.keys()}
-        plan = settling(self._frame, self._roles, subject.metric, **known)
+        plan = convergence_plan(self._frame, self._roles, subject.metric, **known)
         settled = plan.collect(engine="streaming").drop_nulls("n")
         rows = thinned_rows(settled, [*subject.trials.strata], _STEPS)
         what = {

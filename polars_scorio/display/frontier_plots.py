@@ -22,7 +22,7 @@ from polars_scorio.display.charts import (
 from polars_scorio.display.plot_base import PlotBase
 from polars_scorio.display.theme import GREY, LookOptions
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,7 +33,7 @@ _HEIGHT = 300  # pixels of a panel
 class FrontierPlots(PlotBase):
     """The picture of scores against costs."""
 
-    @takes(LookOptions)
+    @takes_options(LookOptions)
     def frontier(
         self,
         metric: Metric | None = None,

@@ -11,11 +11,11 @@ import polars as pl
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import CostModels
 from polars_scorio.decisions.model_scores import Models, benchmark_models
 from polars_scorio.decisions.rank import Ranking, rank
-from polars_scorio.decisions.strata import aligned, named_model
+from polars_scorio.decisions.strata import aligned_options, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.metric_titles import inference_words
@@ -59,7 +59,7 @@ def leaderboard(
     **options: Unpack[DecisionOptions],
 ) -> pl.DataFrame:
     """The leaderboard of a log; see `Scorio.leaderboard`."""
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("micro" if trials.by else None)
     names = number_columns(metrics)
@@ -67,7 +67,7 @@ def leaderboard(
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
     calibrated = options.get("inference") in {None, "calibrated"}
     priced = calibrated and overall != "macro" and options.get("target") != "population"
-    asked = aligned(options)
+    asked = aligned_options(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(

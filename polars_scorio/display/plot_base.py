@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_column, check_columns
 from polars_scorio.counting.roles import Column, Roles
-from polars_scorio.counting.trials import Trials, bind
+from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.display import charts
 from polars_scorio.display.best_steps import with_best_steps
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
@@ -121,7 +121,7 @@ class PlotBase:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         look, own = Look.split(options)
         others, every = _strata_roles(self._roles, along)
-        trials, source = bind(self._frame, others), bind(self._frame, every)
+        trials, source = bind_roles(self._frame, others), bind_roles(self._frame, every)
         metric = metric or avg()
         check_metrics([metric])
         metric = on_levels(metric, trials)

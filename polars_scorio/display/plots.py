@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
 from polars_scorio.display.best_steps import best_step_words
@@ -32,7 +32,7 @@ from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.reporting.forecast import Drawn, drawn_by, forecast_successes
 from polars_scorio.reporting.request import Request
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,7 +69,7 @@ questions, frontier>
         kinds = [name for name in names if not name.startswith("_")]
         return f"<pictures: {', '.join(kinds)}>"
 
-    @takes(PlotOptions)
+    @takes_options(PlotOptions)
     def intervals(
         self,
         metric: Metric | None = None,
@@ -125,7 +125,7 @@ questions, frontier>
             smallest_first=subject.metric.costs,
         )
 
-    @takes(PlotOptions)
+    @takes_options(PlotOptions)
     def curve(
         self,
         metric: Metric | DrawSizes,
@@ -187,7 +187,7 @@ questions, frontier>
         across, percent = draw_sizes_axis(drawn), subject.percent
         return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
 
-    @takes(PlotOptions)
+    @takes_options(PlotOptions)
     def tail(
         self, k: int, *, overall: Overall | None = None, **options: Unpack[PlotOptions]
     ) -> Picture:
@@ -231,7 +231,7 @@ questions, frontier>
         across, percent = thresholds_axis(subject.metric.drawn or k), subject.percent
         return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
 
-    @takes(LookOptions)
+    @takes_options(LookOptions)
     def forecast(
         self,
         k: DrawSizes = 10_000,
@@ -274,14 +274,14 @@ questions, frontier>
         [(1, False), (2, False), (4, True)]
         """
         drawn = metric if isinstance(metric, Metric) else drawn_by(metric, curve_sizes(k))
-        trials = bind(self._frame, self._roles)
+        trials = bind_roles(self._frame, self._roles)
         forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
         chosen: PlotOptions = {"inference": "calibrated"}
         if confidence is not None:
             chosen["confidence"] = confidence
         return self.curve(drawn, **cast("PlotOptions", {**options, **chosen}))
 
-    @takes(PlotOptions)
+    @takes_options(PlotOptions)
     def over(
         self, step: str, metric: Metric | None = None, **options: Unpack[PlotOptions]
     ) -> Picture:

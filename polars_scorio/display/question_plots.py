@@ -27,7 +27,7 @@ from polars_scorio.display.theme import PlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.request import view_of
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,7 +39,7 @@ _CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by sid
 class QuestionPlots(PlotBase):
     """Pictures of single questions."""
 
-    @takes(PlotOptions)
+    @takes_options(PlotOptions)
     def questions(
         self,
         metric: Metric | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
-from polars_scorio.arguments import check_choice, check_count, several, shown
+from polars_scorio.arguments import check_choice, check_count, value_text, value_tuple
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import inert_text
 from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, InferenceOptions
@@ -81,7 +81,9 @@ class Look:
         """
         rest = {name: value for name, value in options.items() if name not in _KEYS}
         chosen = options.get("highlight")
-        labels = () if chosen is None else tuple(inert_text(str(each)) for each in several(chosen))
+        labels = (
+            () if chosen is None else tuple(inert_text(str(each)) for each in value_tuple(chosen))
+        )
         width, height = (
             None if options.get(name) is None else check_count(name, options[name], most=10_000)
             for name in ("width", "height")
@@ -110,7 +112,9 @@ class Look:
         """
         unknown = [name for name in self.highlight if name not in order]
         if unknown:
-            raise ValueError(f"highlight: no model {unknown[0]!r}; there are {shown([*order])}")
+            raise ValueError(
+                f"highlight: no model {unknown[0]!r}; there are {value_text([*order])}"
+            )
         own = dict(zip(order, (*_COLOURS, _LAST[self.theme]), strict=False))
         wanted = self.highlight or tuple(own)
         used = {own[name] for name in wanted if name in own}

@@ -39,7 +39,7 @@ def weight_range(w: Floats) -> float:
     return width
 
 
-def slices(rows: int, columns: int) -> Iterator[slice]:
+def row_slices(rows: int, columns: int) -> Iterator[slice]:
     """Cut rows into blocks of at most `CELLS` numbers, for kernels of so many columns.
 
     Examples
@@ -51,7 +51,7 @@ def slices(rows: int, columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def batches(rows: Ints, columns: int) -> Iterator[Ints]:
+def row_batches(rows: Ints, columns: int) -> Iterator[Ints]:
     """Cut row numbers into the same blocks.
 
     Examples
@@ -59,7 +59,7 @@ def batches(rows: Ints, columns: int) -> Iterator[Ints]:
     >>> [batch.size for batch in batches(np.arange(50_000), 4)]
     [32768, 17232]
     """
-    return (rows[block] for block in slices(rows.size, columns))
+    return (rows[block] for block in row_slices(rows.size, columns))
 
 
 def require_weight_per_category(mass: Mass, w: Floats) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import States, distinct
+from polars_scorio.kernels.states import States, distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class Clustered:
         >>> Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1).number
         array([2])
         """
-        first, own = distinct([group, cluster])
+        first, own = distinct_rows([group, cluster])
         states = States.tally(counts, prior, own, questions, first.size)
         owner = group[first]
         size = np.bincount(owner, states.size, groups).astype(np.int64)

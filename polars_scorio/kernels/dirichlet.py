@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import require_weight_per_category, slices, weight_range
+from polars_scorio.kernels.batches import require_weight_per_category, row_slices, weight_range
 
 
 def weighted_average(counts: Ints, w: Floats) -> Floats:
@@ -45,7 +45,7 @@ def weighted_average(counts: Ints, w: Floats) -> Floats:
             "Leave them out: their average is undefined."
         )
     average = np.empty(n.size)
-    for rows in slices(n.size, w.size):
+    for rows in row_slices(n.size, w.size):
         average[rows] = _average_weight(np.ascontiguousarray(counts[rows].T) / n[rows], w)
     return average
 
@@ -88,7 +88,7 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
     """
     require_weight_per_category(nu, w)
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
-    for rows in slices(len(nu), w.size):
+    for rows in row_slices(len(nu), w.size):
         # Category after category: sums over few columns of a row are slow.
         own = np.ascontiguousarray(nu[rows].T)
         total = _row_sum(own)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import distinct
+from polars_scorio.kernels.states import distinct_rows
 
 _NEWTON = 60  # steps at most; the start is below the root of a convex function
 
@@ -118,7 +118,7 @@ def expected_squared_sigma(
     return np.asarray(left * (now * (1 - left) + left * sigma**2))
 
 
-def allocation(ahead: ExpectedVariance, budget: int) -> Ints:
+def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
     """How to spend a budget of trials so that the sum of the variances becomes smallest.
 
     Parameters
@@ -170,5 +170,5 @@ def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
 def _distinct_questions(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
     """The distinct questions, how many there are of each, and which one every question is."""
     columns = (ahead.a, ahead.b, ahead.x)
-    first, place = distinct([np.unique(each, return_inverse=True)[1] for each in columns])
+    first, place = distinct_rows([np.unique(each, return_inverse=True)[1] for each in columns])
     return ahead.of(first), np.bincount(place, minlength=first.size), place

@@ -10,7 +10,7 @@ from polars_scorio.kernels.pooling.pooled_moments import Joint
 Powers = tuple[float, float]
 
 
-def blend(x: Floats, y: Floats, powers: Powers) -> Floats:
+def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
     """``x**a * y**b`` for means that may be zero.
 
     Parameters
@@ -62,7 +62,7 @@ def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
     (array([6.]), array([1.7]))
     """
     a, b = powers
-    mean = blend(joint.x, joint.y, powers)
+    mean = blend_means(joint.x, joint.y, powers)
     x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
     # Relative to the means first: the square of a tiny one would be zero.
     relative = (a * np.sqrt(joint.var_x) / x) ** 2 + (b * np.sqrt(joint.var_y) / y) ** 2

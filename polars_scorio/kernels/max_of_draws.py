@@ -12,8 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import Mass, batches, require_weight_per_category, weight_range
-from polars_scorio.kernels.draws.powers import chances, chances_and_growth
+from polars_scorio.kernels.batches import (
+    Mass,
+    require_weight_per_category,
+    row_batches,
+    weight_range,
+)
+from polars_scorio.kernels.draws.powers import chances_and_growth, power_chances
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
@@ -54,12 +59,12 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
     require_weight_per_category(counts, rewards)
     n, levels = counts.sum(axis=1), np.unique(rewards)
     best = np.full(n.size, np.nan)
-    for rows in batches(np.flatnonzero(n >= k), rewards.size):
+    for rows in row_batches(np.flatnonzero(n >= k), rewards.size):
         at_most, _ = _cumulated_mass(counts[rows], rewards)
         # C(F, k) / C(n, k) is E[A^k] with A ~ Beta(F - k + 1, n - F), or 0 where F < k.
         below = np.maximum(at_most, k - 1) - (k - 1)
         below, above, pair = _distinct_masses(below, n[rows, None] - (k - 1) - below)
-        miss, hit = chances(above, below, k)
+        miss, hit = power_chances(above, below, k)
         best[rows] = _mean_best(levels, miss[pair], hit[pair])
     return best
 
@@ -110,7 +115,7 @@ def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     unit, levels = weight_range(rewards), np.unique(rewards)
     step = np.diff(levels) / unit
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
-    for rows in batches(np.arange(len(nu)), rewards.size):
+    for rows in row_batches(np.arange(len(nu)), rewards.size):
         below, above, pair = _distinct_masses(*_cumulated_mass(nu[rows], rewards))
         miss, hit, growth = chances_and_growth(above, below, k)
         mean[rows] = _mean_best(levels, miss[pair], hit[pair])

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import Outcomes, States, distinct
+from polars_scorio.kernels.states import Outcomes, States, distinct_rows
 
 Scheme = Literal["trial", "question"]
 Score = Callable[[States], Floats]
@@ -42,7 +42,7 @@ class Convergence:
     tau: Floats
 
 
-def convergence(
+def ranking_convergence(
     outcomes: Outcomes,
     score: Score | Floats,
     *,
@@ -261,7 +261,7 @@ class _Sequences:
         n = np.arange(int(trials.max()))[:, None]
         exists, radix = n < trials, n.size + 1
         width = int(62 / log2(radix))  # digits of an integer
-        _, kind = distinct(outcomes.prior.T)
+        _, kind = distinct_rows(outcomes.prior.T)
         return cls(
             outcomes,
             np.where(exists, outcomes.offsets[:-1], outcomes.classes.size),
@@ -298,7 +298,7 @@ class _Sequences:
             return self._mean_rewards(chosen, score)
         codes = [np.cumsum(step[chosen], axis=1).ravel() for step in self.steps]
         kinds = [np.broadcast_to(self.kind, chosen.shape).ravel()] if self.kind.any() else []
-        first, state = distinct([*kinds, *codes])
+        first, state = distinct_rows([*kinds, *codes])
         counts = self._counts([code[first] for code in codes])
         prior = self.outcomes.prior[first % self.kind.size]
         models = self.outcomes.groups

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import batches
+from polars_scorio.kernels.batches import row_batches
 
 _SAME = 1 + 1e-12  # p-values whose ratio is less are the same: the rest is rounding
 _CONVOLVED = 2_000  # questions up to which the chance of a count is exact
@@ -96,7 +96,7 @@ def regression_tests(counts: VersionCounts) -> RegressionTests:
     p, p_min, p_broken = np.ones((3, questions))
     points, weights = [np.empty(0)], [np.empty(0)]
     order = np.argsort(_outcome_counts(kinds), kind="stable")
-    for rows in batches(order, int(_outcome_counts(kinds).max(initial=1))):
+    for rows in row_batches(order, int(_outcome_counts(kinds).max(initial=1))):
         splits = _Splits.of(kinds[rows])
         place = np.full(len(kinds), -1)
         place[rows] = np.arange(rows.size)

@@ -23,8 +23,8 @@ class States:
     counts, prior : ndarray of int, shape (S, K)
         Trials, and prior trials, of each state by category.
     group, state : ndarray of int, shape (P,)
-        The pairs of a group and a state that occur, by ascending group; of `tally`, each once and
-        ascending.
+        The pairs of a group and a state that occur, by ascending group; those of `States.tally`
+        are each there once, and ascending.
     questions : ndarray of int, shape (P,)
         Questions of that group in that state.
     groups : int
@@ -63,8 +63,8 @@ class States:
         >>> states.counts.tolist(), states.questions.tolist()
         ([[0, 3], [2, 1]], [1, 2])
         """
-        first, state = distinct([*counts.T, *prior.T])
-        pair, row = distinct([group, state])
+        first, state = distinct_rows([*counts.T, *prior.T])
+        pair, row = distinct_rows([group, state])
         shared = np.bincount(row, weights=questions, minlength=pair.size).astype(np.int64)
         return cls(counts[first], prior[first], group[pair], state[pair], shared, groups)
 
@@ -168,7 +168,7 @@ class States:
         )
 
 
-def distinct(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
+def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     """First place of each distinct row, in ascending order, and the distinct row of each row.
 
     Rows become one integer each: sorting those is many times faster than sorting rows, and where
@@ -264,7 +264,7 @@ class Outcomes:
         return np.diff(self.offsets)
 
 
-def prefixes(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
+def prefix_states(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
     """The states after the first n trials of each question, for every n of every group.
 
     Parameters

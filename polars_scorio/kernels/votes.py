@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.states import distinct
+from polars_scorio.kernels.batches import row_batches
+from polars_scorio.kernels.states import distinct_rows
 
 Ties: TypeAlias = Literal["split", "fail"]
 
@@ -87,7 +87,7 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     chance = np.full(canonical.abstained.size, np.nan)
     possible = np.flatnonzero(canonical.trials >= k)
     # Where many votes win, few trials and few nodes are left: no product has k times k numbers.
-    for rows in batches(possible, (k + 1) ** 2 // 8):
+    for rows in row_batches(possible, (k + 1) ** 2 // 8):
         chance[rows] = _drawn_success(canonical.of(rows), k, ties)
     return chance[index]
 
@@ -168,7 +168,7 @@ def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
     signed = np.where(ballots.right, 1, -1) * (ballots.votes + ballots.right)
     signed = np.where(ballots.votes > 0, signed, 0)
     key = np.column_stack([np.sort(signed, axis=1)[:, ::-1], ballots.abstained])
-    first, index = distinct((key - key.min(initial=0)).T)
+    first, index = distinct_rows((key - key.min(initial=0)).T)
     rows = key[first]
     answers, right = rows[:, :-1], rows[:, :-1] > 0
     return Ballots(np.abs(answers) - right, right, rows[:, -1]), index

@@ -59,7 +59,7 @@ def added_columns(
     return {**columns, **{name: column for name, column in kept.items() if name not in columns}}
 
 
-def milliseconds(path: str) -> Getter:
+def from_milliseconds(path: str) -> Getter:
     """The function that turns a field in milliseconds into seconds."""
 
     def seconds(record: Any) -> float | None:  # noqa: ANN401 - JSON

@@ -13,7 +13,7 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import FileRows, Row, rows_by_file, run_table, with_kept
 from polars_scorio.logs.json_text import json_text
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, milliseconds
+from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, kept_getters
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.run_totals import Totals, mean_or_none
@@ -40,7 +40,7 @@ _VOCABULARY: Vocabulary = {
     "usd": "cost",
     "input_tokens": "response.tokenUsage.prompt",
     "output_tokens": "response.tokenUsage.completion",
-    "seconds": milliseconds("latencyMs"),
+    "seconds": from_milliseconds("latencyMs"),
 }
 
 

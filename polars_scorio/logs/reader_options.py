@@ -34,12 +34,12 @@ from polars_scorio.signatures import (
     FunctionT,
     Keyword,
     Option,
-    answering,
-    described,
+    described_parameters,
     entries_of,
-    extended,
-    keywords,
+    extended_entry,
+    option_keywords,
     sections_of,
+    with_signature,
 )
 
 if TYPE_CHECKING:
@@ -122,15 +122,15 @@ def log_reader(function: FunctionT) -> FunctionT:
     TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
 takes paths, on_error, ...
     """
-    shared = keywords(ReadOptions)
+    shared = option_keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
     raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
-    wrong = extended(_WRONG, raised.pop("ValueError", ""))
+    wrong = extended_entry(_WRONG, raised.pop("ValueError", ""))
     raises = "\n".join([_MISSING, *raised.values(), wrong])
     entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
-    doc = described(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
+    doc = described_parameters(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
     hinting = _with_other_tools(function)
-    return answering(hinting, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+    return with_signature(hinting, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
 
 
 def _with_other_tools(function: FunctionT) -> FunctionT:

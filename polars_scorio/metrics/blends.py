@@ -13,7 +13,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
-from polars_scorio.kernels.calibrated.credit_sums import estimates as credited_estimates
+from polars_scorio.kernels.calibrated.credit_sums import state_estimates as credited_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -23,7 +23,7 @@ from polars_scorio.kernels.draws.expected_credit import (
     credit_moments,
     expected_credit,
 )
-from polars_scorio.kernels.geometric_blends import blend, blend_moments
+from polars_scorio.kernels.geometric_blends import blend_means, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.metrics.draw_metric import UNIT, Gains, draw_fields, trials_and_successes
@@ -116,12 +116,12 @@ class BlendMetric(Metric):
 
         if self.per_question:
             mu, sigma = posterior.integrate(blended, alpha)
-            of_questions = blend(*estimates, powers)
+            of_questions = blend_means(*estimates, powers)
             if self.credited:
                 of_questions, _ = credited_estimates(states, RootDraw(k, powers))
             return Summary(states.mean(of_questions), mu, sigma)
         mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), moments)
-        average = blend(states.mean(estimates[0]), states.mean(estimates[1]), powers)
+        average = blend_means(states.mean(estimates[0]), states.mean(estimates[1]), powers)
         return Summary(average, mu, np.sqrt(variance))
 
 
@@ -338,7 +338,7 @@ def _spectrum_blend(
     powers = (lam, 1 - lam)
     if weights is None:
         return _blend_metric(shared, credit.excess_over_half, powers, per_question=False)
-    return _blend_metric(shared, credit.spectrum, powers, weights, per_question=False)
+    return _blend_metric(shared, credit.spectrum_gains, powers, weights, per_question=False)
 
 
 def _checked_powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:

@@ -15,8 +15,8 @@ from polars_scorio.arguments import (
     check_number,
     flat_numbers,
     is_int,
-    several,
-    shown,
+    value_text,
+    value_tuple,
 )
 from polars_scorio.counting.roles import Category
 from polars_scorio.kernels.array_types import Floats
@@ -43,11 +43,11 @@ def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
     ValueError
         If one is not a positive int, is too large, or is given twice.
     """
-    sizes = several(k)
+    sizes = value_tuple(k)
     if not sizes or not all(is_int(size) and size > 0 for size in sizes):
-        raise ValueError(f"k must be a positive int or a sequence of them, got {shown(k)}")
+        raise ValueError(f"k must be a positive int or a sequence of them, got {value_text(k)}")
     if len(set(sizes)) < len(sizes):
-        raise ValueError(f"k must name each draw size once, got {shown(k)}")
+        raise ValueError(f"k must name each draw size once, got {value_text(k)}")
     return tuple(sorted(check_count("k", size, most=_MOST_DRAWN) for size in sizes))
 
 
@@ -65,7 +65,7 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
     if not values.size or not np.isfinite(values).all():
         raise ValueError(
             "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
-            f"or a dict from category to weight, got {shown(w)}"
+            f"or a dict from category to weight, got {value_text(w)}"
         )
     check_weight_sizes("w", values.tolist())
     known = check_categories("the categories of w", [*w]) if isinstance(w, Mapping) else None
@@ -74,7 +74,7 @@ def weight_pairs(w: Weights | None) -> WeightPairs | None:
         return tuple(sorted(zip(categories, values.tolist(), strict=True)))
     except TypeError:
         raise TypeError(
-            f"the categories of w must be all labels or all numbers, got {shown(w)}"
+            f"the categories of w must be all labels or all numbers, got {value_text(w)}"
         ) from None
 
 
@@ -107,7 +107,7 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
     if not low <= high:
         raise ValueError(
-            f"bounds must be None or two numbers, the lower first, got {shown(bounds)}"
+            f"bounds must be None or two numbers, the lower first, got {value_text(bounds)}"
         )
     return low, high
 
@@ -148,7 +148,7 @@ def checked_label(name: str | None) -> str | None:
         If it is empty, or no string.
     """
     if name is not None and (not isinstance(name, str) or not name):
-        raise ValueError(f"name must be a non-empty string or None, got {shown(name)}")
+        raise ValueError(f"name must be a non-empty string or None, got {value_text(name)}")
     return name
 
 

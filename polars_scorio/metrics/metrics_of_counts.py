@@ -12,7 +12,7 @@ from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posterior_intervals import normal_interval
 from polars_scorio.kernels.posteriors import SeparatePosteriors
-from polars_scorio.kernels.states import States, distinct
+from polars_scorio.kernels.states import States, distinct_rows
 from polars_scorio.metrics.summary import (
     INFINITE,
     NUMBERS,
@@ -80,7 +80,7 @@ class Answer:
         ValueError
             If a number is infinite.
         """
-        first, index = distinct(counts.T)
+        first, index = distinct_rows(counts.T)
         rows = counts[first]
         some = rows.sum(axis=1) > 0
         answer = self._published_numbers(rows[some])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect import signature
 
-from polars_scorio.signatures import FunctionT, described
+from polars_scorio.signatures import FunctionT, described_parameters
 
 _PRIOR = """alpha0, beta0 : float
     Beta prior of a question's success rate; the default is uniform."""
@@ -32,5 +32,5 @@ def with_parameter_help(function: FunctionT) -> FunctionT:
     """Describe the parameters of a metric's function that its own docstring does not."""
     returns = "Metric\n    To be given to `report`."
     shown = signature(function)
-    function.__doc__ = described(function.__doc__, shown, PARAMETERS, Returns=returns)
+    function.__doc__ = described_parameters(function.__doc__, shown, PARAMETERS, Returns=returns)
     return function

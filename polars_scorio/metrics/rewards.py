@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.draws.credit import all_success, any_success
@@ -76,7 +76,7 @@ class ExtremeMetric(Metric):
         """One success is the best there is, one failure the worst, of two different rewards."""
         if k is None:
             return None
-        return fixed(all_success(k) if self.worst else any_success(k))
+        return fixed_gains(all_success(k) if self.worst else any_success(k))
 
     def prices(self, questions: States) -> list[Price]:
         """The price of the best or the worst of three or more rewards, or of one, for each k."""

@@ -25,8 +25,8 @@ from polars_scorio.arguments import (
     check_count,
     check_number,
     flat_numbers,
-    shown,
     unknown_name,
+    value_text,
 )
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.draws import credit
@@ -290,7 +290,7 @@ def payoff(worth: ArrayLike) -> Floats:
     if not (ends and steps.min() >= 0):
         raise ValueError(
             "worth must be what 0, 1, ..., k successes are worth, from 0 to 1 and never falling, "
-            f"got {shown(worth)}"
+            f"got {value_text(worth)}"
         )
     return steps
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from polars_scorio.arguments import SHARE, check_count, check_number, flat_numbers, several, shown
+from polars_scorio.arguments import (
+    SHARE,
+    check_count,
+    check_number,
+    flat_numbers,
+    value_text,
+    value_tuple,
+)
 from polars_scorio.kernels.draws import credit
 from polars_scorio.metrics.draw_metric import (
     ALL_TRIALS,
@@ -130,16 +137,18 @@ def _one_size(k: int) -> tuple[int, ...]:
     sizes = draw_sizes(k)
     if len(sizes) > 1:
         raise ValueError(
-            f"k must be one draw size, got {shown(k)}: a curve for each, as in "
+            f"k must be one draw size, got {value_text(k)}: a curve for each, as in "
             f"ps.tail_pass({sizes[0]}), ps.tail_pass({sizes[1]})"
         )
     return sizes
 
 
 def _checked_thresholds(t: DrawSizes, k: int) -> tuple[int, ...]:
-    asked = sorted(check_count("t", each, most=k) for each in several(t))
+    asked = sorted(check_count("t", each, most=k) for each in value_tuple(t))
     if not asked or len(set(asked)) < len(asked):
-        raise ValueError(f"t must name at least one number of successes, each once, got {shown(t)}")
+        raise ValueError(
+            f"t must name at least one number of successes, each once, got {value_text(t)}"
+        )
     return tuple(asked)
 
 
@@ -236,7 +245,7 @@ def maj_at_k(
     described = Description(
         "maj_at_k", "Maj@{k}", "P(J >= floor(k/2) + 1): most of k trials succeed"
     )
-    return draw_metric(described, credit.majority, sizes, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.majority_gains, sizes, alpha0, beta0, bounds, name)
 
 
 @with_parameter_help
@@ -330,7 +339,7 @@ def threshold_spectrum_at_k(
         "Threshold-Spectrum@{k}",
         "E[w_1 + ... + w_J]: a weight for each success of a draw",
     )
-    return draw_metric(described, credit.spectrum, k, alpha0, beta0, bounds, name, **spectrum)
+    return draw_metric(described, credit.spectrum_gains, k, alpha0, beta0, bounds, name, **spectrum)
 
 
 def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
@@ -344,11 +353,11 @@ def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
     sizes, values = draw_sizes(k), flat_numbers(weights)
     if (values.size,) != sizes:
         raise ValueError(
-            f"weights must be one for each of the k={k!r} thresholds, got {shown(weights)}"
+            f"weights must be one for each of the k={k!r} thresholds, got {value_text(weights)}"
         )
     # Written so that NaN is refused too.
     if not (values.min() >= 0 and values.sum() <= 1 + 1e-12):
         raise ValueError(
-            f"weights must be numbers >= 0 and sum up to at most 1, got {shown(weights)}"
+            f"weights must be numbers >= 0 and sum up to at most 1, got {value_text(weights)}"
         )
     return tuple(values.tolist())

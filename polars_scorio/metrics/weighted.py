@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polars_scorio.kernels.calibrated.average_price import average_price
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
@@ -101,7 +101,7 @@ class WeightedMetric(Metric):
 
     def draw(self, k: int | None) -> GainsOf:  # noqa: ARG002 - no k
         """One trial."""
-        return fixed(np.ones(1))
+        return fixed_gains(np.ones(1))
 
     def prices(self, questions: States) -> list[Price]:
         """The price of the average of three or more weights, or of one."""

@@ -11,9 +11,9 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.further_draws import forecast as ranges
+from polars_scorio.kernels.calibrated.further_draws import forecast_range as ranges
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
@@ -49,7 +49,7 @@ def forecast(
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of a forecast; see `Scorio.forecast`."""
-    trials, drawn = bind(frame, roles), drawn_by(metric, k)
+    trials, drawn = bind_roles(frame, roles), drawn_by(metric, k)
     refuse_judge(trials, "forecast")
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)

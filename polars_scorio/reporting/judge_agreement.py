@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import CHANCE, check_confidence, check_number
-from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.groups import groups
+from polars_scorio.counting.groups import group_plan
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import Trials, bind, refuse_repeats
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.truth_labels import check_truth
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.judges.agreement import (
@@ -46,7 +46,7 @@ def judge_agreement(
 ) -> pl.LazyFrame:
     """The plan of the agreement of a judge; see `Scorio.judge_agreement`."""
     width, confidence = check_number("width", width, CHANCE), check_confidence(confidence)
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     if trials.truth is None:
         raise ValueError(
             "judge_agreement compares verdicts with the labels of people on these trials: name "
@@ -54,10 +54,10 @@ def judge_agreement(
         )
     check_truth(trials.truth, trials.category, trials.roles.successes)
     refuse_repeats([*trials.keys, *COLUMNS])
-    counted = classes(trials, [], binary=True)
+    counted = counted_classes(trials, [], binary=True)
     agreement = _Agreement(trials, counted, width, confidence)
     schema = {**trials.strata, **trials.models, **COLUMNS}
-    return once_whole(groups(trials, counted), agreement, schema, filters=False)
+    return once_whole(group_plan(trials, counted), agreement, schema, filters=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,7 +35,7 @@ class PriorWarning(UserWarning):
 
 
 def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Say once in how many rows of a report the prior decides; for `checked`.
+    """Say once in how many rows of a report the prior decides; for `check_frame`.
 
     A metric with a prior of its own says aloud what it rests on.
     """

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import check_confidence
-from polars_scorio.counting.categories import Classes, classes
-from polars_scorio.counting.groups import groups
+from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.groups import group_plan
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.pooling.population_fit import Grid
 from polars_scorio.kernels.posterior_intervals import beta_interval
@@ -42,19 +42,19 @@ def priors(
 ) -> pl.LazyFrame:
     """The plan of the fitted priors; see `Scorio.priors`."""
     confidence = check_confidence(confidence)
-    trials, pairs = bind(frame, roles), weight_pairs(w)
+    trials, pairs = bind_roles(frame, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
         pairs = tuple((level, level) for level in trials.roles.levels)
     refuse_judge(trials, "priors")
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
-    counted = classes(trials, weighted, binary=pairs is None)
+    counted = counted_classes(trials, weighted, binary=pairs is None)
     earlier = None if prior is None else bind_prior(prior, trials, counted)
     fit = _Fit(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
     dtype = pl.Struct(COLUMNS)
     fitted = pl.col(QUESTIONS).map_batches(fit, return_dtype=dtype, is_elementwise=True)
-    listed = groups(trials, counted, earlier)
+    listed = group_plan(trials, counted, earlier)
     return listed.select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
 
 

@@ -37,7 +37,7 @@ from polars_scorio.kernels.costs.cost_means import CostQuestions
 from polars_scorio.kernels.costs.question_costs import QuestionCosts
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.kernels.states import States, distinct
+from polars_scorio.kernels.states import States, distinct_rows
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
@@ -264,7 +264,7 @@ class QuestionCells:
     def votes_of_strata(self) -> tuple[Votes, Strata]:
         """The answers of each question with a group for each stratum, and these strata."""
         stratum = self.flat[STRATUM].to_numpy().astype(np.int64)
-        first, row = distinct([self.group, stratum])
+        first, row = distinct_rows([self.group, stratum])
         votes, _ = Votes.tally(self._ballots, row, first.size)
         return votes, Strata(votes.states, self.group[first])
 

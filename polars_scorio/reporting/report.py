@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
-from polars_scorio.counting.checks import checked, once_whole
+from polars_scorio.counting.checks import check_frame, once_whole
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopped_logs import check_stopping
 from polars_scorio.counting.tally import QUESTIONS, class_columns
-from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind, refuse_repeats
+from polars_scorio.counting.trials import CLUSTER, EVERYTHING, bind_roles, refuse_repeats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
@@ -45,7 +45,7 @@ def report(
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
     wide = check_flag("wide", wide)
-    trials, inference = bind(frame, roles), options.get("inference")
+    trials, inference = bind_roles(frame, roles), options.get("inference")
     request = Request.of(trials, metrics, per=per, **options)
     columns = report_columns(
         trials,
@@ -58,7 +58,7 @@ def report(
     wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
     if inference is None and _publishes_numbers(request):
-        grouped = checked(grouped, warn_of_rows(metrics))
+        grouped = check_frame(grouped, warn_of_rows(metrics))
     rows = tidy_rows(grouped).select(columns.shown)
     if wide:
         return wide_rows(rows, keys, wanted)
@@ -117,10 +117,10 @@ def grouped_rows(
         columns = columns.with_intervals()
     groups = request.groups(per_question=columns.names_questions, questions=questions)
     if watched or request.choice.anytime is not None:
-        groups = checked(groups, check_stopping(trials, class_columns(request.classes)))
+        groups = check_frame(groups, check_stopping(trials, class_columns(request.classes)))
     sampled = CLUSTER in columns.hidden or request.choice.target == "population"
     if trials.cluster is not None and sampled:
-        groups = checked(groups, check_sample(trials, class_columns(request.classes)))
+        groups = check_frame(groups, check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
         groups = with_pool(groups, trials)
     # Calibrated means over strata need the questions of all strata once more.
@@ -145,7 +145,9 @@ def grouped_rows(
     grouped = once_whole(groups, evaluation, whole, filters=filters)
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind in {None, "calibrated"}
-        grouped = checked(grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts))
+        grouped = check_frame(
+            grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts)
+        )
     if overall != "macro":
         return grouped
     means = with_mean(grouped, request, columns)

@@ -16,13 +16,13 @@ from polars_scorio.arguments import (
     check_choice,
     check_confidence,
 )
-from polars_scorio.counting.categories import Classes, classes
+from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.graded_rewards import check_reward_range
-from polars_scorio.counting.groups import groups
+from polars_scorio.counting.groups import group_plan
 from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
 from polars_scorio.counting.reward_sums import RewardColumns
-from polars_scorio.counting.trials import Trials, as_categories, bind
+from polars_scorio.counting.trials import Trials, as_categories, bind_roles
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
 from polars_scorio.metrics.costs import cost_columns
@@ -124,7 +124,7 @@ class Request:
         if rewards == "never" or (rewards == "allowed" and posterior):
             views = _without_rewards(views, metrics, trials)
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-        counted = classes(
+        counted = counted_classes(
             trials,
             weighted,
             binary=not BINARY_VIEWS.isdisjoint(views),
@@ -149,7 +149,7 @@ class Request:
         sequences: bool = False,
     ) -> pl.LazyFrame:
         """The questions of every group; see `counting.groups`."""
-        return groups(
+        return group_plan(
             self.trials,
             self.classes,
             self.prior,
@@ -376,7 +376,7 @@ def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
     roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None, cost=None)
-    earlier = bind(prior.lazy(), roles, owner="prior: ")
+    earlier = bind_roles(prior.lazy(), roles, owner="prior: ")
     named = counted.known or counted.success
     if named:
         as_categories(named, earlier.category, "prior: w or success")

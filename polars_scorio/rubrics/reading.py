@@ -15,11 +15,11 @@ from polars_scorio.arguments import (
     check_column,
     check_number,
     flat_numbers,
-    shown,
+    value_text,
 )
 from polars_scorio.counting.roles import Column
 from polars_scorio.rubrics.rubric import over_expressions, refuse_absent, root_columns
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -199,11 +199,13 @@ def _ascending_levels(name: str, given: object) -> Thirds:
     levels = flat_numbers(given)
     # Written so that NaN is refused too.
     if levels.shape != (2,) or not 0 <= levels[0] <= levels[1] <= 1:
-        raise ValueError(f"{name} must be two ascending numbers from 0 to 1, got {shown(given)}")
+        raise ValueError(
+            f"{name} must be two ascending numbers from 0 to 1, got {value_text(given)}"
+        )
     return float(levels[0]), float(levels[1])
 
 
-@takes(Reading)
+@takes_options(Reading)
 def thresholds(
     frame: FrameT, *, over: Column | Iterable[Column] = (), **reading: Unpack[ReadingOptions]
 ) -> FrameT:

@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 from polars.exceptions import ColumnNotFoundError
 
-from polars_scorio.arguments import check_columns, check_number, several
+from polars_scorio.arguments import check_columns, check_number, value_tuple
 from polars_scorio.counting.roles import Column
 
 Thresholds: TypeAlias = "Mapping[str, float] | pl.DataFrame"
@@ -214,7 +214,7 @@ def rubric(
     for word in (name, *labels):
         if not isinstance(word, str):
             raise TypeError(f"name and labels of a rubric are words, got {word!r}")
-    successes = several(success)
+    successes = value_tuple(success)
     refuse_strangers(f"success of the rubric {name!r}", successes, labels)
     example = {} if weights is None else checked_weights(weights)
     refuse_strangers(f"weights of the rubric {name!r}", example, labels)

@@ -15,7 +15,7 @@ import polars as pl
 from polars_scorio.rubrics.reading import Reading, ReadingOptions
 from polars_scorio.rubrics.rubric import At, Cases, Rubric, root_columns
 from polars_scorio.rubrics.table_variables import Variables
-from polars_scorio.signatures import takes
+from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Table = Callable[[Variables], dict[str, tuple[pl.Expr, float]]]
 
 
-@takes(Reading)
+@takes_options(Reading)
 def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct? Correctness alone.
 
@@ -44,7 +44,7 @@ def exact_match(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a correct answer boxed, and is a wrong one?
 
@@ -67,7 +67,7 @@ def format_aware(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the model sure when it is correct, and unsure when it is wrong?
 
@@ -94,7 +94,7 @@ def conf_calibrated(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct on usual prompts and on unusual ones?
 
@@ -117,7 +117,7 @@ def ood_robustness(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct and in its box? Without a box it counts as wrong.
 
@@ -140,7 +140,7 @@ def strict_compliance(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a wrong answer at least given with doubt?
 
@@ -164,7 +164,7 @@ def conf_wrong_penalty(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
     """How does the verifier judge the answer? No other signal counts.
 
@@ -188,7 +188,7 @@ def verifier_only(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Format and confidence together, of correct and of wrong answers.
 
@@ -214,7 +214,7 @@ def format_confidence(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is the answer correct, however long it is?
 
@@ -237,7 +237,7 @@ def length_robust(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Does the verifier agree with the key?
 
@@ -262,7 +262,7 @@ def verifier_prob(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
     """How many tokens does an answer take, correct or wrong?
 
@@ -290,7 +290,7 @@ def efficiency_adjusted(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
     """Is a correct answer concise, and sure of itself?
 
@@ -316,7 +316,7 @@ def concision_high_conf(**reading: Unpack[ReadingOptions]) -> Rubric:
     )
 
 
-@takes(Reading)
+@takes_options(Reading)
 def schemata(**reading: Unpack[ReadingOptions]) -> tuple[Rubric, ...]:
     """All twelve schemata, in the order of the table, with one `Reading`.
 

@@ -16,7 +16,7 @@ from polars_scorio.reporting.options import (
 )
 from polars_scorio.reporting.report import report
 from polars_scorio.reporting.request import Request
-from polars_scorio.signatures import keywords, takes
+from polars_scorio.signatures import option_keywords, takes_options
 
 # An argument for each parameter that must be given.
 NEEDED = {
@@ -103,20 +103,20 @@ def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):
         for function in functions
         for key, parameter in inspect.signature(function).parameters.items()
     }
-    for key, (parameter, _) in keywords(options).items():
+    for key, (parameter, _) in option_keywords(options).items():
         assert parameters[key].default == parameter.default
 
 
 def test_report_tells_all_of_its_options_and_others_the_beginning():
-    for name, (_, entry) in keywords(DecisionOptions, in_full=True).items():
-        beginning = keywords(DecisionOptions)[name][1]
+    for name, (_, entry) in option_keywords(DecisionOptions, in_full=True).items():
+        beginning = option_keywords(DecisionOptions)[name][1]
         assert entry.startswith(beginning)
         assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "questions")
         assert beginning in inspect.getdoc(ps.Scorio.rank)
 
 
 def test_no_section_of_a_docstring_is_lost():
-    @takes(PlanOptions)
+    @takes_options(PlanOptions)
     def planned(**options):
         """What is planned?
 

@@ -7,10 +7,10 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.accessors.metrics import DrawOptions
 from polars_scorio.reporting.options import ReportOptions
-from polars_scorio.signatures import keywords
+from polars_scorio.signatures import option_keywords
 from tests.exported_metrics import EXPORTED, OF_COSTS
 
-REPORT = [parameter for parameter, _ in keywords(ReportOptions).values()]
+REPORT = [parameter for parameter, _ in option_keywords(ReportOptions).values()]
 
 
 @pytest.mark.parametrize("name", EXPORTED)

@@ -10,7 +10,7 @@ import numpy as np
 
 import polars_scorio as ps
 from polars_scorio.kernels.posteriors import SeparatePosteriors
-from polars_scorio.kernels.prefix_rankings import convergence
+from polars_scorio.kernels.prefix_rankings import ranking_convergence
 from polars_scorio.kernels.states import Outcomes
 
 BINARY = [ps.pass_at_k(8), ps.pass_hat_k(8), ps.maj_at_k(8), ps.maj_at_k(), ps.geom_ds_at_k(8)]
@@ -48,7 +48,7 @@ def main() -> None:
             continue
         for scheme in options.schemes:
             start, start_cpu = time.perf_counter(), time.process_time()
-            result = convergence(
+            result = ranking_convergence(
                 outcomes,
                 lambda states, metric=metric: (
                     metric.summary(SeparatePosteriors(states), metric.k[0]).mu

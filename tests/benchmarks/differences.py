@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from scipy.special import gammaln, stdtrit, xlog1py, xlogy
 
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 
 sys.path.insert(0, str(Path(__file__).parent))
 from populations import FIRST_POPULATIONS, everyone
@@ -31,7 +31,7 @@ def intervals(differences):
     both = np.stack([differences.ravel(), np.zeros(differences.size)], axis=1)
     t = stdtrit(questions - 1, 0.975)
     for span in (1.0, 0.0):
-        found = paired(both, questions * np.arange(samples), span)
+        found = paired_means(both, questions * np.arange(samples), span)
         mean, sigma = found.mean[:, 0] - found.mean[:, 1], found.sigma()[:, 0, 1]
         yield np.maximum(mean - t * sigma, -1), np.minimum(mean + t * sigma, 1)
 

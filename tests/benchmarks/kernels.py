@@ -20,7 +20,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 
 CREDITS = {
     "pass": credit.any_success,
-    "majority": credit.majority,
+    "majority": credit.majority_gains,
     "mG-Pass": credit.excess_over_half,
     "AUC": credit.area_under_curve,
 }

@@ -16,7 +16,7 @@ import polars_scorio as ps
 from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
 from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
 from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse, rank_ranges
 from polars_scorio.kernels.simultaneous.signal_share import signal_share, signal_share_paired
@@ -87,7 +87,7 @@ def population_logs(truth, questions, n, rng):
     x = x + np.sqrt(1 - SHARED) * rng.normal(size=(logs, questions, models))
     p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
     values = (rng.binomial(n, p) / n).reshape(-1, models)
-    both = paired(values, questions * np.arange(logs), 1.0)
+    both = paired_means(values, questions * np.arange(logs), 1.0)
     score, pairs = _score(both.mean, both.sigma()), np.triu_indices(models, 1)
     return Logs(
         truth,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
 from polars_scorio.kernels.calibrated.vote_price import Votes, vote_price
 from polars_scorio.kernels.votes import Ballots, Ties, vote_success
 
@@ -66,7 +66,7 @@ def covered(
         drawn = np.concatenate([rng.multinomial(n, of) for _ in range(logs)])
         owner = np.repeat(np.arange(logs), questions)
         price = vote_price(Votes.tally(ballots(drawn), owner, logs)[0], k, ties)
-        lo, hi = interval(price, 0.95)
+        lo, hi = clopper_pearson_interval(price, 0.95)
         holds = (lo <= truth + 1e-9) & (truth - 1e-9 <= hi)  # the bank is not endless
         found.append((holds.mean(), (hi - lo).mean(), (price.mu - truth).mean()))
     coverage, width, bias = np.mean(found, axis=0)

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import ANSWER, bind
+from polars_scorio.counting.trials import ANSWER, bind_roles
 from tests.made_logs import unreadable
 
 LOG = {"model": "m", "question": [1, 1, 2], "category": [0, 1, 1]}
@@ -25,7 +25,7 @@ def answers(*values, dtype=None):
 
 def keys(log, answer="answer"):
     """What the plan tells answers apart by."""
-    trials = bind(log.lazy(), Roles(trial=None, answer=answer))
+    trials = bind_roles(log.lazy(), Roles(trial=None, answer=answer))
     return trials.rows(answers=True).collect()[ANSWER].to_list()
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polars_scorio as ps
-from polars_scorio.counting.category_values import held
+from polars_scorio.counting.category_values import column_category
 
 INTEGERS = [
     *(pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.Int128()),
@@ -24,23 +24,25 @@ def log(values: list, dtype: pl.DataType) -> pl.DataFrame:
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_integers_hold_their_range_and_nothing_else(dtype):
     low, high = pl.select(dtype.min(), dtype.max().alias("max")).row(0)
-    assert [held(end, dtype) for end in (low, high)] == [low, high]
-    assert [held(value, dtype) for value in (low - 1, high + 1, 0.5, 1e300)] == [None] * 4
-    assert held(1.0, dtype) == 1
+    assert [column_category(end, dtype) for end in (low, high)] == [low, high]
+    assert [column_category(value, dtype) for value in (low - 1, high + 1, 0.5, 1e300)] == [
+        None
+    ] * 4
+    assert column_category(1.0, dtype) == 1
 
 
 @given(st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_holds_whole_numbers_exactly_or_not_at_all(value):
-    own = held(value, pl.Float64())
+    own = column_category(value, pl.Float64())
     exact = Fraction(float(value)) == Fraction(value)
     assert own == (value if exact else None)
 
 
 def test_a_fraction_is_the_nearest_one_of_a_narrow_float():
-    assert held(0.1, pl.Float32()) == pl.Series([0.1], dtype=pl.Float32).item()
-    assert held(2**24 + 1, pl.Float32()) is None
-    assert held(1e300, pl.Float32()) is None
-    assert held(10**400, pl.Float64()) is None
+    assert column_category(0.1, pl.Float32()) == pl.Series([0.1], dtype=pl.Float32).item()
+    assert column_category(2**24 + 1, pl.Float32()) is None
+    assert column_category(1e300, pl.Float32()) is None
+    assert column_category(10**400, pl.Float64()) is None
 
 
 BAD = [

@@ -4,11 +4,11 @@ import polars as pl
 import pytest
 
 from polars_scorio.counting.engine_frames import (
-    categories,
+    category_counts,
     distinct_ids,
     engine_log,
-    outcome,
-    reached,
+    engine_outcome,
+    threshold_reached,
 )
 
 NAN = float("nan")
@@ -17,8 +17,8 @@ LOG = pl.DataFrame({"q": [1, 1, 1, 2], "trial": [0, 0, None, 3], "reward": [0.2,
 
 def test_a_threshold_is_reached_missed_or_missing():
     log = engine_log(LOG, ["q", "reward"])
-    found = categories(log, ["q"], outcome(log, "reward", 0.5), None)
-    rows = found.with_columns(reached()).sort(":category", "q").rows()
+    found = category_counts(log, ["q"], engine_outcome(log, "reward", 0.5), None)
+    rows = found.with_columns(threshold_reached()).sort(":category", "q").rows()
     assert rows == [(1, None, 1), (2, None, 1), (1, False, 1), (1, True, 1)]
 
 

@@ -2,13 +2,19 @@
 
 import polars as pl
 
-from polars_scorio.counting.tally_numbers import least, listed, over_parts, over_trials, summed
+from polars_scorio.counting.tally_numbers import (
+    joined_list,
+    least_number,
+    over_parts,
+    over_trials,
+    summed_number,
+)
 
 TRIALS = pl.DataFrame({"question": [1, 1, 1, 2], "part": [0, 1, 1, 0], "x": [3, 1, None, 5]})
 NUMBERS = [
-    summed("sum", pl.col("x").sum()),
-    least("least", pl.col("x").min()),
-    listed("list", pl.col("x").drop_nulls()),
+    summed_number("sum", pl.col("x").sum()),
+    least_number("least", pl.col("x").min()),
+    joined_list("list", pl.col("x").drop_nulls()),
 ]
 
 

@@ -2,12 +2,12 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.counting.categories import classes
-from polars_scorio.counting.groups import groups
+from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.groups import group_plan
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.counting.truth_labels import LABELS
 
 COLUMNS = {
@@ -18,8 +18,8 @@ COLUMNS = {
 
 
 def counts(frame: pl.DataFrame, **roles) -> list:
-    trials = bind(frame.lazy(), Roles(model=None, trial=None, truth="human", **roles))
-    plan = groups(trials, classes(trials, [], binary=True))
+    trials = bind_roles(frame.lazy(), Roles(model=None, trial=None, truth="human", **roles))
+    plan = group_plan(trials, counted_classes(trials, [], binary=True))
     rows = plan.select(QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS).collect()
     return rows.sort("question").select(LABELS).rows()
 

@@ -2,13 +2,13 @@ import polars as pl
 import pytest
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.strata_arrays import STRATUM
 from tests.made_logs import long
 
 LOG = long([[1]]).with_columns(domain=pl.lit("web"))
-TRIALS = bind(LOG.lazy(), Roles(by="domain"))
+TRIALS = bind_roles(LOG.lazy(), Roles(by="domain"))
 GROUPS = pl.DataFrame(
     {"domain": ["air", "air", "web", "web"], "model": ["a", "b", "b", "c"], STRATUM: [0, 0, 1, 1]}
 )

@@ -5,7 +5,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.broken_questions import BROKEN, BrokenQuestions, success_classes
 from tests.made_logs import long
 
@@ -27,7 +27,7 @@ LOG = long([[0, 1]])
 def test_successes_are_those_of_the_metric(metric, roles, expected):
     size = 2 if metric.w is None else len(metric.w)
     classes = Classes(tuple(range(size)), (1,))
-    assert success_classes(metric, bind(LOG.lazy(), Roles(**roles)), classes) == expected
+    assert success_classes(metric, bind_roles(LOG.lazy(), Roles(**roles)), classes) == expected
 
 
 def test_without_successes_nothing_is_counted():

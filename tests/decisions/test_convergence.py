@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.kernels.prefix_rankings import convergence
+from polars_scorio.kernels.prefix_rankings import ranking_convergence
 from polars_scorio.kernels.states import Outcomes
 from tests.made_logs import drawn, long, unreadable
 
@@ -88,7 +88,7 @@ def test_replicates_are_those_of_the_kernel(even, scheme, seed):
     options = {"replicates": 40, "scheme": scheme, "seed": seed}
     rows = even.scorio(**ROLES).convergence(**options)
     for domain in ("air", "web"):
-        expected = convergence(
+        expected = ranking_convergence(
             plain(even.filter(domain=domain)),
             mean_rate,
             replicates=40,
@@ -141,7 +141,7 @@ def test_prior_trials_count_in_every_replicate(even):
     rows = part.scorio(success=2, inference="published").convergence(
         ps.bayes(), prior=prior, replicates=20
     )
-    expected = convergence(
+    expected = ranking_convergence(
         plain(part, {0: [2, 1], 1: [0, 4]}),
         mean_rate,
         replicates=20,
@@ -174,7 +174,7 @@ def test_questions_with_fewer_trials_stay_at_all_of_them(log):
     accessor = log.scorio(**ROLES)
     for replicates in (0, 5):
         rows = accessor.convergence(ps.avg(), replicates=replicates, scheme="question")
-        expected = convergence(
+        expected = ranking_convergence(
             plain(log.filter(domain="air")),
             lambda states: states.mean(states.counts[:, 1] / states.counts.sum(axis=1)),
             replicates=replicates,

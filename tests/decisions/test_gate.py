@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
 from polars_scorio.decisions.sampled_scores import SampledScores
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from tests.made_logs import law, long, unreadable
 
 FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
@@ -93,7 +93,7 @@ def test_p_values_are_those_at_which_the_verdict_just_holds():
 def test_ends_over_a_population_are_those_of_the_study():
     for case in json.loads(FILE.read_text(encoding="utf-8"))["gate"]["population"]:
         gaps = np.array(case["d"])
-        models = paired(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
+        models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
         ends = SampledScores(models, 1.0, 1.0, (-2.0, 2.0)).pair_ends(np.array([0]), np.array([1]))
         lo, hi = ends(np.full((1, 1), ndtri(case["confidence"])))
         assert (lo.item(), hi.item()) == pytest.approx((case["lo"], case["hi"]), abs=1e-9)

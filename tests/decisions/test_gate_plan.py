@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_scorio  # noqa: F401 - registers the namespace
-from polars_scorio.kernels.simultaneous.assurance import assurance, trials_with_assurance
+from polars_scorio.kernels.simultaneous.assurance import decision_chance, trials_with_assurance
 from tests.made_logs import long
 
 FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
@@ -31,7 +31,7 @@ def test_without_other_models_the_number_is_that_of_the_study():
 def test_of_equal_models_the_chance_is_that_the_margin_is_seen():
     # All of the difference is noise: the estimate will move to 0, the margin above it.
     now, then = np.array([0.05]), np.array([0.01])
-    found = assurance(np.array([-0.04]), now, then, 1.645, 0.0, margin=0.05)
+    found = decision_chance(np.array([-0.04]), now, then, 1.645, 0.0, margin=0.05)
     # w = 1/25; mean -.04 w + .05 = .0484 with sd sqrt((.05^2 - .01^2) w) = .0098; z s_m = .01645.
     assert found == pytest.approx(0.99944, abs=1e-4)
 

@@ -5,7 +5,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.model_scores import (
     BenchmarkModels,
     PopulationModels,
@@ -15,7 +15,7 @@ from polars_scorio.decisions.model_scores import (
 from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
-TRIALS = bind(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], success=2))
+TRIALS = bind_roles(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], success=2))
 
 
 @pytest.mark.parametrize(

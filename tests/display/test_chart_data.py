@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind
+from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.display import chart_data
 from tests.made_logs import long
 
@@ -18,7 +18,7 @@ WORD_JOINER = "\N{WORD JOINER}"
 
 
 def bound(log: pl.DataFrame, **roles: object) -> Trials:
-    return bind(log.lazy(), Roles(**roles))
+    return bind_roles(log.lazy(), Roles(**roles))
 
 
 def labels_of(strata: pl.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ CREDITS = {
     "any": credit.any_success,
     "all": credit.all_success,
     "share": lambda k: credit.at_least_share(k, 0.3),
-    "majority": credit.majority,
+    "majority": credit.majority_gains,
     "excess": credit.excess_over_half,
     "area": credit.area_under_curve,
     # Saturates at an interior level, where its variance is tiny beside the level squared.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from polars_scorio.kernels.expected_variance import (
     ExpectedVariance,
-    allocation,
+    best_allocation,
     expected_squared_sigma,
 )
 from polars_scorio.kernels.posteriors import SeparatePosteriors
@@ -214,7 +214,7 @@ def test_the_allocation_is_greedy(seed, budget):
     kinds = random.integers(0, max(size - 2, 1), size)  # some questions are alike
     a, b = random.exponential(size=(2, size))[:, kinds]
     ahead = ExpectedVariance(a, b * (seed % 2), random.integers(1, 30, size)[kinds].astype(float))
-    found = allocation(ahead, budget)
+    found = best_allocation(ahead, budget)
     assert found.tolist() == greedy(ahead, budget)
     assert found.sum() == budget
 
@@ -224,19 +224,19 @@ def test_scales_do_not_matter():
     a, x = random.exponential(size=30), 1 + random.exponential(size=30)
     expected = greedy(ExpectedVariance(a, 0 * a, x), 500)
     for scale in (2.0**-500, 1.0, 2.0**500):
-        assert allocation(ExpectedVariance(scale * a, 0 * a, x), 500).tolist() == expected
+        assert best_allocation(ExpectedVariance(scale * a, 0 * a, x), 500).tolist() == expected
 
 
 def test_of_questions_that_gain_the_same_the_first_gets_the_trial():
     alike = ExpectedVariance(np.ones(5), np.zeros(5), np.full(5, 3.0))
-    assert allocation(alike, 3).tolist() == [1, 1, 1, 0, 0]
-    assert allocation(alike, 13).tolist() == [3, 3, 3, 2, 2]
+    assert best_allocation(alike, 3).tolist() == [1, 1, 1, 0, 0]
+    assert best_allocation(alike, 13).tolist() == [3, 3, 3, 2, 2]
 
 
 def test_a_question_without_variance_gets_nothing_as_long_as_another_gains():
     ahead = ExpectedVariance(np.array([0.0, 1.0, 0.0]), np.zeros(3), np.ones(3))
-    assert allocation(ahead, 1_000).tolist() == [0, 1_000, 0]
-    assert allocation(ExpectedVariance(np.zeros(3), np.zeros(3), np.ones(3)), 7).tolist() == [
+    assert best_allocation(ahead, 1_000).tolist() == [0, 1_000, 0]
+    assert best_allocation(ExpectedVariance(np.zeros(3), np.zeros(3), np.ones(3)), 7).tolist() == [
         3,
         2,
         2,
@@ -247,7 +247,7 @@ def test_very_different_questions_are_weighed_by_the_last_bit():
     # Gains 1 / ((1 + m) (2 + m)) against 1e-6 of that: by Fractions.
     ahead = ExpectedVariance(np.array([1.0, 1e-6]), np.zeros(2), np.ones(2))
     for budget in (1, 998, 999, 1_000, 1_001, 3_000):
-        assert allocation(ahead, budget).tolist() == greedy(ahead, budget)
+        assert best_allocation(ahead, budget).tolist() == greedy(ahead, budget)
 
 
 def test_a_million_trials_for_a_million_questions():
@@ -255,7 +255,7 @@ def test_a_million_trials_for_a_million_questions():
     x = random.integers(3, 40, 1_000_000).astype(float)
     a = random.integers(1, 200, 1_000_000) / 800  # some 7,000 distinct questions
     ahead = ExpectedVariance(a, 0 * a, x)
-    m = allocation(ahead, 1_000_000)
+    m = best_allocation(ahead, 1_000_000)
     assert m.sum() == 1_000_000
     # Optimal: no trial that was spent gains less than one that was not.
     spent = ahead.of(np.flatnonzero(m)).gain(m[m > 0] - 1)

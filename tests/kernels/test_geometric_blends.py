@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.geometric_blends import blend, blend_moments
+from polars_scorio.kernels.geometric_blends import blend_means, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from tests.made_logs import law
 
@@ -18,7 +18,7 @@ SPREADS = st.tuples(st.floats(0, 2), st.floats(0, 2), st.floats(0, 0.99))
 
 
 def blended(x: float, y: float, powers: tuple[float, float]) -> float:
-    return blend(np.array([x]), np.array([y]), powers).item()
+    return blend_means(np.array([x]), np.array([y]), powers).item()
 
 
 def variance(
@@ -62,7 +62,7 @@ def test_without_a_mean_there_is_no_blend(powers):
 def test_each_state_has_its_own_blend(powers):
     x, y = np.array([0.0, 0.5, NAN, 0.25]), np.array([0.5, 0.25, NAN, 1.0])
     alone = [blended(*state, powers) for state in zip(x, y, strict=True)]
-    np.testing.assert_array_equal(blend(x, y, powers), alone)
+    np.testing.assert_array_equal(blend_means(x, y, powers), alone)
 
 
 # --- its variance
@@ -135,6 +135,6 @@ def test_a_tiny_mean_may_spread_far_beyond_itself():
 
 def test_no_states_give_no_numbers():
     empty = np.empty(0)
-    assert blend(empty, empty, (0.5, 0.5)).shape == (0,)
+    assert blend_means(empty, empty, (0.5, 0.5)).shape == (0,)
     for moment in blend_moments(Joint(*[empty] * 5), (0.5, 0.5)):
         assert moment.shape == (0,)

@@ -15,7 +15,12 @@ import polars_scorio as ps
 from polars_scorio.kernels import prefix_rankings as module
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.posteriors import Pooled, SeparatePosteriors
-from polars_scorio.kernels.prefix_rankings import Convergence, competition_ranks, convergence, tau_b
+from polars_scorio.kernels.prefix_rankings import (
+    Convergence,
+    competition_ranks,
+    ranking_convergence,
+    tau_b,
+)
 from polars_scorio.kernels.states import States
 from polars_scorio.metrics import Metric
 from tests.kernels.outcomes import Log, Vector, log_of, logs, longest, outcomes, state, tallied
@@ -101,7 +106,7 @@ def assert_same(found: Convergence, expected: Convergence) -> None:
 
 def of(log: Log, score: Callable[[States], Floats], seed: int = 0, **options: object):
     options = {"replicates": 0, "scheme": "question", **options}
-    return convergence(outcomes(log), score, rng=np.random.default_rng(seed), **options)
+    return ranking_convergence(outcomes(log), score, rng=np.random.default_rng(seed), **options)
 
 
 # --- rankings
@@ -187,7 +192,7 @@ def test_replicates_are_compared_with_the_log():
     # Each row is one trial of both models. First replicate: 0, 1, 1 against 1, 0, 0: behind, tied,
     # ahead. Second: 0, 0, 0 against 1, 1, 0: always behind, and so it ends.
     draws = [0.9, 0.4, 0, 0, 0.5, 0.1, 0.9, 0.4, 0.7, 0.4, 0.8, 0.9]
-    found = convergence(log, success, replicates=2, scheme="trial", rng=Given(*draws))
+    found = ranking_convergence(log, success, replicates=2, scheme="trial", rng=Given(*draws))
     assert (found.share.tolist(), found.never) == ([0, 0, 0.5], 0.5)
     np.testing.assert_array_equal(found.tau, [-1, -1, 0])
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.states import States, distinct, prefixes
+from polars_scorio.kernels.states import States, distinct_rows, prefix_states
 from tests.kernels.outcomes import log_of, logs, longest, named, outcomes, state
 from tests.made_logs import law
 
@@ -116,7 +116,7 @@ def test_sums_run_over_all_questions_of_a_group(rows, seed):
 def test_distinct_rows_ascend_and_stand_where_they_come_first(top, rows):
     table = np.random.default_rng(2).integers(0, top, (rows, 3), endpoint=True)
     _, first, row = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    found, which = distinct(table.T)
+    found, which = distinct_rows(table.T)
     np.testing.assert_array_equal(found, first)
     np.testing.assert_array_equal(which, row.ravel())
 
@@ -179,13 +179,13 @@ SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any)
 @given(logs(SIZES))
 def test_prefixes_are_the_states_of_the_first_trials(log):
     cells = [(g, n) for g, group in enumerate(log) for n in range(1, longest(group) + 1)]
-    states, group, n = prefixes(outcomes(log))
+    states, group, n = prefix_states(outcomes(log))
     assert list(zip(group.tolist(), n.tolist(), strict=True)) == cells
     assert named(states) == [Counter(state(question, n) for question in log[g]) for g, n in cells]
 
 
 def test_a_question_without_further_trials_stays_where_it_is():
-    states, group, n = prefixes(outcomes(log_of([[1], [0, 1, 1]], [[0, 0]])))
+    states, group, n = prefix_states(outcomes(log_of([[1], [0, 1, 1]], [[0, 0]])))
     zero = (0, 0)
     assert named(states) == [
         {((0, 1), zero): 1, ((1, 0), zero): 1},
@@ -198,11 +198,11 @@ def test_a_question_without_further_trials_stays_where_it_is():
 
 
 def test_states_of_different_groups_and_numbers_of_trials_are_shared():
-    states, *_ = prefixes(outcomes(log_of([[1, 1], [1, 1]], [[1, 1]])))
+    states, *_ = prefix_states(outcomes(log_of([[1, 1], [1, 1]], [[1, 1]])))
     assert states.counts.tolist() == [[0, 1], [0, 2]]
     assert states.questions.tolist() == [2, 2, 1, 1]
 
 
 def test_questions_with_different_prior_trials_are_in_different_states():
-    states, *_ = prefixes(outcomes([[([1], (0, 0)), ([1], (3, 0))]]))
+    states, *_ = prefix_states(outcomes([[([1], (0, 0)), ([1], (3, 0))]]))
     assert named(states) == [{((0, 1), (0, 0)): 1, ((0, 1), (3, 0)): 1}]

@@ -4,7 +4,7 @@ import polars as pl
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
 from polars_scorio.reporting.inference import calibrated, pooled
 from polars_scorio.reporting.report_columns import report_columns
@@ -29,7 +29,7 @@ def test_each_inference_is_asked_once_for_all_its_metrics(monkeypatch):
 
 
 def test_rows_come_in_a_list_for_each_group():
-    trials = bind(drawn(2, range(4), most=3).lazy(), Roles(by=["domain"], success=2))
+    trials = bind_roles(drawn(2, range(4), most=3).lazy(), Roles(by=["domain"], success=2))
     request = Request.of(trials, [ps.avg(), ps.pass_at_k([1, 2])])
     columns = report_columns(trials)
     groups = request.groups().collect()

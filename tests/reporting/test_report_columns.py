@@ -4,7 +4,7 @@ import polars as pl
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.reporting.report_columns import report_columns
 from tests.made_logs import drawn, outcomes
 
@@ -12,7 +12,7 @@ LOG = outcomes({(2, 1): 2})
 
 
 def test_the_columns_of_a_plain_report_are_those_of_the_manual():
-    columns = report_columns(bind(LOG.lazy(), Roles()))
+    columns = report_columns(bind_roles(LOG.lazy(), Roles()))
     facts = ["questions", "trials", "dropped"]
     numbers = ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert columns.shown == ["model", "metric", "k", *facts, *numbers]
@@ -23,7 +23,7 @@ def test_the_columns_of_a_plain_report_are_those_of_the_manual():
 
 def test_clusters_and_unscored_questions_are_facts_of_models_alone():
     log = drawn(1, range(4), most=2).with_columns(passage=pl.col("question"))
-    trials = bind(
+    trials = bind_roles(
         log.lazy(), Roles(by=["domain"], cluster="passage", missing="drop", unscored="drop")
     )
     assert [*report_columns(trials).facts] == [
@@ -35,7 +35,7 @@ def test_clusters_and_unscored_questions_are_facts_of_models_alone():
 
 
 def test_columns_inside_a_plan_come_after_those_that_are_shown():
-    trials = bind(LOG.lazy(), Roles())
+    trials = bind_roles(LOG.lazy(), Roles())
     columns = report_columns(trials)
     priced = columns.with_intervals().with_price()
     assert priced.shown == columns.shown

@@ -4,14 +4,14 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.choice import InferenceChoice
 from polars_scorio.reporting.request import Request, check_metrics, on_levels, view_of
 from tests.made_logs import outcomes
 
 LOG = outcomes({(2, 1): 2})
-TRIALS = bind(LOG.lazy(), Roles())
+TRIALS = bind_roles(LOG.lazy(), Roles())
 
 
 def test_a_request_knows_what_each_metric_looks_at_and_how_numbers_are_found():
@@ -39,14 +39,14 @@ def test_metrics_that_the_result_could_not_show_are_refused(metrics, error, mess
 
 def test_levels_are_the_weights_of_a_metric_that_has_none():
     halves = LOG.with_columns(category=LOG["category"] * 0.5)
-    trials = bind(halves.lazy(), Roles(levels=[0, 0.5]))
+    trials = bind_roles(halves.lazy(), Roles(levels=[0, 0.5]))
     assert on_levels(ps.avg(), trials).w == ((0, 0), (0.5, 0.5))
     assert on_levels(ps.avg([0, 1]), trials).w == ((0, 0), (1, 1))
     assert on_levels(ps.avg(), TRIALS).w is None
 
 
 def test_rewards_are_seen_where_a_metric_takes_them_and_the_column_holds_floats():
-    floats = bind(LOG.with_columns(category=LOG["category"] * 0.5).lazy(), Roles())
+    floats = bind_roles(LOG.with_columns(category=LOG["category"] * 0.5).lazy(), Roles())
     assert view_of(ps.max_at_k(2), floats) == "rewards"
     assert view_of(ps.max_at_k(2), TRIALS) == "success"
     assert view_of(ps.max_at_k(2, [0, 1]), TRIALS) == "categories"

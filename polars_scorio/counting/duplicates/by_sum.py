@@ -21,7 +21,7 @@ from functools import cache
 import polars as pl
 
 from polars_scorio.counting.checks import ROWS
-from polars_scorio.counting.tally_numbers import Number, summed
+from polars_scorio.counting.tally_numbers import Number, summed_number
 from polars_scorio.counting.trials import TRIAL, Trials
 
 DIGEST = ":digest"
@@ -29,7 +29,7 @@ DIGEST = ":digest"
 _LONGEST = 2**12  # trials of a question whose sum is known: a table of 32 kB costs .2 ms
 
 
-def summable(trials: Trials) -> bool:
+def ids_are_summable(trials: Trials) -> bool:
     """Whether trial ids are checked, and integers: a sum of hashes may settle them."""
     return trials.identified and trials.trial is not None and trials.trial.dtype.is_integer()
 
@@ -41,10 +41,10 @@ def id_hash(trials: Trials) -> list[pl.Expr]:
 
 def hash_sum(trials: Trials) -> list[Number]:
     """The sum of the hashes of a question; nothing if ids are no integers, or not checked."""
-    return [summed(DIGEST, pl.col(DIGEST).sum())] if summable(trials) else []
+    return [summed_number(DIGEST, pl.col(DIGEST).sum())] if ids_are_summable(trials) else []
 
 
-def unsettled() -> pl.Expr:
+def sum_is_unsettled() -> pl.Expr:
     """Whether the sum leaves open that an id of a question, an integer, repeats or is null."""
     null: int = pl.Series([None], dtype=pl.Int64).hash().item()  # of integers of every width
     single = (pl.col(ROWS) == 1) & pl.col(DIGEST).ne(null)

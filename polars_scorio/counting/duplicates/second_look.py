@@ -23,19 +23,19 @@ from polars_scorio.counting.checks import (
     PROBLEM,
     ROWS,
     Rule,
-    marked,
+    mark_problems,
     violations_of,
 )
 from polars_scorio.counting.duplicates.by_sum import (
     DIGEST,
     hash_sum,
     id_hash,
-    summable,
-    unsettled,
+    ids_are_summable,
+    sum_is_unsettled,
 )
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.refusals import identity_rules
-from polars_scorio.counting.tally_numbers import Number, over_trials, summed
+from polars_scorio.counting.tally_numbers import Number, over_trials, summed_number
 from polars_scorio.counting.trials import TRIAL, Trials
 
 _FEW = 10_000  # values of a key that are looked up anew for every block of rows
@@ -48,23 +48,23 @@ _IN_ANY_ORDER = {
 
 def trial_id_rules(trials: Trials) -> list[Rule]:
     """The rules, to be the last ones, on the trial ids of tallied questions."""
-    if not summable(trials):
+    if not ids_are_summable(trials):
         return identity_rules(trials)
-    return [Rule(unsettled(), pl.lit(""), "ids in doubt", "", _look_again(trials))]
+    return [Rule(sum_is_unsettled(), pl.lit(""), "ids in doubt", "", _look_again(trials))]
 
 
 def id_numbers(trials: Trials) -> list[Number]:
     """The numbers that a tally keeps of trial ids: a sum of hashes, or all hashes and the nulls."""
-    if summable(trials) or not trials.identified:
+    if ids_are_summable(trials) or not trials.identified:
         return hash_sum(trials)
     hashes = pl.col(DIGEST).implode(**_IN_ANY_ORDER)
     parts = pl.col(IDS).explode(**AS_ROWS).implode(**_IN_ANY_ORDER)
-    return [Number(IDS, hashes.alias(IDS), parts), summed(NO_ID, pl.col(TRIAL).null_count())]
+    return [Number(IDS, hashes.alias(IDS), parts), summed_number(NO_ID, pl.col(TRIAL).null_count())]
 
 
 def distinct_counted(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Tallied questions, with the number of distinct ids in place of their hashes."""
-    if summable(trials) or not trials.identified:
+    if ids_are_summable(trials) or not trials.identified:
         return questions
     return questions.with_columns(pl.col(IDS).list.n_unique())
 
@@ -77,10 +77,10 @@ def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     ValueError
         If a second read is needed, and differs from the first.
     """
-    if not summable(trials):
+    if not ids_are_summable(trials):
         return questions
     keys = [*trials.groups, trials.question.name]
-    open_questions = questions.filter(unsettled()).select(*keys, ROWS, DIGEST)
+    open_questions = questions.filter(sum_is_unsettled()).select(*keys, ROWS, DIGEST)
     if open_questions.is_empty():  # nothing to read again
         none = pl.lit(0, pl.get_index_type()).alias(NO_ID)
         return questions.with_columns(pl.col(ROWS).alias(IDS), none)
@@ -102,7 +102,7 @@ def _look_again(trials: Trials) -> Callable[[pl.DataFrame], list[tuple[Rule, pl.
     def look(doubted: pl.DataFrame) -> list[tuple[Rule, pl.DataFrame]]:
         first = doubted.select(*trials.groups, pl.col(PLACE).alias(question), ROWS, DIGEST)
         second = _read_again(trials, first).lazy()
-        again = marked(second, question, broken).filter(pl.col(PROBLEM).is_not_null())
+        again = mark_problems(second, question, broken).filter(pl.col(PROBLEM).is_not_null())
         return violations_of(again.collect(), broken)
 
     return look

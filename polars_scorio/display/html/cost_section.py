@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind
+from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.display.chart_data import model_label, stratum_label
 from polars_scorio.display.html.page import Section
@@ -33,7 +33,7 @@ def cost_section(frame: pl.LazyFrame, roles: Roles, settings: Settings) -> Secti
     """
     if roles.cost is None or roles.truth is not None or roles.judge is not None:
         return None
-    trials = bind(frame, roles)
+    trials = bind_roles(frame, roles)
     numbers = report(
         frame,
         roles,

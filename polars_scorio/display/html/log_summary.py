@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.counting.checks import IDS, NO_ID, ROWS, marked, refuse_bad
+from polars_scorio.counting.checks import IDS, NO_ID, ROWS, mark_problems, refuse_bad
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.duplicates.second_look import with_identities
 from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
 from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.refusals import identity_rules, rules
+from polars_scorio.counting.refusals import identity_rules, refusal_rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import (
     STOPPING_COLUMNS,
     TRIALS,
-    outcomes,
+    stopping_columns,
     stopping_states,
     with_stopping,
 )
-from polars_scorio.counting.tally import STATES, tallies
+from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
-from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind
+from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind_roles
 from polars_scorio.display.html.labels import key_labels
 
 _ROW = ":row"
@@ -38,13 +38,13 @@ class Look:
     trials : Trials
         The log, with its roles.
     questions : DataFrame
-        A row for each question and model, as `tallies` makes them.
+        A row for each question and model, as `question_tallies` makes them.
     cells : DataFrame
         stratum, model, question and, if the log has them, cluster as labels; category, and how many
         trials have it.
     each : DataFrame
         A row for each of the same keys: how many trials have an id that was there before, null
-        where ids are not checked; and its `outcomes`.
+        where ids are not checked; and its `stopping_columns`.
     totals : DataFrame, optional
         stratum, model, planned, reported: trials and score of the runs, as their tools say them.
     """
@@ -58,10 +58,10 @@ class Look:
     @classmethod
     def read(cls, frame: pl.LazyFrame, roles: Roles, totals: pl.DataFrame | None = None) -> Look:
         """Read the log, once; refuses only what its schema tells."""
-        trials = bind(frame, roles)
+        trials = bind_roles(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
-        seen = bind(frame, replace(roles, missing="drop"))
-        read = tallies(seen, latest=True).collect(engine="streaming")
+        seen = bind_roles(frame, replace(roles, missing="drop"))
+        read = question_tallies(seen, latest=True).collect(engine="streaming")
         questions = with_identities(read, seen)
         keys = {
             "stratum": trials.strata,
@@ -78,7 +78,7 @@ class Look:
         named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
         # An outcome is there once for each cluster of a question.
         rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
-        ended = rows.group_by(_ROW).agg(outcomes(seen, tallied=True))
+        ended = rows.group_by(_ROW).agg(stopping_columns(seen, tallied=True))
         cells = rows.group_by(_ROW, pl.col(CATEGORY).alias("category")).agg(
             pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
         )
@@ -126,8 +126,8 @@ class Look:
         """
         if self.questions.is_empty():
             raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
-        broken = [*rules(self.trials), *identity_rules(self.trials)]
-        asked = marked(self.questions.lazy(), self.trials.question.name, broken)
+        broken = [*refusal_rules(self.trials), *identity_rules(self.trials)]
+        asked = mark_problems(self.questions.lazy(), self.trials.question.name, broken)
         refuse_bad(self.trials, broken)(asked.collect())
 
     def coverage(self) -> pl.DataFrame:

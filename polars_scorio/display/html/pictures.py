@@ -9,7 +9,7 @@ from typing import Any
 
 import vl_convert
 
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.display import grid_charts as grids
 from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
 from polars_scorio.display.charts import INK, Heading, Picture
@@ -190,7 +190,7 @@ def matrix_figure(scope: Scope, settings: Settings) -> Figure | None:
     """Picture of the probabilities that one model is better than another."""
     if not 1 < len(scope.models) <= _MATRIX:
         return None
-    trials = bind(scope.counts.lazy(), scope.roles)
+    trials = bind_roles(scope.counts.lazy(), scope.roles)
     pairs = paired_rows(both_ways(scope.pairs, trials))
     possible = possible_best_words(scope, settings)
     said = (f"probability that the row beats the column, by {lead_label(scope)}", possible)

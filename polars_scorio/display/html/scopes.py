@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import polars as pl
 
-from polars_scorio.counting.categories import classes
-from polars_scorio.counting.category_values import literal
+from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.category_values import category_literal
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import TRIALS
-from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind
+from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind_roles
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
@@ -162,7 +162,9 @@ class Scope:
             return pl.col(CATEGORY).cast(pl.Float64)
         w = on_levels(average_metric(self.lead), trials).w
         pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
-        known = [(literal(value, trials.category.dtype), weight) for value, weight in pairs]
+        known = [
+            (category_literal(value, trials.category.dtype), weight) for value, weight in pairs
+        ]
         return pl.sum_horizontal(
             pl.when(pl.col(CATEGORY) == value).then(weight).otherwise(0.0)
             for value, weight in known
@@ -188,7 +190,7 @@ class Scope:
         DataFrame
             question, trials, score, least, most.
         """
-        trials = bind(self.counts.lazy(), self.roles)
+        trials = bind_roles(self.counts.lazy(), self.roles)
         rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
         score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
         scores = rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials"))
@@ -219,7 +221,7 @@ def average_metric(metric: Metric) -> Metric:
 
 def holds_fractions(cells: pl.DataFrame, roles: Roles) -> bool:
     """Whether some category is a real-valued reward, neither 0 nor 1."""
-    if not holds_rewards(bind(cells.lazy(), roles)) or roles.levels is not None:
+    if not holds_rewards(bind_roles(cells.lazy(), roles)) or roles.levels is not None:
         return False
     return not cells["category"].drop_nulls().cast(pl.Float64).is_in([0.0, 1.0]).all()
 
@@ -230,7 +232,7 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
     if not weighted and holds_fractions(cells, roles):
         return False
     try:
-        classes(bind(cells.lazy(), roles), weighted, binary=True)
+        counted_classes(bind_roles(cells.lazy(), roles), weighted, binary=True)
     except ValueError:
         return False
     return True

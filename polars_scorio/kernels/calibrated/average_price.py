@@ -9,7 +9,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
-from polars_scorio.kernels.pooling.integration import blocks
+from polars_scorio.kernels.pooling.integration import state_blocks
 from polars_scorio.kernels.pooling.pooled_moments import trial_moments
 from polars_scorio.kernels.pooling.population_fit import Grid, fit_categories
 from polars_scorio.kernels.states import States
@@ -18,7 +18,7 @@ from polars_scorio.kernels.states import States
 def average_price(states: States, w: Floats) -> Price:
     """The price of the average weight of three or more categories.
 
-    Two categories are a credit: `prices` with the gain 1, by both fits.
+    Two categories are a credit: `credit_prices` with the gain 1, by both fits.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _trial_noise(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tup
 def _node_sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:
     """Sums over the questions, for each node: of the mean weight, of the average's variance."""
     means, variances = np.zeros((2, grid.weight.size))
-    for part in blocks(grid, counts):
+    for part in state_blocks(grid, counts):
         mean, of_trial, size = trial_moments(grid, counts[part], w)
         means += mean @ questions[part]
         n = counts[part].sum(axis=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, estimates, fixed
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains, state_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import (
     Numbers,
@@ -21,7 +21,7 @@ from polars_scorio.kernels.calibrated.population_mean import (
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.geometric_blends import Powers, blend
+from polars_scorio.kernels.geometric_blends import Powers, blend_means
 from polars_scorio.kernels.posteriors import Target
 
 
@@ -78,11 +78,11 @@ def blend_numbers(
     >>> print(*(end.round(3) for end in (numbers.mu, numbers.lo, numbers.hi)))
     [0.079] [0.019] [0.232]
     """
-    draws = [fixed(blended.x), fixed(blended.y)]
+    draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)
     known = ~np.isnan(price.estimate)
     lo, hi = (
-        np.where(known, blend(x, y, blended.powers), np.nan)
+        np.where(known, blend_means(x, y, blended.powers), np.nan)
         for x, y in ((parts[0].lo, parts[1].lo), (parts[0].hi, parts[1].hi))
     )
     if target == "benchmark":
@@ -97,8 +97,8 @@ def _population_sigma(
     fitted: Calibrated, blended: BlendOfMeans, price: Price, sample: QuestionSample
 ) -> Floats:
     """Standard deviation of a blend of means over a sample of questions, to first order."""
-    draws, states = [fixed(blended.x), fixed(blended.y)], fitted.states
-    values = np.stack([estimates(states, draw)[0] for draw in draws])
+    draws, states = [fixed_gains(blended.x), fixed_gains(blended.y)], fitted.states
+    values = np.stack([state_estimates(states, draw)[0] for draw in draws])
     means = np.stack([states.mean(each) for each in values])
     # One more question that half succeeds: no mean is zero then.
     centre = (states.size * means + 0.5) / (states.size + 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, estimate, fixed
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains, group_estimates
 from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.price_cap import capped_price
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.geometric_blends import Powers, blend
+from polars_scorio.kernels.geometric_blends import Powers, blend_means
 
 
 def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
@@ -44,8 +44,8 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.078567] [0.020398]
     """
-    draws = fixed(x), fixed(y)
-    means = [estimate(fitted.states, draw)[0] for draw in draws]
+    draws = fixed_gains(x), fixed_gains(y)
+    means = [group_estimates(fitted.states, draw)[0] for draw in draws]
     mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
     for column, group in enumerate(fitted.groups):
         seen = np.array([each[column] for each in means])
@@ -59,8 +59,10 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
         noise = group_moments(group, linear, weights)
         price = capped_price(group, linear, noise, weights)
-        expected = (blend(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean))
+        expected = (
+            blend_means(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean)
+        )
         (mean[column],) = price.between(*expected)
         variance[column], factor[column] = price.variance[0], price.factor[0]
-    value = blend(means[0], means[1], powers)
+    value = blend_means(means[0], means[1], powers)
     return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)

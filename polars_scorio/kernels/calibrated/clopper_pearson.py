@@ -12,7 +12,7 @@ _END = 1e-12  # from a bound: as good as on it
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
 
 
-def interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
+def clopper_pearson_interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
     """The interval of each group, on the scale of the metric.
 
     Parameters

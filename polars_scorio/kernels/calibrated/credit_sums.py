@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.calibrated.error_polynomials import (
     credit_of,
-    elevate,
+    elevate_degree,
     variance_credit,
     variance_degree,
 )
@@ -63,7 +63,7 @@ class CreditSum:
         if n not in self.known:
             parts = [(weight, gains(n)) for weight, gains in self.terms]
             credit = np.asarray(sum(weight * credit_of(gains) for weight, gains in parts))
-            rest = np.asarray(sum(weight * complement(gains) for weight, gains in parts))
+            rest = np.asarray(sum(weight * credit_complement(gains) for weight, gains in parts))
             self.known[n] = credit, rest, _kept_variance(n, credit.tobytes())
         return self.known[n]
 
@@ -77,7 +77,7 @@ class CreditSum:
         """
         if n <= _TABULATED:
             if n not in self.known_noise:
-                self.known_noise[n] = elevate(self.polynomials(n)[2], n)
+                self.known_noise[n] = elevate_degree(self.polynomials(n)[2], n)
             return self.known_noise[n][c]
         if self.degree(n) <= _TABULATED:
             return mean_drawn_credit(n, c, self.polynomials(n)[2])
@@ -102,7 +102,7 @@ def _kept_variance(n: int, credit: bytes) -> Floats:
     return variance_credit(n, np.frombuffer(credit))
 
 
-def fixed(gains: Floats) -> GainsOf:
+def fixed_gains(gains: Floats) -> GainsOf:
     """Gains of a draw that is the same for each question.
 
     Examples
@@ -113,13 +113,13 @@ def fixed(gains: Floats) -> GainsOf:
     return lambda n: gains  # noqa: ARG005 - it is the same for each n
 
 
-def estimate(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
+def group_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     """The unbiased estimate of each group, and its complement."""
-    up, down = estimates(states, gains)
+    up, down = state_estimates(states, gains)
     return states.mean(up), states.mean(down)
 
 
-def estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
+def state_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     """The unbiased estimate of a question in each state, and its complement."""
     n, c = states.counts.sum(axis=1), states.counts[:, 1]
     up, down = np.empty((2, n.size))
@@ -135,7 +135,7 @@ def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
     return expected_credit(n, c, gains), missed
 
 
-def complement(gains: Floats) -> Floats:
+def credit_complement(gains: Floats) -> Floats:
     """One less the credit of 0..k successes.
 
     Examples
@@ -157,7 +157,7 @@ def _unearned_credit(gains: Floats) -> float:
 def mean_drawn_credit(n: int, c: Ints, credit: Floats) -> Floats:
     """Mean of a credit of any sign over draws from n trials with c successes, shape (C,)."""
     values = np.empty(c.size)
-    for rows in slices(c.size, credit.size):
+    for rows in row_slices(c.size, credit.size):
         values[rows] = draw_chance_rows(n, credit.size - 1, c[rows]) @ credit
     return values
 

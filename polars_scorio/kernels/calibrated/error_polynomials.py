@@ -25,7 +25,7 @@ def credit_of(gains: Floats) -> Floats:
     return np.concatenate(([0.0], np.cumsum(gains)))
 
 
-def elevate(credit: Floats, trials: int) -> Floats:
+def elevate_degree(credit: Floats, trials: int) -> Floats:
     """Elevate a polynomial: its credit by the successes in more trials.
 
     Examples
@@ -44,7 +44,7 @@ def expected_successes(n: int, credit: Floats) -> Floats:
     >>> expected_successes(3, np.array([0.0, 0.0, 1.0])).round(9)
     array([0.        , 0.        , 0.33333333, 1.        ])
     """
-    return elevate(credit, n)
+    return elevate_degree(credit, n)
 
 
 def variance_degree(n: int, k: int) -> int:
@@ -94,7 +94,7 @@ def _elevated_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
     """``E[U^2]`` and ``g^2`` by the successes in max(n, 2 k) trials."""
     k = credit.size - 1
     degree = max(n, 2 * k)
-    return elevate(elevate(credit, n) ** 2, degree), elevate(
+    return elevate_degree(elevate_degree(credit, n) ** 2, degree), elevate_degree(
         _half_product(credit, _disjoint_draw(credit)), degree
     )
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import CELLS, slices
+from polars_scorio.kernels.batches import CELLS, row_slices
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
-from polars_scorio.kernels.calibrated.error_polynomials import elevate
-from polars_scorio.kernels.calibrated.free_fit import rates
+from polars_scorio.kernels.calibrated.error_polynomials import elevate_degree
+from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Group, Level
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
@@ -219,7 +219,7 @@ class GroupStack(NamedTuple):
         )
         means = (posterior @ at_rates.reshape(size, -1)).reshape(*posterior.shape[:2], metrics, 3)
         squares = np.zeros((len(posterior), metrics))
-        for block in slices(posterior.shape[1], size):
+        for block in row_slices(posterior.shape[1], size):
             for metric in range(metrics):
                 away = at_rates[:, metric, 2] - means[:, block, metric, 2, None]
                 spread = (posterior[:, block] * away**2).sum(axis=-1)
@@ -244,11 +244,11 @@ def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floa
     exact = is_exact(metrics, n)
     if exact.any():
         stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
-        values = binomial(len(stack) - 1, size) @ stack
+        values = chances_at_nodes(len(stack) - 1, size) @ stack
         moments[:, exact] = values.reshape(size, -1, 3)
     if not exact.all():
         some = [*compress(metrics, ~exact)]
-        moments[:, ~exact] = _summed_moments(*rates(size), n, some).transpose(2, 0, 1)
+        moments[:, ~exact] = _summed_moments(*rate_nodes(size), n, some).transpose(2, 0, 1)
     return moments
 
 
@@ -262,7 +262,7 @@ def _polynomial_stack(metrics: tuple[CreditSum, ...], n: int) -> Floats:
     """The polynomials of some metrics, elevated to one degree, side by side: (D + 1, 3 metrics)."""
     parts = [part for metric in metrics for part in metric.polynomials(n)]
     degree = max(part.size for part in parts) - 1
-    return np.stack([elevate(part, degree) for part in parts], axis=1)
+    return np.stack([elevate_degree(part, degree) for part in parts], axis=1)
 
 
 def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) -> Floats:
@@ -276,6 +276,6 @@ def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) 
 
 
 @lru_cache(maxsize=8)
-def binomial(degree: int, size: int) -> Floats:
+def chances_at_nodes(degree: int, size: int) -> Floats:
     """Chances of 0..degree successes at each of the rates of a free fit, (size, degree + 1)."""
-    return binomial_chances(degree, *rates(size))
+    return binomial_chances(degree, *rate_nodes(size))

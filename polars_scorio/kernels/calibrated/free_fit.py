@@ -51,7 +51,7 @@ class FreeFit:
     @property
     def rates(self) -> tuple[Floats, Floats]:
         """The success rates and their complements, each shape (I,)."""
-        return rates(self.weight.size)
+        return rate_nodes(self.weight.size)
 
     @cached_property
     def posterior(self) -> Floats:
@@ -63,19 +63,19 @@ class FreeFit:
     @cached_property
     def better(self) -> Floats:
         """The weights a few steps from here to `best`."""
-        return maximised(self.likelihood, self.questions, self.weight, _STEPS_TO_BETTER)
+        return maximise_likelihood(self.likelihood, self.questions, self.weight, _STEPS_TO_BETTER)
 
     @cached_property
     def nearly_best(self) -> Floats:
         """The weights some steps from here to `best`."""
         steps = _STEPS_TO_NEARLY_BEST - _STEPS_TO_BETTER
-        return maximised(self.likelihood, self.questions, self.better, steps)
+        return maximise_likelihood(self.likelihood, self.questions, self.better, steps)
 
     @cached_property
     def best(self) -> Floats:
         """The weights of the largest likelihood, without a base."""
         steps = _STEPS_TO_BEST - _STEPS_TO_NEARLY_BEST
-        return maximised(self.likelihood, self.questions, self.nearly_best, steps)
+        return maximise_likelihood(self.likelihood, self.questions, self.nearly_best, steps)
 
     @cached_property
     def log_likelihood(self) -> float:
@@ -145,7 +145,7 @@ def fit_free_groups(
                 np.stack([getattr(starts[row], name) for row in some])
                 for name in ("likelihood", "questions", "weight")
             )
-            weights = maximised(likelihood, questions, base, _STEPS, _BASE * base)
+            weights = maximise_likelihood(likelihood, questions, base, _STEPS, _BASE * base)
             for row, weight in zip(some, weights, strict=True):
                 fits[row] = replace(starts[row], weight=weight)
     return [fits[row] for row in range(len(starts))]
@@ -163,7 +163,7 @@ def _first_weights(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> Fr
 def _scaled_likelihood(size: int, n: bytes, c: bytes) -> tuple[Floats, Floats]:
     """Likelihood of each state under each rate, and the log of its scale; groups share both."""
     trials, successes = (np.frombuffer(each, dtype=np.int64)[:, None] for each in (n, c))
-    p, q = rates(size)
+    p, q = rate_nodes(size)
     with np.errstate(divide="ignore"):
         logs = scipy.special.xlogy(successes, p) + scipy.special.xlogy(trials - successes, q)
     scale = logs.max(axis=1)
@@ -173,7 +173,7 @@ def _scaled_likelihood(size: int, n: bytes, c: bytes) -> tuple[Floats, Floats]:
 _kept_likelihood = lru_cache(maxsize=_SHARED)(_scaled_likelihood)
 
 
-def maximised(
+def maximise_likelihood(
     likelihood: Floats,
     questions: Ints | Floats,
     weight: Floats,
@@ -213,7 +213,7 @@ def maximised(
 
 
 @lru_cache(maxsize=16)
-def rates(size: int) -> tuple[Floats, Floats]:
+def rate_nodes(size: int) -> tuple[Floats, Floats]:
     """Success rates ``sin^2`` of equal steps of the angle, and their complements.
 
     Examples

@@ -24,7 +24,7 @@ class Range(NamedTuple):
     hi: Floats
 
 
-def forecast(
+def forecast_range(
     fitted: Calibrated,
     gains: Floats | RootDraw,
     confidence: Floats | float,
@@ -78,7 +78,7 @@ def forecast(
 
 
 def _group_range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
-    """Mean and range of one group, from the credit at each rate; see `forecast`."""
+    """Mean and range of one group, from the credit at each rate; see `forecast_range`."""
     free = group.free
     mean = float(group.questions @ (free.posterior @ values) / group.size)
     room = float(scipy.special.chdtri(1, 1 - confidence)) / 2

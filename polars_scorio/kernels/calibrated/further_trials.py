@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.draws.chance_tables import share_chances
 from polars_scorio.kernels.draws.expected_credit import urn_chances
 
@@ -53,7 +53,7 @@ def further_successes(
     order = np.argsort(c)
     c, questions = c[order], questions[..., order]
     expected = np.empty((*failures.shape, further + 1))
-    for nodes in slices(failures.shape[-1], columns + 1):
+    for nodes in row_slices(failures.shape[-1], columns + 1):
         expected[..., nodes, :] = method(
             failures[..., nodes], successes[..., nodes], n, c, questions, further
         )

@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 
 _STEP, _LAST = 0.1, 16.0  # of the trapezoid rule along the hyperbola
 _NEGLIGIBLE = 1e-20  # a block of nodes that ends with less, of the sum, is the last that counts
@@ -243,7 +243,7 @@ def _contour_integral(
 ) -> Floats:
     """Integral along the hyperbola, relative to the value at the saddle point."""
     total = np.zeros(c.size)
-    for block in slices(round(_LAST / _STEP) + 1, max(8 * ratio.size, 2**12)):
+    for block in row_slices(round(_LAST / _STEP) + 1, max(8 * ratio.size, 2**12)):
         tau = np.arange(block.start, min(block.stop, round(_LAST / _STEP) + 1)) * _STEP
         straight = np.sqrt(1 - bend**2)[:, None]
         across, along = -bend[:, None], 1j * straight

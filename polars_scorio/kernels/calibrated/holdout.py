@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Group
 from polars_scorio.kernels.draws.chance_tables import draw_chance_rows
@@ -44,7 +44,7 @@ def holdout_error(group: Group, gains: Floats) -> float:
     c = np.arange(part + 1)
     # A share of a question is as good as a question to either fit.
     questions = np.zeros(part + 1)
-    for rows in slices(group.c.size, part + 1):
+    for rows in row_slices(group.c.size, part + 1):
         questions += group.questions[rows] @ draw_chance_rows(n, part, group.c[rows])
     held = Group.fit(np.full_like(c, part), c, questions)
     expected = questions @ (held.free.posterior @ credit_at(*held.free.rates, gains))

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.batches import row_batches
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.draws.chance_tables import overlap_chances
 from polars_scorio.kernels.draws.credit import all_success
 from polars_scorio.kernels.states import States
@@ -52,7 +52,7 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     fits = [Calibrated.fit(states.binary(own)) for own in below]
-    staying = [prices(fit, [fixed(all_success(k)) for k in sizes]) for fit in fits]
+    staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
     urns = _group_urns(states, level, fits, gaps)
     results = []
     for row, k in enumerate(sizes):
@@ -101,7 +101,7 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
     covariance = np.zeros((steps, steps))
     if urn.n.min() < k:
         return covariance
-    for rows in batches(np.arange(urn.n.size), steps * (2 * k + 1)):
+    for rows in row_batches(np.arange(urn.n.size), steps * (2 * k + 1)):
         covariance += _reward_covariances(
             urn.n[rows], urn.below[rows], urn.total[rows], urn.questions[rows], k
         )

@@ -9,16 +9,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Mask
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimates
-from polars_scorio.kernels.calibrated.further_draws import forecast
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, state_estimates
+from polars_scorio.kernels.calibrated.further_draws import forecast_range
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.population_mean import (
     QuestionSample,
     population_variance,
 )
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import States
 
@@ -72,7 +72,7 @@ def credit_numbers(
     Parameters
     ----------
     fitted, draws
-        As for `prices`; metrics that are asked for together share most of the work.
+        As for `credit_prices`; metrics that are asked for together share most of the work.
     confidence : float or ndarray of float, shape (G,)
         Of the intervals, inside (0, 1).
     target : "benchmark" or "population"
@@ -101,7 +101,7 @@ def credit_numbers(
     if target == "benchmark":
         found = [
             with_bias(price_numbers(price, confidence), _mean_bias(fitted.states, gains))
-            for gains, price in zip(draws, prices(fitted, draws), strict=True)
+            for gains, price in zip(draws, credit_prices(fitted, draws), strict=True)
         ]
     else:
         sample = QuestionSample(fitted.states, clusters)
@@ -118,7 +118,7 @@ def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
     Parameters
     ----------
     price, confidence
-        As for `interval`.
+        As for `clopper_pearson_interval`.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
     >>> price_numbers(Price(half, half, half, half, 0 * half, half + 0.5), 0.95).lo
     array([0.5])
     """
-    lo, hi = interval(price, confidence)
+    lo, hi = clopper_pearson_interval(price, confidence)
     certain = np.zeros_like(price.estimate, dtype=np.bool_)
     return Numbers(price.mu, price.mu, price.sigma, lo, hi, certain, price)
 
@@ -163,7 +163,7 @@ def _population_numbers(
     fitted: Calibrated, gains: GainsOf, sample: QuestionSample, confidence: Floats | float
 ) -> Numbers:
     """The numbers of a credit over a population, without forecasts."""
-    values, _ = estimates(fitted.states, gains)
+    values, _ = state_estimates(fitted.states, gains)
     known = ~np.isnan(fitted.states.mean(values))
     independent = population_variance(fitted, CreditSum([(1.0, gains)]), known)
     sigma = sample.sigma(values, independent)
@@ -190,7 +190,7 @@ def _with_forecast(
     if not beyond.any():
         return numbers
     drawn = gains if isinstance(gains, RootDraw) else gains(1)
-    ahead = forecast(fitted, drawn, confidence, beyond)
+    ahead = forecast_range(fitted, drawn, confidence, beyond)
     mu, lo, hi = (
         np.where(beyond, there, here)
         for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)

@@ -225,7 +225,7 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     return np.asarray(seen + missed)
 
 
-def difference(
+def metric_difference(
     first: ComparedPrice, second: ComparedPrice, paired: PairedPrice, c: Floats | float
 ) -> Difference:
     """Difference of a metric on these very questions, whatever the trials of both sides.

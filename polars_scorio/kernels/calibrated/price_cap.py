@@ -23,7 +23,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.fit_moments import Moments
-from polars_scorio.kernels.calibrated.free_fit import rates
+from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.calibrated.group_fits import Group
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.reached_mean import reaches_mean
@@ -159,7 +159,7 @@ def _spread_states(n: int) -> Ints:
     """Successes among which the noisiest state is looked up: all, or as many as rates resolve."""
     if n <= _EVERY_STATE:
         return np.arange(n + 1)
-    p, _ = rates(int(_STATES_PER_ROOT * np.sqrt(n)))
+    p, _ = rate_nodes(int(_STATES_PER_ROOT * np.sqrt(n)))
     return np.unique(np.rint(n * p).astype(np.int64))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import States, distinct
+from polars_scorio.kernels.states import States, distinct_rows
 
 
 class QuestionWeights(NamedTuple):
@@ -92,7 +92,7 @@ class Strata:
         group, stratum : ndarray of int, shape (R,)
             Group of each question, and its stratum; strata of different groups are different.
         """
-        first, row = distinct([group, stratum])
+        first, row = distinct_rows([group, stratum])
         one = np.ones_like(row)
         return cls(States.tally(counts, 0 * counts, row, one, first.size), group[first])
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 
 # Estimates and complements of some metrics for c successes: shape (metrics, 2, C).
 EstimatesOf = Callable[[Ints], Floats]
@@ -128,7 +128,7 @@ def _window_moments(n: int, rate: Floats, estimates: EstimatesOf, *, smooth: boo
     parts = []
     order = np.argsort(rate)  # windows of a block are about equally wide
     widest = 2 * (_DEVIATIONS * (2 * _POINTS if smooth else np.sqrt(n) / 2) + _MARGIN)
-    for block in slices(rate.size, int(widest)):
+    for block in row_slices(rate.size, int(widest)):
         c, chance = _success_windows(n, rate[order[block]], smooth=smooth)
         some, place = np.unique(c, return_inverse=True)
         values = estimates(some)[:, :, place.reshape(c.shape)]
@@ -223,7 +223,7 @@ def posterior_sums(
     log_p, log_q = np.log(grid.p), np.log(grid.q)
     prior = _scaled_exp((shape - 0.5) @ np.stack([log_q, log_p]) + grid.log_width)
     sums = np.zeros((len(shape), *values.shape[:2]))
-    for block in slices(c.size, grid.p.size):
+    for block in row_slices(c.size, grid.p.size):
         own = c[block]
         likelihood = _scaled_exp(np.stack([n - own, own], axis=1) @ np.stack([log_q, log_p]))
         scale = _posterior_scale(shape, n, own, grid, prior, likelihood)

@@ -16,10 +16,10 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.free_fit import rates
+from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.credit_at_rates import credit_at
-from polars_scorio.kernels.geometric_blends import Powers, blend
+from polars_scorio.kernels.geometric_blends import Powers, blend_means
 
 _RIDGE = 0.001
 _FEWEST, _PER_ROOT = 121, 15  # success rates of the grid, at least and per root of n
@@ -56,7 +56,7 @@ def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> Ro
     >>> credit.round(4), round(bias, 4)
     (array([0.    , 0.3584, 1.    ]), 0.0352)
     """
-    p, _ = rates(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
+    p, _ = rate_nodes(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
     passing = -np.expm1(k * np.log1p(-p[:-1]))
     wanted = np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0)
     chances: Floats = np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, p[:, None]))
@@ -115,7 +115,7 @@ class RootDraw:
         """Geom@k of questions with success rates p, whose complements are q."""
         both = credit.any_success(self.k), credit.all_success(self.k)
         x, y = (credit_at(p, q, gains) for gains in both)
-        return blend(x, y, self.powers)
+        return blend_means(x, y, self.powers)
 
     def _credit(self, n: int) -> RootCredit:
         """The credit of a draw from n trials, at least k."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimates
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, state_estimates
 from polars_scorio.kernels.calibrated.fit_moments import moments_of_groups
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.price_cap import capped_price
@@ -69,7 +69,7 @@ class Price:
         return replace(self, **{name: getattr(self, name)[groups] for name in arrays})
 
 
-def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
+def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     """The price of metrics that are a credit: about these very questions.
 
     Metrics that are asked for together share most of the work.
@@ -79,12 +79,12 @@ def prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     fitted : Calibrated
         The groups, their fits, and the weights of their questions.
     draws : sequence of callable
-        For each metric the gains of a draw, by n: `fixed` where it is one k.
+        For each metric the gains of a draw, by n: `fixed_gains` where it is one k.
 
     Returns
     -------
     list of Price
-        NaN in groups where k exceeds the trials of some question: see `forecast`.
+        NaN in groups where k exceeds the trials of some question: see `forecast_range`.
 
     Examples
     --------
@@ -127,5 +127,5 @@ def _asked_together(estimates: Sequence[Floats]) -> Iterator[tuple[list[int], li
 
 def _estimate_of(fitted: Calibrated, gains: GainsOf) -> tuple[Floats, Floats]:
     """The estimate of each group, and its complement."""
-    up, down = estimates(fitted.states, gains)
+    up, down = state_estimates(fitted.states, gains)
     return fitted.mean(up), fitted.mean(down)

@@ -94,7 +94,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
 
     Notes
     -----
-    The variance is the sum over the questions of what `noise` says, over M^2; the factor is how
+    The variance is the sum of `vote_noise` over the questions, over M^2; the factor is how
     uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
     known no better than by that question. The mean is the estimate, shrunk by half a question of
     each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
@@ -114,7 +114,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     each, size = vote_success(votes.ballots, k, ties), votes.states.size
     estimate, rest = votes.states.mean(each), votes.states.mean(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
-    own = noise(votes.ballots, k, ties)
+    own = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.
     single = np.isnan(own) & (votes.ballots.trials >= k)
     known, number = np.where(single, 0.0, own), votes.sum(single.astype(float))
@@ -126,7 +126,7 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     return Price(estimate, rest, mean, mean_rest, variance, factor)
 
 
-def noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
+def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     """Variance of `vote_success` of each question: expected not to be below the true one.
 
     Parameters

@@ -10,7 +10,7 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.costs.question_costs import CostValues
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.states import distinct
+from polars_scorio.kernels.states import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class CostQuestions:
 
     def shares(self) -> Floats:
         """Share of each question in the mean of its group."""
-        first, stratum = distinct([self.group, self.stratum])
+        first, stratum = distinct_rows([self.group, self.stratum])
         strata = np.bincount(self.group[first], minlength=self.groups)
         return np.asarray(1 / (np.bincount(stratum)[stratum] * strata[self.group]))
 
@@ -177,8 +177,8 @@ def _spread_between(
     """
     unit = np.arange(share.size) if questions.cluster is None else questions.cluster
     group, groups = questions.group, questions.groups
-    first, stratum = distinct([group, questions.stratum])
-    of_unit, place = distinct([stratum, unit])
+    first, stratum = distinct_rows([group, questions.stratum])
+    of_unit, place = distinct_rows([stratum, unit])
     parts = [_centred_sums(each, share, stratum, place) for each in (values.x, values.y)]
     home = stratum[of_unit]
     number = np.bincount(home)

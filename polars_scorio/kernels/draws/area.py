@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.draws.powers import no_success_drawn
 
 _STEP = 0.25  # of the logit, where its density is broad: the rule errs by exp(-pi^2 / step), 7e-18
@@ -104,7 +104,7 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     edges = np.flatnonzero((np.diff(step[order]) != 0) | (np.diff(sizes[order]) != 0)) + 1
     for rows in np.split(order, edges) if a.size else []:
         apart, size = float(step[rows[0]]), ceil(_MORE ** sizes[rows[0]]) + 1
-        for block in slices(rows.size, _ALIVE * size):
+        for block in row_slices(rows.size, _ALIVE * size):
             own = rows[block]
             rates = _rates_from(first[own], size, apart, k)
             mean[own], variance[own] = _area_moments(a[own, None], b[own, None], rates, apart)

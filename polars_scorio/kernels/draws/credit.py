@@ -84,7 +84,7 @@ def at_least(t: int, k: int) -> Floats:
     return _threshold_gains(k, t)
 
 
-def majority(k: int) -> Floats:
+def majority_gains(k: int) -> Floats:
     """Gains of Maj@k: the success that makes more than half of the draw earns everything.
 
     Examples
@@ -139,7 +139,7 @@ def area_under_curve(k: int) -> Floats:
     return gains
 
 
-def spectrum(k: int, weights: Sequence[float]) -> Floats:
+def spectrum_gains(k: int, weights: Sequence[float]) -> Floats:
     """Gains of a threshold spectrum: its k weights themselves.
 
     Examples

@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.draws.area import area_at
 from polars_scorio.kernels.draws.chance_tables import binomial_chances
 from polars_scorio.kernels.draws.credit import is_area, only_success
@@ -39,7 +39,7 @@ def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
         return area_at(p, q, k)
     credit = np.concatenate(([0.0], np.cumsum(gains)))
     values = np.empty_like(p)
-    for rows in slices(p.size, k + 1):
+    for rows in row_slices(p.size, k + 1):
         values[rows] = binomial_chances(k, p[rows], q[rows]) @ credit
     return values
 

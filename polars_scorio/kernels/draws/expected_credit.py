@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import CELLS, slices
+from polars_scorio.kernels.batches import CELLS, row_slices
 from polars_scorio.kernels.draws import area, powers
 from polars_scorio.kernels.draws.credit import is_area, only_success
 
@@ -194,7 +194,7 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
         first, second = (only_success(each) == 1 for each in (gains, other))
         if not first:  # Pass^k is what the failures of Pass@k are, with the roles exchanged.
             a, b = b, a
-        product = powers.covariance(a, b, k, m, mixed=first != second)
+        product = powers.power_covariance(a, b, k, m, mixed=first != second)
         return float(gains.sum() * other.sum()) * product
     if np.count_nonzero(gains) < np.count_nonzero(other):
         gains, other = other, gains  # The work grows with the second.
@@ -343,7 +343,7 @@ def _blockwise_values(
 ) -> Floats:
     """``kernel(a, b, *gains)``, for so many states at a time that temporaries stay in the cache."""
     result = np.empty(a.shape)
-    for block in slices(a.size, sum(each.size for each in gains)):
+    for block in row_slices(a.size, sum(each.size for each in gains)):
         result[block] = kernel(a[block], b[block], *gains)
     return result
 

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.batches import batches, slices
+from polars_scorio.kernels.batches import row_batches, row_slices
 
 _ALIVE = 24  # arrays in use at a time
 _FAR = 16  # from here on the series has all digits; as many trials before it are multiplied out
@@ -71,10 +71,10 @@ def _summed_logs(
 ) -> Floats:
     """The sum of ``log1p(odds(a, b + i))``: term by term where b + i is small, then `rest`."""
     total, few = np.empty_like(a), min(k, _FAR)
-    for block in slices(a.size, _ALIVE):
+    for block in row_slices(a.size, _ALIVE):
         first = np.where(b[block] < _FAR, float(few), 0.0)
         total[block] = rest(a[block], b[block] + (first - 0.5), k - first)
-    for near in batches(np.flatnonzero(b < _FAR), _ALIVE):
+    for near in row_batches(np.flatnonzero(b < _FAR), _ALIVE):
         x, y = a[near], b[near]
         for start in range(0, few, _GROUP):
             # A product less 1, of factors above 1: to its own last digits.

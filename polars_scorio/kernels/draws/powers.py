@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.draws.log_sums import sum_of_gaps, sum_of_logs
 
 _SHORT = 32  # trials up to which products cost less than sums of logs
@@ -65,7 +65,7 @@ def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
     return NoSuccess(chance, rest, variance)
 
 
-def chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
+def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     """``E[q**k]`` and its complement, as `no_success`; `b` may be 0, where no trial ever fails.
 
     Examples
@@ -78,7 +78,7 @@ def chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
         logs = log_none(a, b, k)
         return np.exp(logs), -np.expm1(logs)
     chance, rest = np.ones(a.size), np.zeros(a.size)
-    for block in slices(a.size, _ALIVE):
+    for block in row_slices(a.size, _ALIVE):
         _multiply_chances(a[block], b[block], k, chance[block], rest[block])
     return chance, rest
 
@@ -97,7 +97,7 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
         growth = np.exp(logs + log_ratio) * -np.expm1(-log_ratio)
         return np.exp(logs), -np.expm1(logs), growth
     chance, rest, growth = np.ones(a.size), *np.zeros((2, a.size))
-    for block in slices(a.size, _ALIVE):
+    for block in row_slices(a.size, _ALIVE):
         _multiply_chances(a[block], b[block], k, chance[block], rest[block])
         _add_growth(a[block], b[block], k, growth[block])
     return chance, rest, growth
@@ -184,13 +184,13 @@ def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
     """
     if k <= _SHORT:
         # Polya's urn with a negative content (see `draws.urn_chances`).
-        chance, rest = chances(-c.astype(float), (c - n).astype(float), k)
+        chance, rest = power_chances(-c.astype(float), (c - n).astype(float), k)
     else:
         # The factors (left + i) / (left + c + i), i < k: as of an urn that is never emptied.
         left = n - c - (k - 1)
         some = np.flatnonzero(left > 0)
         chance, rest = np.empty((2, n.size))
-        chance[some], rest[some] = chances(c[some].astype(float), left[some].astype(float), k)
+        chance[some], rest[some] = power_chances(c[some].astype(float), left[some].astype(float), k)
     # Too few failures: no rounding there.
     none = n - c < k
     chance[none], rest[none] = 0.0, 1.0
@@ -209,7 +209,7 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
         return -sum_of_logs(a, b, k)
 
 
-def covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
+def power_covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     """Covariance of ``1 - q**k`` and ``1 - q**m``; if `mixed`, of ``1 - q**k`` and ``p**m``.
 
     ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of

@@ -58,7 +58,7 @@ def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]
     return points, vectors[:, 0] ** 2
 
 
-def interpolation(points: Floats, size: int) -> Floats:
+def interpolation_matrix(points: Floats, size: int) -> Floats:
     """Matrix from values at the nodes of Gauss and Legendre to values at other points of [-1, 1].
 
     Parameters

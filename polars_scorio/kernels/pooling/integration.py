@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import batches
+from polars_scorio.kernels.batches import row_batches
 from polars_scorio.kernels.pooling.population_fit import Grid
 
 _PSEUDO_QUESTIONS = 2
@@ -97,7 +97,7 @@ class _Sums:
 Evaluate = Callable[[Ints], Credits]
 
 
-def posterior(
+def posterior_moments(
     grid: Grid,
     states: Ints,
     questions: Ints,
@@ -159,12 +159,12 @@ def joint_covariance(
     Parameters
     ----------
     grid, states, questions, evaluate
-        As in `posterior`.
+        As in `posterior_moments`.
 
     Returns
     -------
     JointCovariance
-        Where y is x: the squared sigmas of `posterior`.
+        Where y is x: the squared sigmas of `posterior_moments`.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def joint_covariance(
     return JointCovariance(benchmark, known + between, question[1])
 
 
-def blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
+def state_blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
     """Places of the states, sorted, in blocks that with all nodes fit the memory.
 
     Parameters
@@ -210,7 +210,7 @@ def blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
 
     """
     order = np.lexsort(states.T)
-    return batches(order, grid.mean.size)
+    return row_batches(order, grid.mean.size)
 
 
 def _integrated_sums(
@@ -219,7 +219,7 @@ def _integrated_sums(
     """Averages per node, and for each state the mean of x and the covariance, shape (2, S)."""
     question = np.empty((2, questions.size))
     sums = _Sums(0.0, *np.full((4, grid.weight.size), np.nan))
-    for part in blocks(grid, states):
+    for part in state_blocks(grid, states):
         block = evaluate(states[part])
         share = _block_sums(block, questions[part])
         sums = _merged_sums(sums, share) if sums.questions else share

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 
 _EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
 _STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
@@ -69,7 +69,7 @@ class Tally:
         return Tally(tuple(column.at(groups) for column in self.categories), self.trials.at(groups))
 
 
-def tally(counts: Ints, questions: Ints | Floats) -> Tally:
+def tally_states(counts: Ints, questions: Ints | Floats) -> Tally:
     """Reduce the states of one group to what `log_likelihood` needs.
 
     Parameters
@@ -215,7 +215,7 @@ def _weighted_sum(
 ) -> Floats:
     """Sum ``weights * term(points)`` over the first axis, in chunks of bounded memory."""
     total = np.zeros(shape)
-    for part in slices(len(points), total.size):
+    for part in row_slices(len(points), total.size):
         terms = weights[part] * term(points[part])
         # One after the other: a group has the same sum, whatever groups share its chunks.
         terms[0] += total

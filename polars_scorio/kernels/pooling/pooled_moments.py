@@ -13,9 +13,9 @@ from polars_scorio.kernels.pooling.integration import (
     Credits,
     JointCovariance,
     Posterior,
-    blocks,
     joint_covariance,
-    posterior,
+    posterior_moments,
+    state_blocks,
 )
 from polars_scorio.kernels.pooling.population_fit import Grid
 
@@ -61,7 +61,7 @@ def metric_posterior(
         ``moments(nu, n)``: mean and variance of the metric for questions whose category
         probabilities are Dirichlet(nu). ``R K`` is at most 131,072.
     population : bool
-        As for `posterior`.
+        As for `posterior_moments`.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def metric_posterior(
         return Credits(mean, mean, variance)
 
     states = np.column_stack([counts, n])
-    return posterior(grid, states, questions, evaluate, population=population)
+    return posterior_moments(grid, states, questions, evaluate, population=population)
 
 
 def draw_posterior(
@@ -131,7 +131,7 @@ def draw_posterior(
         return Credits(mean.T, mean.T, variance.T)
 
     states = np.column_stack([counts, n])
-    return posterior(grid, states, questions, evaluate, population=population)
+    return posterior_moments(grid, states, questions, evaluate, population=population)
 
 
 def _drawn_moments(
@@ -226,7 +226,7 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
         mean, variance, size = trial_moments(grid, counts, unit)
         return Credits(mean, mean, variance / (size + 1))
 
-    result = posterior(grid, counts, questions, evaluate)
+    result = posterior_moments(grid, counts, questions, evaluate)
     return Posterior(
         low + scale * result.mu,
         scale * result.sigma,
@@ -268,7 +268,7 @@ def trial_variance(grid: Grid, counts: Ints, w: Floats) -> Floats:
     """
     unit, _, _ = _to_unit(w)
     expected = np.empty(len(counts))
-    for part in blocks(grid, counts):
+    for part in state_blocks(grid, counts):
         _, of_trial, size = trial_moments(grid, counts[part], unit)
         expected[part] = (grid.weight[:, None] * of_trial * (size / (size + 1))).sum(axis=0)
     return expected

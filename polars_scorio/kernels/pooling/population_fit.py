@@ -14,12 +14,12 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation
+from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation_matrix
 from polars_scorio.kernels.pooling.likelihood import (
     Tally,
     log_dirichlet_at_mean,
     log_likelihood,
-    tally,
+    tally_states,
 )
 
 _RHOS = 32  # correlations, by a rule of Gauss and Legendre
@@ -206,7 +206,7 @@ def _few_nodes(
     place, share = gauss_rules(_legendre_rule()[0], marginal, _FEW_RHOS)
     # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
     away = density - density[:, :, [steps.size // 2]]
-    given = _relative_weight(interpolation(place, _RHOS) @ away)
+    given = _relative_weight(interpolation_matrix(place, _RHOS) @ away)
     given /= given.max(axis=2, keepdims=True)
     points, weight = gauss_rules(steps, given.reshape(-1, steps.size), _FEW_MEANS)
     shape = (*place.shape, _FEW_MEANS)
@@ -362,7 +362,7 @@ class GroupCounts:
         """Count one group, from its states."""
         levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
         columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]
-        return cls(tally(counts, questions), levels, np.stack(columns, axis=1))
+        return cls(tally_states(counts, questions), levels, np.stack(columns, axis=1))
 
     @classmethod
     def stacked(cls, groups: Sequence[GroupCounts]) -> GroupCounts:

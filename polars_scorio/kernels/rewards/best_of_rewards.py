@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import batches
+from polars_scorio.kernels.batches import row_batches
 
 
 def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
@@ -107,7 +107,7 @@ def _ranked_rewards(rewards: Floats, offsets: Ints, k: int) -> Iterator[tuple[In
     distinct, first = np.unique(sizes[by_size], return_index=True)
     # Questions of one size are a matrix; R rewards have at most sqrt(2 R) distinct sizes.
     for size, same in zip(distinct.tolist(), np.split(by_size, first[1:]), strict=False):
-        for rows in batches(same, size):
+        for rows in row_batches(same, size):
             yield rows, np.sort(rewards[offsets[rows][:, None] + np.arange(size)], axis=1)
 
 

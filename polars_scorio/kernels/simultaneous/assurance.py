@@ -13,7 +13,7 @@ SigmaAfter = Callable[[Ints], Floats]
 CriticalAfter = Floats | float | Callable[[Ints], Floats]
 
 
-def assurance(
+def decision_chance(
     diff: Floats,
     now: Floats,
     then: Floats,
@@ -89,9 +89,9 @@ def trials_with_assurance(
     sigma : callable
         The standard deviation of each difference after m further trials, for m of shape (P,).
     z : float, ndarray of float or callable
-        As for `assurance`; or from m to such values, for looks that are repeated.
+        As for `decision_chance`; or from m to such values, for looks that are repeated.
     share, margin : float or ndarray of float
-        As for `assurance`.
+        As for `decision_chance`.
     goal : float
         The chance, in (0, 1), that the pair is decided, for either of its models.
     limit : int
@@ -114,7 +114,7 @@ def trials_with_assurance(
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
-        chance = assurance(diff, now, sigma(m), _critical_after(z, m), share, margin)
+        chance = decision_chance(diff, now, sigma(m), _critical_after(z, m), share, margin)
         return np.asarray(chance >= goal)
 
     extra = fewest_trials(decided, diff.size, limit)

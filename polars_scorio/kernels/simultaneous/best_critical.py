@@ -6,8 +6,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.simultaneous.roots import root
+from polars_scorio.kernels.batches import row_batches
+from polars_scorio.kernels.simultaneous.roots import illinois_root
 
 _GROUPS = 32  # of models with similar sigmas, at most
 _REACH = 8.0  # standard deviations of the candidate that count
@@ -51,7 +51,7 @@ def best_critical(sigma: Floats, confidence: float) -> Floats:
     critical[here] = scipy.special.ndtri(confidence)
     several = np.flatnonzero((here & (sigma > 0)).sum(axis=1) > 1)
     groups = min(sigma.shape[1], _GROUPS)
-    for rows in batches(several, groups**2 * int(4 * _REACH / _STEPS[-1][1])):
+    for rows in row_batches(several, groups**2 * int(4 * _REACH / _STEPS[-1][1])):
         critical[rows] = _grouped_critical(sigma[rows], confidence)
     return critical
 
@@ -131,4 +131,4 @@ def _one_sided_critical(ratio: Floats, number: Floats, confidence: float, step: 
         # The log of the tail is nearly straight in c.
         return np.asarray(np.log1p(-confidence) - np.log(np.maximum(1 - within, 1e-300)))
 
-    return root(excess, low, high, 5)
+    return illinois_root(excess, low, high, 5)

@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Mask
-from polars_scorio.kernels.batches import batches, slices
-from polars_scorio.kernels.simultaneous.roots import root
+from polars_scorio.kernels.batches import row_batches, row_slices
+from polars_scorio.kernels.simultaneous.roots import illinois_root
 
 _GROUPS = 32  # of other models with similar sigmas, at most
 _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
@@ -96,7 +96,7 @@ def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floa
     kinds = np.digitize(_smallest_ratio(sigma, baseline, counted), _RATIOS)
     for kind, rule in enumerate(_RULES):
         wanted = np.flatnonzero((kinds == kind) & (counted.sum(axis=1) > 1))
-        for rows in batches(wanted, 2 * rule.node.size):
+        for rows in row_batches(wanted, 2 * rule.node.size):
             part = sigma[rows], baseline[rows], counted[rows]
             critical[rows] = _integral_critical(*part, confidence, rule)
     return critical
@@ -125,7 +125,7 @@ def _integral_critical(
         tail = np.maximum(1 - _all_within(c, groups, baseline, rule), 1e-300)
         return np.asarray(np.log1p(-confidence) - np.log(tail))
 
-    return root(excess, low, high, 4)
+    return illinois_root(excess, low, high, 4)
 
 
 def _sigma_groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
@@ -179,7 +179,7 @@ def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
     """
     critical = np.full(sigma.shape, np.nan)
     stratum, model = np.nonzero(np.isfinite(sigma))
-    for some in slices(stratum.size, sigma.shape[1]):
+    for some in row_slices(stratum.size, sigma.shape[1]):
         rows, columns = stratum[some], model[some]
         others = sigma[rows]
         others[np.arange(rows.size), columns] = np.nan

@@ -56,7 +56,7 @@ def _random_points(dimensions: int, size: int) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def directions(dimensions: int, size: int) -> Floats:
+def sphere_directions(dimensions: int, size: int) -> Floats:
     """Points on the unit sphere that never change.
 
     Parameters

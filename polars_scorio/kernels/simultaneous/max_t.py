@@ -11,10 +11,10 @@ import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import batches
-from polars_scorio.kernels.simultaneous.fixed_draws import EVEN, directions
+from polars_scorio.kernels.batches import row_batches
+from polars_scorio.kernels.simultaneous.fixed_draws import EVEN, sphere_directions
 from polars_scorio.kernels.simultaneous.paired_means import Paired, of_pairs
-from polars_scorio.kernels.simultaneous.roots import root
+from polars_scorio.kernels.simultaneous.roots import illinois_root
 
 Singles = NDArray[np.float32]  # the draws have no more digits to give
 
@@ -163,7 +163,7 @@ def _freedom_blocks(models: Paired) -> Iterator[tuple[Ints, float]]:
     for freedom in np.unique(models.freedom[models.freedom > 0]):
         rows = np.flatnonzero(models.freedom == freedom)
         # Twice as many as elsewhere: a quantile is a search in steps, which more strata share.
-        for block in batches(rows, size * _number_of_directions(size) // 2):
+        for block in row_batches(rows, size * _number_of_directions(size) // 2):
             yield block, float(freedom)
 
 
@@ -178,7 +178,7 @@ def _unit_differences(models: Paired) -> Singles:
     strata, size = models.mean.shape
     points = np.zeros((strata, size, _number_of_directions(size)), dtype=np.float32)
     if size > 1:
-        points[:, 1:] = models.root @ directions(size - 1, points.shape[2])
+        points[:, 1:] = models.root @ sphere_directions(size - 1, points.shape[2])
     return points
 
 
@@ -261,7 +261,7 @@ def _confidence_quantile(
     ends = np.maximum(single, _NEARLY_ALL), np.maximum(bonferroni, _NEARLY_ALL)
     low, high = np.full(len(reach), np.log(ends[0])), np.log(ends[1])
     # For one pair both ends are the same, except for rounding.
-    c = np.exp(root(excess, low, np.maximum(low, high), 4))
+    c = np.exp(illinois_root(excess, low, np.maximum(low, high), 4))
     normal = np.where(pairs > 1, np.clip(c, single, bonferroni), single)
     return normal if np.isinf(freedom) else -_student_quantile(freedom, scipy.special.ndtr(-normal))
 

@@ -82,7 +82,7 @@ def of_pairs(covariance: Floats) -> Floats:
     return square
 
 
-def paired(
+def paired_means(
     values: Floats,
     first: Ints,
     span: float,
@@ -109,7 +109,7 @@ def paired(
     Returns
     -------
     Paired
-        `moments` of the questions, or of the clusters, and their degrees of freedom (see
+        `means_together` of the questions, or of the clusters, and their degrees of freedom (see
         `freedom_of`). With none no difference has a sigma.
 
     Examples
@@ -140,7 +140,9 @@ def paired(
         alike[stratum] = first_alike(rows)
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
-            found[:, stratum] = moments(parts, number, span, np.isfinite(average), alike[stratum])
+            found[:, stratum] = means_together(
+                parts, number, span, np.isfinite(average), alike[stratum]
+            )
     return Paired.of_moments(mean, found[0], freedom, found[1], alike)
 
 
@@ -158,7 +160,7 @@ def first_alike(values: Floats) -> Ints:
     return np.array([first.setdefault(row.tobytes(), place) for place, row in enumerate(columns)])
 
 
-def moments(
+def means_together(
     parts: Floats, size: float, span: float, here: Mask, alike: Ints
 ) -> tuple[Floats, Floats]:
     """How means vary together, and each difference: from what each question adds to the means.

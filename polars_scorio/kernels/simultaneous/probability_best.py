@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import batches, slices
+from polars_scorio.kernels.batches import row_batches, row_slices
 from polars_scorio.kernels.simultaneous.fixed_draws import EVEN, normal_draws
 from polars_scorio.kernels.simultaneous.paired_means import Paired
 
@@ -49,7 +49,7 @@ def p_best(mu: Floats, sigma: Floats) -> Floats:
     size = np.where(here, np.abs(mu), 0).max(axis=1, keepdims=True, initial=0.0)
     moving = here & (sigma > _SURE * size)
     share = np.zeros(mu.shape)
-    for rows in slices(len(mu), 32 * mu.shape[1]):
+    for rows in row_slices(len(mu), 32 * mu.shape[1]):
         share[rows] = _raw_shares(mu[rows], sigma[rows], moving[rows], here[rows] & ~moving[rows])
     total = share.sum(axis=1, keepdims=True)
     np.divide(share, total, out=share, where=total > 0)
@@ -87,7 +87,7 @@ def _integration_panels(
     ends.sort(axis=1)
     stratum, place = np.nonzero(ends[:, 1:] > ends[:, :-1])
     left, right = ends[stratum, place], ends[stratum, place + 1]
-    for some in slices(stratum.size, _POINTS.size * mu.shape[1]):
+    for some in row_slices(stratum.size, _POINTS.size * mu.shape[1]):
         yield stratum[some], left[some], right[some]
 
 
@@ -140,7 +140,7 @@ def p_best_paired(models: Paired) -> Floats:
     many = np.flatnonzero((here.sum(axis=1) > 1) & (models.freedom > 0))
     number = _FEW if size <= EVEN else _MANY
     draws = normal_draws(size, number)
-    for rows in batches(many, size * number):
+    for rows in row_batches(many, size * number):
         part = models.of(rows)
         shares = _mean_of_alike(_share_of_draws(part, draws), part.alike)
         share[rows] = np.where(here[rows], shares, np.nan)

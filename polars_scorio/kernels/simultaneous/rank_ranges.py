@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 
 _ROWS = 256  # models that are compared with all others at a time
 
@@ -97,7 +97,7 @@ def counts_by_score(
     """
     strata, models = mu.shape
     better, worse = np.zeros(mu.shape, np.int64), np.zeros(mu.shape, np.int64)
-    for rows in slices(models, strata * models):
+    for rows in row_slices(models, strata * models):
         first = np.arange(models)[rows]
         a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
         differs = pair_scores(a, b) > c[:, a]

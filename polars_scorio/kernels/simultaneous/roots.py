@@ -7,7 +7,9 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats
 
 
-def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int) -> Floats:
+def illinois_root(
+    function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int
+) -> Floats:
     """Root of each function between its ends by the Illinois method.
 
     Parameters

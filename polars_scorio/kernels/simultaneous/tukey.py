@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.simultaneous.roots import root
+from polars_scorio.kernels.simultaneous.roots import illinois_root
 
 # The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.
 _STEP = 1 / 16
@@ -79,4 +79,4 @@ def _critical_value(models: int, confidence: float) -> float:
     # Bonferroni's value is never too small.
     high = -scipy.special.ndtri(np.array([(1 - confidence) / (models * (models - 1))]))
     size = np.array([models])
-    return float(root(lambda c: range_within(size, c) - confidence, low, high, 40)[0])
+    return float(illinois_root(lambda c: range_within(size, c) - confidence, low, high, 40)[0])

@@ -11,7 +11,7 @@ from polars_scorio.kernels.simultaneous.paired_means import (
     first_alike,
     freedom_of,
     in_clusters,
-    moments,
+    means_together,
 )
 
 _TERMS = 200  # of the series for the leverage, at most
@@ -72,9 +72,9 @@ def adjusted_means(
         One stratum. The means are model effects plus the average of the question effects; their
         covariance is a sandwich over the questions, which are the sample (robust to questions on
         which models differ more), corrected for leverage as CR2 [1]_, with what may have been
-        missed, as `moments` has it. Degrees of freedom: questions that at least two models share
-        (clusters of them), less 1. Where every model has every question, the result is that of
-        `paired` (with clusters, where they are equally large).
+        missed, as `means_together` has it. Degrees of freedom: questions that at least two
+        models share (clusters of them), less 1. Where every model has every question, the
+        result is that of `paired_means` (with clusters, where they are equally large).
 
     References
     ----------
@@ -112,7 +112,7 @@ def adjusted_means(
     if together is not None:
         influence = cluster_sums(influence, together)
     everyone = np.ones(effect.size, np.bool_)
-    covariance, variance = moments(influence, size, span, everyone, alike)
+    covariance, variance = means_together(influence, size, span, everyone, alike)
     mean = effect + level.mean()
     return Paired.of_moments(
         mean[None], covariance[None], np.array([freedom]), variance[None], alike[None]

@@ -10,7 +10,7 @@ import numpy as np
 
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.calibrated.further_draws import Range
 from polars_scorio.kernels.calibrated.paired_difference import forecast_difference
 from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
@@ -19,7 +19,7 @@ from polars_scorio.reporting.inference.score_differences import (
     Differences,
     IndependentScores,
     PairEnds,
-    standardized,
+    standardized_differences,
 )
 
 
@@ -133,7 +133,7 @@ class EstimateScores(IndependentScores):
         """
         models = self.mu.shape[1]
         better, worse = np.zeros((2, strata.size, models), np.int64)
-        for rows in slices(models, strata.size * models):
+        for rows in row_slices(models, strata.size * models):
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
             critical = c if c.shape[-1] == 1 else np.broadcast_to(c, (strata.size, models))[:, a]
@@ -156,7 +156,7 @@ class EstimateScores(IndependentScores):
         a, b = order[:, :-1], order[:, 1:]
         ranked = np.take_along_axis(self.ranked, order, axis=1)
         gaps = ranked[:, :-1] - ranked[:, 1:]
-        return standardized(gaps, self.pairs(a, b, np.arange(len(order))).sigma)
+        return standardized_differences(gaps, self.pairs(a, b, np.arange(len(order))).sigma)
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns; of a model with a range, the range of the difference."""
@@ -168,7 +168,7 @@ class EstimateScores(IndependentScores):
             np.where(beyond, np.clip(range_, -self.limit, self.limit), end)
             for range_, end in zip(ranges[1:], self._clipped_ends(pairs, c), strict=True)
         )
-        z = np.where(beyond, np.nan, standardized(diff, pairs.sigma))
+        z = np.where(beyond, np.nan, standardized_differences(diff, pairs.sigma))
         return Differences(diff, pairs.sigma, z, pairs.probability(z), lo, hi)
 
     def _clipped_ends(self, pairs: EstimatePairs, c: Floats) -> tuple[Floats, Floats]:

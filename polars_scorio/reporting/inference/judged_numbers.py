@@ -10,11 +10,16 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.clopper_pearson import effective_questions
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, estimate, fixed
+from polars_scorio.kernels.calibrated.credit_sums import (
+    CreditSum,
+    GainsOf,
+    fixed_gains,
+    group_estimates,
+)
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample, population_variance
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.judges.judge_rates import JudgeRates
 from polars_scorio.kernels.judges.judged_accuracy import judged_accuracy
 from polars_scorio.kernels.judges.judged_prices import JudgedPrice, judged_price
@@ -27,7 +32,7 @@ from polars_scorio.reporting.judge_warning import warn_of_contradictions, warn_o
 
 # Standard errors by which two corrections of the same verdicts may differ.
 _DIFFERENT = 3.0
-_ONE_TRIAL = fixed(np.ones(1))
+_ONE_TRIAL = fixed_gains(np.ones(1))
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the fits are kept
@@ -93,7 +98,7 @@ class JudgedNumbers:
         labels, z = self.judges.labels, self._critical
         assert labels is not None  # noqa: S101 - the caller has seen to that
         found = labels.questions.accuracy(self.confidence, self.target)
-        judged = estimate(self.states, _ONE_TRIAL)[0]
+        judged = group_estimates(self.states, _ONE_TRIAL)[0]
         self._warn_of_contradictions(found, judged)
         warn_of_hopeless(name, np.isnan(found.lo), labels.own, z)
         numbers = (found.estimate, found.estimate, found.sigma, found.lo, found.hi)
@@ -112,7 +117,7 @@ class JudgedNumbers:
 
     def _sampled_accuracy(self, name: str) -> CellNumbers:
         """Accuracy by a calibration sample from elsewhere."""
-        judged, rates = estimate(self.states, _ONE_TRIAL)[0], self.judges.rates
+        judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
         price, questions = self._verdict_price(judged)
         found = judged_accuracy(judged, questions, rates, self._critical)
         warn_of_hopeless(name, np.isnan(found.estimate), rates, self._critical)
@@ -138,7 +143,7 @@ class JudgedNumbers:
     def _verdict_price(self, judged: Floats) -> tuple[Price | None, Floats]:
         """The price of the rate of verdicts "right", and its effective number of questions."""
         if self.target == "benchmark":
-            (price,) = prices(self._fitted, [_ONE_TRIAL])
+            (price,) = credit_prices(self._fitted, [_ONE_TRIAL])
             return price, effective_questions(price)
         sample, every = QuestionSample(self.states), np.ones(self.states.groups, np.bool_)
         values = self.states.counts[:, 1] / self.states.n

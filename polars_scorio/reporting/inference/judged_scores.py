@@ -13,7 +13,10 @@ from polars_scorio.kernels.judges.judged_accuracy import judged_difference
 from polars_scorio.reporting.inference.cell_numbers import JudgeCalibration
 from polars_scorio.reporting.inference.estimate_scores import EstimatePairs, EstimateScores
 from polars_scorio.reporting.inference.priced_scores import PricedScores
-from polars_scorio.reporting.inference.score_differences import Differences, standardized
+from polars_scorio.reporting.inference.score_differences import (
+    Differences,
+    standardized_differences,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +35,7 @@ class JudgedScores(EstimateScores):
         """Differences of pairs of columns; NaN if the judge tells nothing."""
         pairs = self.pairs(a, b, np.arange(len(self.mu)))
         diff: Floats = pairs.diff  # type: ignore[attr-defined]  # both kinds of pairs have it
-        z = standardized(diff, pairs.sigma)
+        z = standardized_differences(diff, pairs.sigma)
         lo, hi = self._clipped_ends(pairs, c)
         shown = np.clip(diff, -self.limit, self.limit)
         return Differences(shown, pairs.sigma, z, pairs.probability(z), lo, hi)

@@ -11,13 +11,13 @@ import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, estimates
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, state_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers, with_bias
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row, clipped_numbers
@@ -57,13 +57,13 @@ def macro_numbers(
             fitted = Calibrated.fit(states, strata)
             numbers = [
                 with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
-                for draw, price in zip(draws, prices(fitted, draws), strict=True)
+                for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
             ]
         else:
             numbers = [
                 _sample_numbers(
                     strata,
-                    estimates(strata.states, draw)[0],
+                    state_estimates(strata.states, draw)[0],
                     largest_bias(draw, strata.states.n),
                     confidence,
                 )

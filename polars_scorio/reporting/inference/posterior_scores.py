@@ -19,7 +19,7 @@ from polars_scorio.reporting.inference.score_differences import (
     Differences,
     IndependentScores,
     PairEnds,
-    standardized,
+    standardized_differences,
 )
 
 
@@ -101,7 +101,7 @@ class PosteriorScores(IndependentScores):
     def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
         diff = self.mu[:, a] - self.mu[:, b]
         sigma = np.hypot(self.sigma[:, a], self.sigma[:, b])
-        return diff, sigma, standardized(diff, sigma)
+        return diff, sigma, standardized_differences(diff, sigma)
 
     def pair_scores(self, a: Ints, b: Ints) -> Floats:
         """Largest critical value at which the interval of a pair excludes zero."""

@@ -19,7 +19,7 @@ from polars_scorio.kernels.calibrated.paired_difference import (
     takes_pairs,
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.states import distinct
+from polars_scorio.kernels.states import distinct_rows
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.question_values import QuestionValues
 
@@ -152,7 +152,7 @@ def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reac
     levels, level = np.unique(c, return_inverse=True)
     level = level.reshape(c.shape)
     wanted = np.stack([a, b]) * levels.size + level
-    first, place = distinct([wanted.ravel()])
+    first, place = distinct_rows([wanted.ravel()])
     code = wanted.ravel()[first]
     reached = price.at(code // levels.size).reach(levels[code % levels.size])
     one, other = place.reshape(wanted.shape)

@@ -12,7 +12,7 @@ import polars as pl
 from polars_scorio.arguments import View
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.batches import slices
+from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.calibrated.paired_difference import paired_variance
 from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.metrics.metric import Metric
@@ -74,7 +74,7 @@ class QuestionValues:
     def _each_pair_variance(self, a: Ints, b: Ints) -> Floats:
         """`paired_variance` of pairs of columns, some at a time."""
         values = np.empty(a.size)
-        for part in slices(a.size, len(self.values)):
+        for part in row_slices(a.size, len(self.values)):
             gaps = self.values[:, a[part]] - self.values[:, b[part]]
             values[part] = paired_variance(gaps, self.weight)
         return values

@@ -120,7 +120,7 @@ def simultaneous_verdicts(
     return compared & decided(c, strata), np.repeat(c[:, None], a.size, axis=1)
 
 
-def standardized(diff: Floats, sigma: Floats) -> Floats:
+def standardized_differences(diff: Floats, sigma: Floats) -> Floats:
     """Differences in units of their standard deviation; 0 if there is no difference."""
     z = np.zeros_like(diff)
     with np.errstate(divide="ignore"):
@@ -160,7 +160,9 @@ class IndependentScores(ABC):
     def z_of_neighbours(self, order: Ints) -> Floats:
         """Standardized differences of neighbours in an order."""
         mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
-        return standardized(mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:]))
+        return standardized_differences(
+            mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:])
+        )
 
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - only models on the same questions need the pairs
         """Critical values for `step_down`."""

@@ -12,7 +12,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from tests.counting.duplicates.test_by_sum import ENGINES, INTEGERS, complaint, log
 
 COUNTED = [range(8), range(1, 9), [0], [1], [5], [3, 1, 0, 2], range(2**12 - 1)]
@@ -47,7 +47,7 @@ def test_integers_of_every_width_are_told_by_their_sum(dtype):
 
 
 def test_no_other_ids_have_the_sum():
-    trials = bind(log([[0]], pl.Int64), Roles())
+    trials = bind_roles(log([[0]], pl.Int64), Roles())
     (doubt,) = trial_id_rules(trials)
     some = itertools.chain.from_iterable(
         itertools.combinations_with_replacement(range(-2, 8), n) for n in range(1, 7)

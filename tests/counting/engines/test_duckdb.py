@@ -7,7 +7,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting import engine_frames
-from polars_scorio.counting.engine_frames import collected
+from polars_scorio.counting.engine_frames import collect_engine
 from tests.counting.engines.cases import (
     COUNTED,
     LOG,
@@ -63,10 +63,10 @@ def test_nothing_but_counts_is_collected(relation, monkeypatch):
     heights = []
 
     def watched(frame: object) -> pl.DataFrame:
-        heights.append(collected(frame).height)
-        return collected(frame)
+        heights.append(collect_engine(frame).height)
+        return collect_engine(frame)
 
-    monkeypatch.setattr(engine_frames, "collected", watched)
+    monkeypatch.setattr(engine_frames, "collect_engine", watched)
     counts = ps.count_trials(relation(LOG), by="domain")
     assert heights == [counts.height, counts.n_unique(["domain", "model", "question"])]
     assert LOG.height > counts.height

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.average_price import average_price
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
 from polars_scorio.kernels.pooling.population_fit import fit_categories
 from tests.kernels.calibrated.cases import COUNTS, QUESTIONS, W, states_of_categories
 
@@ -47,7 +47,7 @@ def test_averages_on_a_bound(level):
     counts = np.zeros((1, 3), dtype=int)
     counts[0, level] = 4
     price = average_price(states_of_categories(counts, np.array([30])), W)
-    lo, hi = interval(price, 0.95)
+    lo, hi = clopper_pearson_interval(price, 0.95)
     assert np.isfinite([price.sigma, lo, hi]).all()
     assert lo <= W[level] <= hi
     assert hi - lo < 1

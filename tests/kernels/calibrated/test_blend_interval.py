@@ -8,7 +8,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans, blend_numbers
 from polars_scorio.kernels.calibrated.blend_price import blend_price
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
@@ -34,7 +34,7 @@ def test_vectors_of_blends_of_a_population():
     n, k = case["n"], case["k"]
     group = [(n, c, case["c"].count(c)) for c in sorted({*case["c"]})]
     fitted = Calibrated.fit(states_of(group))
-    draws = fixed(credit.any_success(k)), fixed(credit.all_success(k))
+    draws = fixed_gains(credit.any_success(k)), fixed_gains(credit.all_success(k))
     parts = credit_numbers(fitted, draws, 0.95, "population")
     for part, (_, *known) in zip(parts, case["parts"], strict=False):
         assert [part.mu[0], part.lo[0], part.hi[0]] == pytest.approx(known, abs=1e-9)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.blend_price import blend_price
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import (
@@ -27,7 +27,7 @@ from tests.kernels.calibrated.cases import (
 @pytest.mark.parametrize("group", [R1, HARD, RAGGED])
 @pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, 0.25), (0.0, 1.0)])
 def test_blends_equal_plain_loops(group, powers):
-    gains = [credit.any_success(2), credit.majority(2)]
+    gains = [credit.any_success(2), credit.majority_gains(2)]
     values = [credit_of(own).tolist() for own in gains]
     size = sum(h for _, _, h in group)
     smooth, p, weight = oracle.fits(tuple(group))
@@ -62,7 +62,7 @@ def test_blends_equal_plain_loops(group, powers):
 @pytest.mark.parametrize("case", CASES)
 def test_a_blend_of_one_metric_is_that_metric(case):
     fitted, gains = Calibrated.fit(states_of(CASES[case])), credit.any_success(1)
-    (alone,) = prices(fitted, [fixed(gains)])
+    (alone,) = credit_prices(fitted, [fixed_gains(gains)])
     # The same grids; the blend's credit is rebuilt from two products: rounding.
     assert_prices_equal(blend_price(fitted, gains, gains, (0.3, 0.7)), alone, 1e-9)
 
@@ -72,7 +72,7 @@ def test_a_negative_power_has_a_normal_interval():
     price = blend_price(fitted, credit.any_success(2), credit.all_success(2), (2.0, -1.0))
     # A few roundings: far below the default of approx.
     assert price.mu == pytest.approx(0.95**2 / 0.45)
-    lo, hi = interval(price, 0.95)
+    lo, hi = clopper_pearson_interval(price, 0.95)
     noise = 1.959964 * price.sigma * np.sqrt(price.factor)
     # z has seven digits: an error of 1e-8, below the default of approx, 1e-6.
     assert (hi - price.mu, price.mu - lo) == (pytest.approx(noise), pytest.approx(noise))
@@ -87,4 +87,4 @@ def test_a_blend_beyond_the_trials_has_none():
     price = blend_price(
         Calibrated.fit(states_of(R1)), credit.any_success(9), credit.all_success(9), (0.5, 0.5)
     )
-    assert np.isnan([price.mu, price.sigma, *interval(price, 0.95)]).all()
+    assert np.isnan([price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)]).all()

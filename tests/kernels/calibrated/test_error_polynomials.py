@@ -8,7 +8,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.error_polynomials import (
     credit_of,
-    elevate,
+    elevate_degree,
     variance_credit,
     variance_degree,
 )
@@ -18,7 +18,7 @@ from polars_scorio.kernels.draws.chance_tables import binomial_chances
 SHAPES = {
     "any": credit.any_success,
     "all": credit.all_success,
-    "majority": credit.majority,
+    "majority": credit.majority_gains,
     "area": credit.area_under_curve,
     "excess": credit.excess_over_half,
 }
@@ -72,6 +72,6 @@ def test_elevation_keeps_the_polynomial():
     values = credit_of(credit.area_under_curve(3))
     p = np.linspace(0, 1, 7)
     before = binomial_chances(3, p, 1 - p) @ values
-    after = binomial_chances(9, p, 1 - p) @ elevate(values, 9)
+    after = binomial_chances(9, p, 1 - p) @ elevate_degree(values, 9)
     # Averages of at most ten rounded values; atol is for the zero at p = 0.
     np.testing.assert_allclose(after, before, rtol=1e-13, atol=1e-15)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains
 from polars_scorio.kernels.calibrated.fit_moments import (
     QuestionWeights,
     group_moments,
@@ -13,7 +13,7 @@ from polars_scorio.kernels.calibrated.group_fits import Group
 from tests.kernels.calibrated.cases import RAGGED
 from tests.kernels.groups import drawn_groups
 
-RATE = CreditSum([(1.0, fixed(np.ones(1)))])
+RATE = CreditSum([(1.0, fixed_gains(np.ones(1)))])
 
 
 def test_a_mean_of_trials_has_the_variance_of_a_binomial_share():
@@ -39,7 +39,7 @@ def test_groups_have_the_moments_that_each_has_alone():
     weights = [QuestionWeights.equal(group.questions) for group in groups]
     # Unequal weights, of two strata in each state.
     weights[0] = QuestionWeights(weights[0].first, 2 * weights[0].second, *weights[0][2:])
-    metrics = [RATE, CreditSum([(1.0, fixed(np.array([0.5, 0.5])))])]
+    metrics = [RATE, CreditSum([(1.0, fixed_gains(np.array([0.5, 0.5])))])]
     groups, weights = zip(
         *((group, own) for group, own in zip(groups, weights, strict=True) if group.n.min() > 1),
         strict=True,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.free_fit import fit_free, fit_free_groups, maximised
+from polars_scorio.kernels.calibrated.free_fit import fit_free, fit_free_groups, maximise_likelihood
 from polars_scorio.kernels.pooling.population_fit import fit_binary_groups
 from tests.kernels.groups import drawn_groups
 
@@ -21,7 +21,7 @@ def test_a_step_raises_the_likelihood():
     likelihood, questions = np.array([[1.0, 0.3, 0.0], [0.1, 1.0, 0.4]]), np.array([3, 5])
     weight, before = np.full(3, 1 / 3), -np.inf
     for _ in range(5):
-        weight = maximised(likelihood, questions, weight, 1)
+        weight = maximise_likelihood(likelihood, questions, weight, 1)
         now = questions @ np.log(likelihood @ weight)
         assert now > before
         assert weight.sum() == pytest.approx(1, rel=1e-12)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
 from tests.kernels.calibrated import oracle
@@ -31,7 +31,7 @@ def test_the_better_of_two_rewards_is_a_success(case):
     states = states_of(CASES[case])
     k = int(states.counts.sum(axis=1).min())
     found, _ = best_prices(states, np.array([0.0, 1.0]), [k, 1])
-    (known,) = prices(Calibrated.fit(states), [fixed(credit.any_success(k))])
+    (known,) = credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(k))])
     # The same fit, from successes that are counted the other way round: rounding.
     assert_prices_equal(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
@@ -108,4 +108,4 @@ def test_the_best_of_k_equals_plain_loops(k):
 
 def test_the_best_of_equal_rewards_is_certain():
     (price,) = best_prices(states_of_categories(COUNTS, QUESTIONS), np.full(3, 0.7), [2])
-    assert [price.mu, price.sigma, *interval(price, 0.95)] == [0.7, 0, 0.7, 0.7]
+    assert [price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)] == [0.7, 0, 0.7, 0.7]

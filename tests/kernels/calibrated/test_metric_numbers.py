@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -14,7 +14,7 @@ from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import CASES, HARD, states_of
 
-SHAPES = [credit.any_success, credit.all_success, credit.majority, credit.excess_over_half]
+SHAPES = [credit.any_success, credit.all_success, credit.majority_gains, credit.excess_over_half]
 
 
 @st.composite
@@ -30,7 +30,7 @@ def test_the_interval_holds_the_estimate(group, shape, confidence):
     k = min(n for n, _, _ in group)
     for target in ("benchmark", "population"):
         (found,) = credit_numbers(
-            Calibrated.fit(states_of(group)), [fixed(shape(k))], confidence, target
+            Calibrated.fit(states_of(group)), [fixed_gains(shape(k))], confidence, target
         )
         assert 0 <= found.estimate[0] <= 1 + 1e-12
         assert not found.forecast.any()
@@ -48,8 +48,8 @@ def test_success_and_failure_mirror_each_other(group, shape):
     k = min(n for n, _, _ in group)
     other = credit.all_success if shape is credit.any_success else credit.any_success
     mirrored = [(n, n - c, h) for n, c, h in group]
-    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed(shape(k))], 0.95)
-    (mirror,) = credit_numbers(Calibrated.fit(states_of(mirrored)), [fixed(other(k))], 0.95)
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed_gains(shape(k))], 0.95)
+    (mirror,) = credit_numbers(Calibrated.fit(states_of(mirrored)), [fixed_gains(other(k))], 0.95)
     # The rates of the free fit mirror each other to rounding, its 60 steps pass it on.
     assert found.sigma == pytest.approx(mirror.sigma, abs=1e-8)
     assert found.lo == pytest.approx(1 - mirror.hi, abs=1e-7)
@@ -60,7 +60,11 @@ def test_success_and_failure_mirror_each_other(group, shape):
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_every_case_has_numbers(case, target):
     group = CASES[case]
-    draws = [credit.majority, fixed(credit.any_success(1)), fixed(credit.all_success(1))]
+    draws = [
+        credit.majority_gains,
+        fixed_gains(credit.any_success(1)),
+        fixed_gains(credit.all_success(1)),
+    ]
     for found in credit_numbers(Calibrated.fit(states_of(group)), draws, 0.95, target):
         single = target == "population" and sum(h for _, _, h in group) == 1
         assert np.isfinite([*found[:2], *([] if single else found[2:5])]).all()
@@ -69,7 +73,7 @@ def test_every_case_has_numbers(case, target):
 def test_64_trials_of_which_all_succeed():
     # Digits of 1 - p are lost unless the metric is mirrored: lo was 0 then, says the study.
     fitted = Calibrated.fit(states_of([(64, 64, 30)]))
-    (found,) = credit_numbers(fitted, [fixed(credit.any_success(64))], 0.95)
+    (found,) = credit_numbers(fitted, [fixed_gains(credit.any_success(64))], 0.95)
     assert found.hi[0] == 1
     # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
@@ -77,13 +81,13 @@ def test_64_trials_of_which_all_succeed():
 
 def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
     fitted = Calibrated.fit(states_of(HARD, [(8, 2, 9)]))
-    (found,) = credit_numbers(fitted, [fixed(credit.any_success(6))], 0.95)
+    (found,) = credit_numbers(fitted, [fixed_gains(credit.any_success(6))], 0.95)
     assert found.forecast.tolist() == [True, False]
     assert np.isnan(found.estimate[0])
     assert np.isnan(found.sigma[0])
     assert found.lo[0] < found.mu[0] < found.hi[0]
     (alone,) = credit_numbers(
-        Calibrated.fit(states_of([(8, 2, 9)])), [fixed(credit.any_success(6))], 0.95
+        Calibrated.fit(states_of([(8, 2, 9)])), [fixed_gains(credit.any_success(6))], 0.95
     )
     numbers = [number[1] for number in found[:6]]
     # The same sums, perhaps in another order.
@@ -91,7 +95,7 @@ def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
 
 
 def test_gains_of_nothing_are_certain():
-    (found,) = credit_numbers(Calibrated.fit(states_of(HARD)), [fixed(np.zeros(1))], 0.95)
+    (found,) = credit_numbers(Calibrated.fit(states_of(HARD)), [fixed_gains(np.zeros(1))], 0.95)
     assert np.ravel(found[:5]).tolist() == [0] * 5
 
 
@@ -99,7 +103,7 @@ def test_no_groups():
     nothing = np.zeros((0, 3), dtype=int)
     states = states_of(HARD)
     empty = type(states)(nothing[:, :2], nothing[:, :2], *nothing.T, 0)
-    (found,) = credit_numbers(Calibrated.fit(empty), [fixed(np.ones(1))], 0.95)
+    (found,) = credit_numbers(Calibrated.fit(empty), [fixed_gains(np.ones(1))], 0.95)
     assert found.mu.size == 0
 
 
@@ -109,7 +113,7 @@ def test_without_noise_the_interval_is_the_estimate():
 
 
 def test_clusters_widen_the_population_and_change_nothing_with_single_questions():
-    group, gains = [(4, 0, 10), (4, 4, 10)], fixed(np.ones(1))
+    group, gains = [(4, 0, 10), (4, 4, 10)], fixed_gains(np.ones(1))
     fitted = Calibrated.fit(states_of(group))
     counts = np.repeat([[4, 0], [0, 4]], 10, axis=0)
     one = np.ones(20, dtype=int)

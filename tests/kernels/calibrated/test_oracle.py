@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
@@ -16,7 +16,7 @@ METRICS = {
     "pass@2": (2, credit.any_success(2)),
     "pass@4": (4, credit.any_success(4)),
     "pass^4": (4, credit.all_success(4)),
-    "maj@3": (3, credit.majority(3)),
+    "maj@3": (3, credit.majority_gains(3)),
     "auc@4": (4, credit.area_under_curve(4)),
     "mg@5": (5, credit.excess_over_half(5)),  # at most .8
     "spectrum": (2, np.array([0.2, 0.3])),
@@ -35,7 +35,7 @@ def test_numbers_equal_those_of_plain_loops(case, metric, target):
     if target == "population" and sum(h for _, _, h in group) == 1:
         pytest.skip("one question says nothing about others")
     known = oracle.numbers(group, lambda _: credit_of(gains).tolist(), 0.95, target)
-    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed(gains)], 0.95, target)
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed_gains(gains)], 0.95, target)
     np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=LOOSE)
 
 
@@ -43,8 +43,12 @@ def test_numbers_equal_those_of_plain_loops(case, metric, target):
 @pytest.mark.parametrize("case", ["hard", "ragged", "half"])
 def test_a_majority_of_all_trials(case, target):
     group = CASES[case]
-    known = oracle.numbers(group, lambda n: credit_of(credit.majority(n)).tolist(), 0.95, target)
-    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [credit.majority], 0.95, target)
+    known = oracle.numbers(
+        group, lambda n: credit_of(credit.majority_gains(n)).tolist(), 0.95, target
+    )
+    (found,) = credit_numbers(
+        Calibrated.fit(states_of(group)), [credit.majority_gains], 0.95, target
+    )
     np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=TOLERANCE)
 
 
@@ -58,7 +62,7 @@ def test_misfit(case):
 @pytest.mark.slow
 def test_groups_do_not_know_of_each_other():
     groups = list(CASES.values())
-    draws = [fixed(METRICS[name][1]) for name in ("avg", "pass@4", "pass^4")]
+    draws = [fixed_gains(METRICS[name][1]) for name in ("avg", "pass@4", "pass^4")]
     together = credit_numbers(Calibrated.fit(states_of(*groups)), draws, 0.9)
     for row, group in enumerate(groups):
         alone = credit_numbers(Calibrated.fit(states_of(group)), draws, 0.9)

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import estimates, fixed
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains, state_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.paired_difference import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
-    difference,
+    metric_difference,
     paired_variance,
 )
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from tests.kernels.calibrated.cases import HARD, states_of
 from tests.kernels.calibrated.difference_oracle import (
     pair_interval,
@@ -43,7 +43,10 @@ def critical(confidence):
 def values_of(n, c, gains):
     """The estimate of each question."""
     return np.array(
-        [estimates(states_of([(a, b, 1)]), fixed(gains))[0][0] for a, b in zip(n, c, strict=True)]
+        [
+            state_estimates(states_of([(a, b, 1)]), fixed_gains(gains))[0][0]
+            for a, b in zip(n, c, strict=True)
+        ]
     )
 
 
@@ -78,7 +81,7 @@ class TestVectors:
             assert side.price.factor[0] == pytest.approx(case[floored], abs=TOLERANCE)
         both = pair_of(*values, len(case["n_a"]))
         assert both.variance[0] == pytest.approx(case["paired_variance"], abs=TOLERANCE)
-        found = difference(*sides, both, critical(case["confidence"]))
+        found = metric_difference(*sides, both, critical(case["confidence"]))
         known = [case[name] for name in ("diff", "sigma", "lo", "hi")]
         np.testing.assert_allclose(np.ravel(found), known, rtol=0, atol=TOLERANCE)
 
@@ -118,8 +121,9 @@ def sides_of(log):
     n, *successes = log
     gains, compared_, values = np.ones(1), [], []
     for c in successes:
-        (price,) = prices(
-            Calibrated.fit(states_of([*zip(n, c, np.ones_like(n), strict=True)])), [fixed(gains)]
+        (price,) = credit_prices(
+            Calibrated.fit(states_of([*zip(n, c, np.ones_like(n), strict=True)])),
+            [fixed_gains(gains)],
         )
         own = np.array(c) / np.array(n)
         four = price.estimate[0], price.mean[0], price.variance[0], price.factor[0]
@@ -133,7 +137,7 @@ def sides_of(log):
 def test_equals_the_second_calculation(log, confidence):
     (one, other), values = sides_of(log)
     c, n = critical(confidence), log[0]
-    found = difference(one, other, pair_of(*values, len(n)), c)
+    found = metric_difference(one, other, pair_of(*values, len(n)), c)
     four = [
         [number[0] for number in (p.estimate, p.mean, p.variance, p.factor)]
         for p in (one.price, other.price)
@@ -148,7 +152,10 @@ def test_equals_the_second_calculation(log, confidence):
 def test_a_difference_turns_with_its_sides(log):
     (one, other), values = sides_of(log)
     both = pair_of(*values, len(log[0]))
-    found, turned = difference(one, other, both, 1.6), difference(other, one, both, 1.6)
+    found, turned = (
+        metric_difference(one, other, both, 1.6),
+        metric_difference(other, one, both, 1.6),
+    )
     assert found.diff == -turned.diff
     assert (found.lo, found.hi) == (-turned.hi, -turned.lo)
     assert found.sigma == turned.sigma
@@ -159,7 +166,7 @@ def test_a_difference_turns_with_its_sides(log):
 def test_more_confidence_never_shortens_an_interval(log):
     (one, other), values = sides_of(log)
     both = pair_of(*values, len(log[0]))
-    ends = [difference(one, other, both, c)[2:] for c in (0.5, 1.0, CHOICE, 2.5, 3.5)]
+    ends = [metric_difference(one, other, both, c)[2:] for c in (0.5, 1.0, CHOICE, 2.5, 3.5)]
     for (lo, hi), (lower, higher) in pairwise(ends):
         assert lower <= lo
         assert higher >= hi
@@ -169,7 +176,7 @@ def test_more_confidence_never_shortens_an_interval(log):
 def test_two_models_with_the_same_trials_differ_by_nothing(log):
     n, c, _ = log
     (one, other), values = sides_of((n, c, c))
-    found = difference(one, other, pair_of(*values, len(n)), CHOICE)
+    found = metric_difference(one, other, pair_of(*values, len(n)), CHOICE)
     assert found.diff == 0
     assert found.lo == -found.hi
     assert found.hi >= 0
@@ -178,7 +185,7 @@ def test_two_models_with_the_same_trials_differ_by_nothing(log):
 def test_single_trials_that_all_agree_leave_what_was_not_seen():
     values = np.array([1.0] * 6 + [0.0] * 4)
     side = compared((0.6, 0.6, 0.024, 1.0), values, [1] * 10)
-    found = difference(side, side, pair_of(values, values, 10), CHOICE)
+    found = metric_difference(side, side, pair_of(values, values, 10), CHOICE)
     # Student's 2.262 with 9 degrees of freedom, 2 / (10 * 11) under the root.
     assert found.hi == pytest.approx(2.2621571627409915 * (2 / 110) ** 0.5)
 
@@ -188,7 +195,7 @@ def test_single_trials_that_all_agree_leave_what_was_not_seen():
 
 def test_the_variance_of_pairs_is_that_of_a_sample_of_questions():
     values = np.random.default_rng(3).random((9, 2))
-    (same,) = paired(values, np.array([0]), 1.0).variance[:, 0, 1]
+    (same,) = paired_means(values, np.array([0]), 1.0).variance[:, 0, 1]
     gaps = values[:, :1] - values[:, 1:]
     found = paired_variance(gaps, np.full(9, 1 / 9))
     # Fourth powers that cancel, against sums that do not.
@@ -217,10 +224,12 @@ def test_a_single_trial_of_each_question_is_worth_no_more_than_its_questions():
 
 
 def test_saturated_models_may_differ():
-    (sure,) = prices(Calibrated.fit(states_of([(4, 4, 30)])), [fixed(credit.all_success(4))])
+    (sure,) = credit_prices(
+        Calibrated.fit(states_of([(4, 4, 30)])), [fixed_gains(credit.all_success(4))]
+    )
     side = ComparedPrice.floored(sure, np.zeros(1), np.array([np.inf]))
-    found = difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
-    lo, _ = interval(sure, 0.95)
+    found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
+    lo, _ = clopper_pearson_interval(sure, 0.95)
     assert found.diff == 0
     # Each may be as low as its own end, none higher than it is.
     assert found.lo == pytest.approx(lo - 1)
@@ -228,16 +237,18 @@ def test_saturated_models_may_differ():
 
 
 def test_differences_stay_in_range():
-    (ends,) = prices(Calibrated.fit(states_of([(1, 0, 2)], [(1, 1, 2)])), [fixed(np.ones(1))])
+    (ends,) = credit_prices(
+        Calibrated.fit(states_of([(1, 0, 2)], [(1, 1, 2)])), [fixed_gains(np.ones(1))]
+    )
     both = ComparedPrice.floored(ends, np.zeros(2), np.full(2, np.inf))
     low, high = (both.at(np.array([row])) for row in (0, 1))
-    found = difference(high, low, PairedPrice(np.array([np.nan]), np.array([1.0])), 3.29)
+    found = metric_difference(high, low, PairedPrice(np.array([np.nan]), np.array([1.0])), 3.29)
     assert (found.diff, found.hi) == (1, 1)
     assert -1 <= found.lo < 1
 
 
 def test_a_draw_beyond_the_trials_has_no_interval():
-    (price,) = prices(Calibrated.fit(states_of(HARD)), [fixed(credit.any_success(9))])
+    (price,) = credit_prices(Calibrated.fit(states_of(HARD)), [fixed_gains(credit.any_success(9))])
     side = ComparedPrice.floored(price, np.zeros(1), np.array([np.inf]))
-    found = difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
+    found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
     assert np.isnan(found).all()

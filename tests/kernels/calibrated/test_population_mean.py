@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample, UnitSample
@@ -37,7 +37,7 @@ def units(values, weight=None):
 @pytest.mark.parametrize("case", VECTORS.get("rule6", []))
 def test_vectors_of_credits(case):
     fitted = Calibrated.fit(states_of([tuple(row) for row in case["counts"]]))
-    gains = fixed(GAINS[case["metric"]](case["k"]))
+    gains = fixed_gains(GAINS[case["metric"]](case["k"]))
     for confidence, names in ((0.95, ("lo", "hi")), (0.8, ("lo80", "hi80"))):
         (found,) = credit_numbers(fitted, [gains], confidence, "population")
         assert found.mu == pytest.approx(case["estimate"], abs=1e-9)
@@ -92,7 +92,7 @@ def test_weighted_units_against_a_second_calculation(pairs, confidence):
 def test_questions_always_or_never_solved_have_the_interval_of_clopper_and_pearson(trials, right):
     group = [row for row in ((trials, 0, 30 - right), (trials, trials, right)) if row[2]]
     fitted = Calibrated.fit(states_of(group))
-    (found,) = credit_numbers(fitted, [fixed(np.ones(1))], 0.95, "population")
+    (found,) = credit_numbers(fitted, [fixed_gains(np.ones(1))], 0.95, "population")
     lo = stats.beta.ppf(0.025, right, 31 - right) if right else 0
     hi = stats.beta.ppf(0.975, right + 1, 30 - right) if right < 30 else 1
     assert (found.lo[0], found.hi[0]) == pytest.approx((lo, hi), abs=1e-12)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from polars_scorio.kernels.calibrated import credit_sums
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
@@ -35,7 +35,7 @@ def group_of(states):
 
 
 def metric_of(gains):
-    return CreditSum([(1.0, fixed(gains))])
+    return CreditSum([(1.0, fixed_gains(gains))])
 
 
 def weighted(group, metric):
@@ -59,7 +59,7 @@ def test_a_cap_that_the_counts_show_equals_plain_loops(states, name):
 def test_capped_numbers_equal_plain_loops(states, name):
     values = credit_of(GAINS[name]).tolist()
     known = oracle.numbers(states, lambda _: values, 0.95)
-    (found,) = credit_numbers(Calibrated.fit(states_of(states)), [fixed(GAINS[name])], 0.95)
+    (found,) = credit_numbers(Calibrated.fit(states_of(states)), [fixed_gains(GAINS[name])], 0.95)
     # The two grids of the smooth fit differ.
     np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=2e-7)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.error_polynomials import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.question_weights import Strata
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
 from tests.kernels.calibrated import oracle
@@ -38,9 +38,11 @@ def test_intervals_of_the_study():
     equal = VECTORS["macro_benchmark_equal_weights_is_micro"] | {"k": 1, "stratum": EQUAL}
     for case in [*VECTORS["macro_benchmark"], equal]:
         fitted = fitted_strata(case["n"], case["c"], case["stratum"])
-        (price,) = prices(fitted, [fixed(credit.any_success(case["k"]))])
+        (price,) = credit_prices(fitted, [fixed_gains(credit.any_success(case["k"]))])
         # As the study says.
-        assert np.ravel(interval(price, 0.95)) == pytest.approx([case["lo"], case["hi"]], abs=1e-6)
+        assert np.ravel(clopper_pearson_interval(price, 0.95)) == pytest.approx(
+            [case["lo"], case["hi"]], abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -69,7 +71,7 @@ def test_a_price_equals_plain_loops(k):
     cap += sqrt(16 / 15 * away + most**2)
     s2 = max(ve, min(vb, cap))
     omega = (s2 - ve) / (vb - ve) if vb > ve else 1
-    (price,) = prices(fitted_strata(4, C, UNEQUAL), [fixed(credit.any_success(k))])
+    (price,) = credit_prices(fitted_strata(4, C, UNEQUAL), [fixed_gains(credit.any_success(k))])
     mean = sum(w * seen[c] for w, c in zip(weights, C, strict=True))
     # A sum of 16 terms in another order.
     assert price.estimate[0] == pytest.approx(mean, rel=1e-12)
@@ -80,14 +82,16 @@ def test_a_price_equals_plain_loops(k):
 
 
 def test_equal_strata_have_the_interval_of_all_questions():
-    draws = [fixed(credit.any_success(k)) for k in (1, 2, 4)]
+    draws = [fixed_gains(credit.any_success(k)) for k in (1, 2, 4)]
     for micro, macro in zip(
-        prices(fitted_strata(4, C, [0] * 16), draws),
-        prices(fitted_strata(4, C, EQUAL), draws),
+        credit_prices(fitted_strata(4, C, [0] * 16), draws),
+        credit_prices(fitted_strata(4, C, EQUAL), draws),
         strict=True,
     ):
         # Weights that are sums of quarters of quarters: rounding.
-        np.testing.assert_allclose(interval(macro, 0.95), interval(micro, 0.95), rtol=1e-12)
+        np.testing.assert_allclose(
+            clopper_pearson_interval(macro, 0.95), clopper_pearson_interval(micro, 0.95), rtol=1e-12
+        )
 
 
 def test_groups_have_weights_of_their_own():
@@ -100,9 +104,9 @@ def test_groups_have_weights_of_their_own():
     alone = [fitted_strata(4, C, own) for own in (UNEQUAL, EQUAL)]
     for found, known in zip(both.weights, (own.weights[0] for own in alone), strict=True):
         np.testing.assert_array_equal(np.concatenate(found[:3]), np.concatenate(known[:3]))
-    gains = fixed(np.ones(1))
-    (price,) = prices(both, [gains])
+    gains = fixed_gains(np.ones(1))
+    (price,) = credit_prices(both, [gains])
     for column, own in enumerate(alone):
-        (known,) = prices(own, [gains])
+        (known,) = credit_prices(own, [gains])
         # Fits of two groups together: rounding.
         assert price.at(np.array([column])).variance == pytest.approx(known.variance, rel=1e-9)

@@ -11,7 +11,7 @@ from scipy.stats import binom
 import polars_scorio as ps
 from polars_scorio.kernels.calibrated import fit_moments
 from polars_scorio.kernels.calibrated.blend_price import blend_price
-from polars_scorio.kernels.calibrated.credit_sums import drawn_credit, fixed
+from polars_scorio.kernels.calibrated.credit_sums import drawn_credit, fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.rate_quadrature import (
@@ -19,7 +19,7 @@ from polars_scorio.kernels.calibrated.rate_quadrature import (
     posterior_sums,
     rate_grid,
 )
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import states_of
 
@@ -33,13 +33,13 @@ GROUPS = {
     "one question": [(300, 3, 1)],
 }
 DRAWS = {
-    "pass@100": fixed(credit.any_success(100)),
-    "pass@200": fixed(credit.any_success(200)),
-    "pass^70": fixed(credit.all_success(70)),
-    "maj@101": fixed(credit.majority(101)),
-    "mg@90": fixed(credit.excess_over_half(90)),
-    "auc@80": fixed(credit.area_under_curve(80)),
-    "maj@n": credit.majority,
+    "pass@100": fixed_gains(credit.any_success(100)),
+    "pass@200": fixed_gains(credit.any_success(200)),
+    "pass^70": fixed_gains(credit.all_success(70)),
+    "maj@101": fixed_gains(credit.majority_gains(101)),
+    "mg@90": fixed_gains(credit.excess_over_half(90)),
+    "auc@80": fixed_gains(credit.area_under_curve(80)),
+    "maj@n": credit.majority_gains,
     "pass^n": credit.all_success,
 }
 CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
@@ -142,4 +142,4 @@ def test_an_average_has_any_number_of_trials():
 def test_what_needs_too_much_memory_is_refused_before():
     states = states_of([(10**13, 10**12, 2)])
     with pytest.raises(ValueError, match=r"out of 10,\d+,\d+,\d+,\d+ trials would need .* GB"):
-        prices(Calibrated.fit(states), [fixed(credit.any_success(100))])
+        credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(100))])

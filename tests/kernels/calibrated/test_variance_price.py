@@ -5,9 +5,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.credit_sums import fixed
+from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.variance_price import Price, prices
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import (
@@ -22,7 +22,7 @@ from tests.kernels.calibrated.cases import (
 
 @pytest.mark.parametrize("group", [R1, HARD, RAGGED], ids=["two questions", "hard", "ragged"])
 def test_a_price_equals_plain_loops(group):
-    (price,) = prices(Calibrated.fit(states_of(group)), [fixed(credit.any_success(2))])
+    (price,) = credit_prices(Calibrated.fit(states_of(group)), [fixed_gains(credit.any_success(2))])
     values = [0.0, 1.0, 1.0]
     mean, variance, factor = oracle.price(group, lambda _: values)
     size = sum(questions for *_, questions in group)
@@ -37,17 +37,19 @@ def test_a_price_equals_plain_loops(group):
 
 
 def test_metrics_and_groups_that_are_priced_together_have_the_price_that_they_have_alone():
-    draws = [fixed(credit.any_success(k)) for k in (1, 2, 3)]
-    together = prices(Calibrated.fit(states_of(RAGGED, HARD)), draws)
+    draws = [fixed_gains(credit.any_success(k)) for k in (1, 2, 3)]
+    together = credit_prices(Calibrated.fit(states_of(RAGGED, HARD)), draws)
     for price, draw in zip(together, draws, strict=True):
         for place, group in enumerate((RAGGED, HARD)):
-            (alone,) = prices(Calibrated.fit(states_of(group)), [draw])
+            (alone,) = credit_prices(Calibrated.fit(states_of(group)), [draw])
             # Polynomials of another degree: other roundings.
             assert_prices_equal(price.at(np.array([place])), alone, 1e-9)
 
 
 def test_a_group_with_too_few_trials_has_no_price_and_spoils_no_other():
-    (price,) = prices(Calibrated.fit(states_of(R1, HARD)), [fixed(credit.all_success(5))])
+    (price,) = credit_prices(
+        Calibrated.fit(states_of(R1, HARD)), [fixed_gains(credit.all_success(5))]
+    )
     assert np.isfinite([price.mu[0], price.sigma[0], price.factor[0]]).all()
     parts = price.estimate, price.rest, price.mean, price.mean_rest, price.variance, price.factor
     assert np.isnan([part[1] for part in parts]).all()

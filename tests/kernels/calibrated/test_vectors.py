@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.blend_price import blend_price
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains
 from polars_scorio.kernels.calibrated.fit_moments import group_moments
-from polars_scorio.kernels.calibrated.further_draws import forecast
+from polars_scorio.kernels.calibrated.further_draws import forecast_range
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
 from polars_scorio.kernels.calibrated.price_cap import variance_cap
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
-from polars_scorio.kernels.calibrated.variance_price import prices
+from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
 from tests.kernels.calibrated.cases import states_of
@@ -30,7 +30,7 @@ GAINS = {
     "avg": credit.any_success,
     "pass_at_k": credit.any_success,
     "pass_hat_k": credit.all_success,
-    "maj_at_k": credit.majority,
+    "maj_at_k": credit.majority_gains,
     "mg_pass_at_k": credit.excess_over_half,
     "auc_at_k": credit.area_under_curve,
 }
@@ -57,7 +57,7 @@ def test_estimate_sigma_and_interval(group):
     fitted = Calibrated.fit(binary(group["states"]))
     for case in group["results"]:
         (numbers,) = credit_numbers(
-            fitted, [fixed(gains(case))], case["confidence"], case["target"]
+            fitted, [fixed_gains(gains(case))], case["confidence"], case["target"]
         )
         # The ends over a population are those of a later study: see `test_population_mean`.
         names = ("mu", "sigma", *(("lo", "hi") if case["target"] == "benchmark" else ()))
@@ -78,7 +78,7 @@ CAPPED = [case for case in LATER.get("benchmark", []) if case["metric"] in GAINS
 @pytest.mark.parametrize("case", CAPPED)
 def test_prices_with_a_cap(case):
     tolerance = RANGE if case["cap_by"] == "region" else 1e-6  # as the study says
-    states, metric = states_of(case["counts"]), CreditSum([(1.0, fixed(gains(case)))])
+    states, metric = states_of(case["counts"]), CreditSum([(1.0, fixed_gains(gains(case)))])
     fitted = Calibrated.fit(states)
     (group,) = fitted.groups
     weights = QuestionWeights.equal(group.questions)
@@ -88,8 +88,13 @@ def test_prices_with_a_cap(case):
     price = np.inf if case["vb"] > 1.05 * case["ve"] else 0.0
     cap = variance_cap(group, metric, weights, moments.rate_variance[0], price)
     assert cap == pytest.approx(case["cap"] or np.inf, rel=tolerance)
-    (price,) = prices(fitted, [fixed(gains(case))])
-    found = price.variance[0], price.mean[0], price.factor[0], *np.ravel(interval(price, 0.95))
+    (price,) = credit_prices(fitted, [fixed_gains(gains(case))])
+    found = (
+        price.variance[0],
+        price.mean[0],
+        price.factor[0],
+        *np.ravel(clopper_pearson_interval(price, 0.95)),
+    )
     known = [case[x] for x in ("s2", "m", "F", "lo", "hi")]
     np.testing.assert_allclose(found, known, rtol=0, atol=tolerance)
 
@@ -98,7 +103,7 @@ def test_prices_with_a_cap(case):
 def test_forecasts_blends_and_the_best_of_k(group):
     for case in group.get("forecasts", []):
         fitted = Calibrated.fit(binary(group["states"]))
-        mu, lo, hi = forecast(fitted, gains(case), case["confidence"])
+        mu, lo, hi = forecast_range(fitted, gains(case), case["confidence"])
         # The study predicted the mean for any k; a later one dropped it beyond twice the trials.
         if case["k"] <= 2 * min(row["n"] for row in group["states"]):
             assert mu == pytest.approx(case["mu"], abs=EXACT)
@@ -127,11 +132,15 @@ def test_misfit(case):
 def test_metrics_that_are_asked_for_together_say_the_same():
     group = VECTORS["results"][5]
     fitted = Calibrated.fit(binary(group["states"]))
-    draws = [fixed(gains(case)) for case in group["results"][:20]]
-    for together, own in zip(prices(fitted, draws), draws, strict=True):
-        (alone,) = prices(fitted, [own])
+    draws = [fixed_gains(gains(case)) for case in group["results"][:20]]
+    for together, own in zip(credit_prices(fitted, draws), draws, strict=True):
+        (alone,) = credit_prices(fitted, [own])
         # Another degree, another order of additions.
-        np.testing.assert_allclose(interval(together, 0.95), interval(alone, 0.95), atol=1e-11)
+        np.testing.assert_allclose(
+            clopper_pearson_interval(together, 0.95),
+            clopper_pearson_interval(alone, 0.95),
+            atol=1e-11,
+        )
 
 
 def check(numbers, case):

@@ -6,8 +6,8 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.clopper_pearson import interval
-from polars_scorio.kernels.calibrated.vote_price import Votes, noise, vote_price
+from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.vote_price import Votes, vote_noise, vote_price
 from polars_scorio.kernels.votes import Ballots, vote_success, vote_variance
 
 
@@ -39,7 +39,7 @@ def test_of_one_vote_the_price_is_unbiased(rates, n):
     share = vote_success(outcomes, 1)
     mean = chance @ share
     # Sums over all outcomes: rounding.
-    assert chance @ noise(outcomes, 1) == pytest.approx(chance @ (share - mean) ** 2, rel=1e-9)
+    assert chance @ vote_noise(outcomes, 1) == pytest.approx(chance @ (share - mean) ** 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("rates", RATES)
@@ -49,9 +49,9 @@ def test_of_more_votes_the_price_is_expected_not_to_be_too_low(rates, n, k):
     share = vote_success(outcomes, k)
     true = chance @ (share - chance @ share) ** 2
     if k <= n // 2:
-        assert chance @ noise(outcomes, k) >= true * (1 - 1e-9)  # rounding
+        assert chance @ vote_noise(outcomes, k) >= true * (1 - 1e-9)  # rounding
     else:  # what draws of half of the trials say of larger ones
-        assert chance @ noise(outcomes, k) >= 0.9 * true
+        assert chance @ vote_noise(outcomes, k) >= 0.9 * true
 
 
 def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated():
@@ -59,13 +59,13 @@ def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated()
     votes = ballots([[50, 14]])
     share = vote_success(votes, 16)
     bound = 16 / (64 - 16) * share * (1 - share)
-    assert noise(votes, 16) == pytest.approx(bound, rel=1e-12)  # the formula, in other words
+    assert vote_noise(votes, 16) == pytest.approx(bound, rel=1e-12)  # the formula, in other words
     assert (vote_variance(votes, 16) < bound / 2).all()
-    assert noise(votes, 8) == pytest.approx(vote_variance(votes, 8), rel=1e-12)  # 8 * 8 = 64
+    assert vote_noise(votes, 8) == pytest.approx(vote_variance(votes, 8), rel=1e-12)  # 8 * 8 = 64
 
 
 def test_a_single_trial_has_no_price_of_its_own():
-    assert np.isnan(noise(ballots([[1, 0], [0, 1]]), 1)).all()
+    assert np.isnan(vote_noise(ballots([[1, 0], [0, 1]]), 1)).all()
     votes, _ = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
     # All of them bounded by the mean: 1/2 * 1/2 each, over the square of their number.
     assert vote_price(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
@@ -74,8 +74,8 @@ def test_a_single_trial_has_no_price_of_its_own():
 def test_beyond_the_trials_there_is_no_price():
     votes, _ = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
     price = vote_price(votes, 4)
-    assert np.isnan([price.estimate, price.variance, *interval(price, 0.95)]).all()
-    assert not np.isnan(interval(vote_price(votes, 3), 0.95)).any()
+    assert np.isnan([price.estimate, price.variance, *clopper_pearson_interval(price, 0.95)]).all()
+    assert not np.isnan(clopper_pearson_interval(vote_price(votes, 3), 0.95)).any()
 
 
 @pytest.mark.parametrize("n", [1, 4, 64])
@@ -86,12 +86,12 @@ def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
         return
     group = np.zeros(questions, dtype=int)
     right, _ = Votes.tally(ballots([[n, 0]] * questions), group, 1)
-    lo, hi = interval(vote_price(right, k), 0.95)
+    lo, hi = clopper_pearson_interval(vote_price(right, k), 0.95)
     # Clopper and Pearson's lower end of all successes, of as many trials, or fewer.
     assert hi == 1
     assert 0 < lo <= 0.025 ** (1 / (n * questions)) + 1e-9
     wrong, _ = Votes.tally(ballots([[0, n]] * questions), group, 1)
-    mirrored = interval(vote_price(wrong, k), 0.95)
+    mirrored = clopper_pearson_interval(vote_price(wrong, k), 0.95)
     np.testing.assert_allclose(mirrored, (1 - hi, 1 - lo), atol=1e-9)
 
 

@@ -13,7 +13,7 @@ from polars_scorio.kernels.draws import credit
 EVERY_CREDIT = [
     credit.any_success,
     credit.all_success,
-    credit.majority,
+    credit.majority_gains,
     credit.excess_over_half,
     credit.area_under_curve,
     lambda k: credit.at_least_share(k, 0.5),
@@ -35,7 +35,7 @@ def auc(k: int, j: int) -> Fraction:
 DEFINITIONS = {
     credit.any_success: lambda k, j: j / k > 0,
     credit.all_success: lambda k, j: j == k,
-    credit.majority: lambda k, j: j > k / 2,
+    credit.majority_gains: lambda k, j: j > k / 2,
     credit.excess_over_half: lambda k, j: Fraction(2, k) * max(j - ceil(k / 2), 0),
     credit.area_under_curve: auc,
 }

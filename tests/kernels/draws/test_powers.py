@@ -14,10 +14,10 @@ from polars_scorio.kernels.draws.expected_credit import (
     expected_credit,
 )
 from polars_scorio.kernels.draws.powers import (
-    covariance,
     no_success,
     no_success_by_state,
     no_success_drawn,
+    power_covariance,
 )
 from polars_scorio.kernels.max_of_draws import best_moments, expected_best
 
@@ -67,7 +67,7 @@ def test_covariances_are_accurate_at_every_corner(k, m, mixed):
                 else moment(a, b, k + m) - first * moment(a, b, m)
             )
             oracle.append(float(both))
-    found = covariance(*np.array(CORNERS).T, k, m, mixed=mixed)
+    found = power_covariance(*np.array(CORNERS).T, k, m, mixed=mixed)
     np.testing.assert_allclose(found, oracle, **ACCURATE)
 
 
@@ -112,7 +112,9 @@ def test_states_are_as_accurate_from_one_to_the_next_as_by_themselves(k, c):
             np.testing.assert_allclose(part[row], expected, **ACCURATE)
 
 
-@pytest.mark.parametrize("gains_of", [credit.any_success, credit.all_success, credit.majority])
+@pytest.mark.parametrize(
+    "gains_of", [credit.any_success, credit.all_success, credit.majority_gains]
+)
 def test_states_of_several_sizes_come_in_the_order_in_which_they_are_given(gains_of):
     a, b, gains = np.array([0.4, 2.0]), np.array([1.5, 0.1]), 0.5 * gains_of(5)
     counts = np.array([[3, 1], [0, 4], [7, 9], [4, 0], [2, 2], [9, 7], [1, 3]])

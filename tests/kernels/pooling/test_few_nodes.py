@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation
+from polars_scorio.kernels.pooling.few_nodes import gauss_rules, interpolation_matrix
 from polars_scorio.kernels.pooling.pooled_moments import draw_posterior, weighted_posterior
 from polars_scorio.kernels.pooling.population_fit import fit_binary, fit_categories
 
@@ -24,7 +24,7 @@ METRICS = {
     "pass@1": credit.any_success(1),
     "pass@64": credit.any_success(64),
     "pass^64": credit.all_success(64),
-    "maj@15": credit.majority(15),
+    "maj@15": credit.majority_gains(15),
 }
 
 
@@ -102,5 +102,5 @@ def test_interpolation_is_exact_for_polynomials():
     points = np.linspace(-1, 1, 5)
     # The rounding of eight terms.
     np.testing.assert_allclose(
-        interpolation(points, 8) @ nodes**7, points**7, rtol=1e-12, atol=1e-14
+        interpolation_matrix(points, 8) @ nodes**7, points**7, rtol=1e-12, atol=1e-14
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels import batches
-from polars_scorio.kernels.pooling.integration import blocks
+from polars_scorio.kernels.pooling.integration import state_blocks
 from polars_scorio.kernels.pooling.pooled_moments import Joint, metric_covariance, trial_variance
 from polars_scorio.kernels.pooling.population_fit import Grid, fit_binary
 from tests.kernels.groups import (
@@ -137,7 +137,7 @@ def test_blocks_change_only_the_rounding(monkeypatch):
 def test_blocks_hold_every_state_once_and_sorted():
     states = np.random.default_rng(4).integers(0, 9, (50_000, 2))
     grid = Grid(np.full((11, 2), 0.5), np.full(11, 0.5), np.full(11, 1 / 11))
-    parts = list(blocks(grid, states))
+    parts = list(state_blocks(grid, states))
     order = np.concatenate(parts)
     assert sorted(order.tolist()) == list(range(50_000))
     assert states[order][:, ::-1].tolist() == sorted(states[:, ::-1].tolist())

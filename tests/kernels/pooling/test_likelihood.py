@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from polars_scorio.kernels import batches
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.pooling import likelihood
-from polars_scorio.kernels.pooling.likelihood import log_dirichlet_at_mean, log_likelihood, tally
+from polars_scorio.kernels.pooling.likelihood import (
+    log_dirichlet_at_mean,
+    log_likelihood,
+    tally_states,
+)
 from tests.made_logs import law
 
 EPS = np.finfo(float).eps
@@ -46,7 +50,7 @@ def exact(counts: Ints, questions: Ints, mean: Floats, rho: float) -> tuple[floa
 def test_equals_50_digit_arithmetic(counts, share, rho):
     states, questions = np.array(counts), np.arange(1, len(counts) + 1)
     mean = np.array([1 - share, share])
-    value = log_likelihood(tally(states, questions), mean, np.array(rho))
+    value = log_likelihood(tally_states(states, questions), mean, np.array(rho))
     oracle, size = exact(states, questions, mean, rho)
     # Every term is rounded a few times, and what is summed has the size of `size`.
     assert value == pytest.approx(oracle, abs=8 * EPS * size)
@@ -62,7 +66,7 @@ def test_equals_50_digit_arithmetic(counts, share, rho):
 def test_equals_the_product_of_all_factors(lengths, rho, share):
     states = np.array([[2 * length, length] for length in lengths])
     mean = np.array([1 - share, share])
-    value = log_likelihood(tally(states, np.ones(len(lengths), int)), mean, np.array(rho))
+    value = log_likelihood(tally_states(states, np.ones(len(lengths), int)), mean, np.array(rho))
     oracle = sum(
         sum(np.log((1 - rho) * (1 - share) + i * rho) for i in range(2 * length))
         + sum(np.log((1 - rho) * share + i * rho) for i in range(length))
@@ -79,7 +83,9 @@ def test_all_outcomes_of_a_question_have_probability_one(n, rho, share):
     mean = np.array([1 - share, share])
     total = sum(
         comb(n, c)
-        * np.exp(log_likelihood(tally(np.array([[n - c, c]]), np.array([1])), mean, np.array(rho)))
+        * np.exp(
+            log_likelihood(tally_states(np.array([[n - c, c]]), np.array([1])), mean, np.array(rho))
+        )
         for c in range(n + 1)
     )
     # Thirteen terms of some 36 factors each.
@@ -90,9 +96,9 @@ def test_the_series_and_the_factors_agree(monkeypatch):
     counts = np.array([[100, 900], [17, 5], [800, 3]])
     questions = np.array([1, 2, 3])
     mean, rho = np.array([[0.2, 0.8], [0.999, 0.001]]), np.array([0.3, 1e-5])
-    by_series = log_likelihood(tally(counts, questions), mean, rho)
+    by_series = log_likelihood(tally_states(counts, questions), mean, rho)
     monkeypatch.setattr(likelihood, "_STIRLING_COST", 10**6)
-    data = tally(counts, questions)
+    data = tally_states(counts, questions)
     assert data.trials.tail.size == 1000
     # 4,000 factors of up to 7 and their rounding.
     np.testing.assert_allclose(by_series, log_likelihood(data, mean, rho), rtol=1e-13)
@@ -100,7 +106,7 @@ def test_the_series_and_the_factors_agree(monkeypatch):
 
 def test_chunks_change_only_the_rounding(monkeypatch):
     counts = np.array([[100_000, 900], [17, 5], [800, 3]])
-    data = tally(counts, np.array([1, 2, 3]))
+    data = tally_states(counts, np.array([1, 2, 3]))
     mean, rho = np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.3, 0.1])
     whole = log_likelihood(data, mean, rho)
     monkeypatch.setattr(batches, "CELLS", 7)
@@ -113,14 +119,14 @@ def test_the_order_of_the_states_does_not_change_a_bit():
     counts, questions = rng.integers(0, 3000, (50, 3)), rng.integers(1, 9, 50)
     order = rng.permutation(50)
     mean, rho = np.array([0.2, 0.3, 0.5]), np.array(0.1)
-    first = log_likelihood(tally(counts, questions), mean, rho)
-    assert log_likelihood(tally(counts[order], questions[order]), mean, rho) == first
+    first = log_likelihood(tally_states(counts, questions), mean, rho)
+    assert log_likelihood(tally_states(counts[order], questions[order]), mean, rho) == first
 
 
 def test_no_trials_have_likelihood_one():
     mean, rho = np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.3, 0.1])
     for counts in (np.zeros((0, 2), int), np.zeros((3, 2), int)):
-        data = tally(counts, np.ones(len(counts), int))
+        data = tally_states(counts, np.ones(len(counts), int))
         assert log_likelihood(data, mean, rho).tolist() == [0, 0]
 
 

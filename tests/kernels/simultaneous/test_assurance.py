@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.simultaneous.assurance import (
-    assurance,
+    decision_chance,
     trials_for_half_width,
     trials_with_assurance,
 )
@@ -33,7 +33,7 @@ def test_vectors(case):
         return now * np.sqrt(n / (n + m))
 
     z = 1.959963984540054
-    chance = assurance(diff, now, after(100), z, share)
+    chance = decision_chance(diff, now, after(100), z, share)
     assert chance[0] == pytest.approx(case["chance_at_100_more"], abs=1e-9)
     for part, found in ((share, "further_shrunk"), (1.0, "further_today")):
         extra = trials_with_assurance(diff, after, z, part, case["goal"], 1_000_000)
@@ -49,16 +49,16 @@ def test_is_how_often_the_later_difference_is_settled(diff, share):
     # What the further trials say alone, and both together.
     news = truth + random.normal(size=100_000) / np.sqrt(1 / then**2 - 1 / now**2)
     later = then**2 * (diff / now**2 + news * (1 / then**2 - 1 / now**2))
-    found = assurance(np.array(diff), np.array(now), np.array(then), 1.96, share)
+    found = decision_chance(np.array(diff), np.array(now), np.array(then), 1.96, share)
     # Three standard errors of 100,000 draws, of a chance near 1/2.
     assert found == pytest.approx((np.abs(later) > 1.96 * then).mean(), abs=0.005)
 
 
 def test_where_nothing_is_learned_a_pair_is_settled_or_not():
     diff, none = np.array([0.1, 0.2, 0.0, np.nan]), np.zeros(4)
-    found = assurance(diff, none + 0.06, none + 0.06, 1.96, 0.5)
+    found = decision_chance(diff, none + 0.06, none + 0.06, 1.96, 0.5)
     np.testing.assert_array_equal(found, [0, 1, 0, np.nan])
-    np.testing.assert_array_equal(assurance(diff, none, none, 1.96, 0.5), [1, 1, 0, np.nan])
+    np.testing.assert_array_equal(decision_chance(diff, none, none, 1.96, 0.5), [1, 1, 0, np.nan])
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])
@@ -69,7 +69,9 @@ def test_no_fewer_trials_do(goal, share):
     for each, m in zip(diff, found, strict=True):
         tried = np.arange(1, 20_001)
         then = 0.06 / np.sqrt(1 + tried / 10)
-        chance = assurance(np.full(tried.size, each), np.full(tried.size, 0.06), then, 1.96, share)
+        chance = decision_chance(
+            np.full(tried.size, each), np.full(tried.size, 0.06), then, 1.96, share
+        )
         enough = chance >= goal
         assert m == (tried[enough.argmax()] if enough.any() else 20_001)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.simultaneous.fixed_draws import directions, normal_draws
+from polars_scorio.kernels.simultaneous.fixed_draws import normal_draws, sphere_directions
 
 
 # Computed once; PCG64's raw bits and the golden ratio are the same on every machine.
@@ -25,6 +25,6 @@ def test_draws_are_standard_normal(dimensions):
 
 @pytest.mark.parametrize("dimensions", [1, 2, 30])
 def test_directions_have_length_1(dimensions):
-    length = (directions(dimensions, 100) ** 2).sum(axis=0)
+    length = (sphere_directions(dimensions, 100) ** 2).sum(axis=0)
     # Sums of up to 30 squares, divided by their own root: rounding.
     np.testing.assert_allclose(length, 1, rtol=1e-12)

@@ -13,12 +13,12 @@ from polars_scorio.kernels.simultaneous.max_t import (
     max_t_of_best,
     max_t_of_each,
 )
-from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
+from polars_scorio.kernels.simultaneous.paired_means import Paired, paired_means
 from tests.kernels.simultaneous.test_paired_means import FIRST, everyone, sample
 
 
 def test_two_models_need_student_t():
-    found = paired(sample(2, 10), FIRST, 1.0)
+    found = paired_means(sample(2, 10), FIRST, 1.0)
     # The same quantile; SciPy's inverse holds ten digits.
     assert max_t_critical(found, everyone(2), 0.95) == pytest.approx(t.ppf(0.975, 9), rel=1e-9)
 
@@ -55,7 +55,7 @@ def test_holds_the_confidence_of_pairs_that_estimate_their_own_variances(models)
 
 
 def test_fewer_pairs_need_less():
-    found = paired(sample(8, 30), FIRST, 1.0)
+    found = paired_means(sample(8, 30), FIRST, 1.0)
     some = np.zeros((1, 8, 8), dtype=bool)
     some[0, 0, 1:] = True
     less, more = (max_t_critical(found, pairs, 0.95)[0] for pairs in (some, everyone(8)))
@@ -65,7 +65,7 @@ def test_fewer_pairs_need_less():
 
 
 def test_no_pair_needs_the_value_of_one():
-    found = paired(sample(3, 10), FIRST, 1.0)
+    found = paired_means(sample(3, 10), FIRST, 1.0)
     none = np.zeros((1, 3, 3), dtype=bool)
     # The same quantile: far below the default of approx, 1e-6.
     assert max_t_critical(found, none, 0.95) == pytest.approx(t.ppf(0.975, 9))
@@ -74,7 +74,7 @@ def test_no_pair_needs_the_value_of_one():
 @pytest.mark.parametrize("span", [0.0, 1.0])
 def test_identical_models_have_defined_values(span):
     values = np.repeat(sample(1, 10), 3, axis=1)
-    found = paired(values, FIRST, span)
+    found = paired_means(values, FIRST, span)
     sigma = found.sigma()[0, 0, 1]
     # The rounding of a variance, 1e-18 at most, under a root.
     assert sigma == pytest.approx(span * np.sqrt(2 / 110), abs=1e-9)
@@ -83,7 +83,7 @@ def test_identical_models_have_defined_values(span):
 
 
 def test_a_model_alone_needs_the_value_of_one_pair():
-    found = paired(sample(1, 10), FIRST, 1.0)
+    found = paired_means(sample(1, 10), FIRST, 1.0)
     # Both: the same quantile, far below the default of approx, 1e-6.
     assert max_t_critical(found, everyone(1), 0.95) == pytest.approx(t.ppf(0.975, 9))
     assert max_t_of_each(found, 0.95)[0, 0] == pytest.approx(t.ppf(0.975, 9))
@@ -92,11 +92,11 @@ def test_a_model_alone_needs_the_value_of_one_pair():
 def test_a_model_with_a_null_is_absent():
     values = sample(4, 15)
     values[3, 1] = np.nan
-    found = paired(values, FIRST, 1.0)
+    found = paired_means(values, FIRST, 1.0)
     assert np.isnan(found.mean[0]).tolist() == [False, True, False, False]
     here = np.isfinite(found.mean[0])
     pairs = (here[:, None] & here)[None]
-    rest = paired(np.delete(values, 1, axis=1), FIRST, 1.0)
+    rest = paired_means(np.delete(values, 1, axis=1), FIRST, 1.0)
     oracle = max_t_critical(rest, everyone(3), 0.95)
     # Another number of dimensions has other directions.
     assert max_t_critical(found, pairs, 0.95) == pytest.approx(oracle, rel=5e-3)
@@ -104,7 +104,7 @@ def test_a_model_with_a_null_is_absent():
 
 
 def test_the_same_bytes_on_each_run():
-    found = paired(sample(30, 20), FIRST, 1.0)
+    found = paired_means(sample(30, 20), FIRST, 1.0)
     first, second = (max_t_critical(found, everyone(30), 0.95).tobytes() for _ in range(2))
     assert first == second
 
@@ -113,7 +113,7 @@ def test_the_same_bytes_on_each_run():
 def test_a_thousand_models_fit_into_500_megabytes():
     values = sample(1000, 50)
     tracemalloc.start()
-    max_t_critical(paired(values, FIRST, 1.0), everyone(1000), 0.95)
+    max_t_critical(paired_means(values, FIRST, 1.0), everyone(1000), 0.95)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 250e6

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, t
 
 from polars_scorio.kernels.simultaneous.max_t import max_t_critical
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from tests.differences import variance_of_mean
 
 FIRST = np.array([0])
@@ -23,7 +23,7 @@ def everyone(models):
 
 def test_the_variance_of_a_difference_is_that_of_the_rule():
     values = sample(3, 20)
-    found = paired(values, FIRST, 2.0).sigma()[0, 0, 2] ** 2
+    found = paired_means(values, FIRST, 2.0).sigma()[0, 0, 2] ** 2
     difference = values[:, 0] - values[:, 2]
     # A variance from covariances, which cancel partly: 2e-16 here.
     assert found == pytest.approx(variance_of_mean(difference, 2.0), rel=1e-9)
@@ -31,7 +31,7 @@ def test_the_variance_of_a_difference_is_that_of_the_rule():
 
 def test_clusters_count_as_one_question_each():
     values, cluster = sample(2, 12), np.repeat([2, 0, 1], 4)
-    found = paired(values, FIRST, 1.0, cluster)
+    found = paired_means(values, FIRST, 1.0, cluster)
     difference = values[:, 0] - values[:, 1]
     oracle = variance_of_mean(difference, 1.0, cluster)
     # A variance from covariances, which cancel partly.
@@ -42,22 +42,25 @@ def test_clusters_count_as_one_question_each():
 @pytest.mark.parametrize(("sizes", "freedom"), [((6, 2, 2, 2), 2.0), ((10, 1, 1), 1.0)])
 def test_clusters_of_unequal_sizes_have_fewer_degrees_of_freedom(sizes, freedom):
     # 12**2 / (6**2 + 3 * 2**2) = 3 clusters; 12**2 / (10**2 + 2) = 1.4, but at least 1 is left.
-    found = paired(sample(2, 12), FIRST, 1.0, np.repeat(np.arange(len(sizes)), sizes))
+    found = paired_means(sample(2, 12), FIRST, 1.0, np.repeat(np.arange(len(sizes)), sizes))
     assert found.freedom.tolist() == pytest.approx([freedom], rel=1e-12)
 
 
 def test_clusters_of_one_question_change_nothing():
     values = sample(3, 10)
-    plain, alone = paired(values, FIRST, 1.0), paired(values, FIRST, 1.0, np.arange(10)[::-1])
+    plain, alone = (
+        paired_means(values, FIRST, 1.0),
+        paired_means(values, FIRST, 1.0, np.arange(10)[::-1]),
+    )
     # The same sums in another order: 2e-16 here.
     np.testing.assert_allclose(alone.covariance, plain.covariance, rtol=1e-9)
 
 
 def test_strata_do_not_touch_each_other():
     values = sample(3, 30)
-    both = paired(values, np.array([0, 12]), 1.0)
+    both = paired_means(values, np.array([0, 12]), 1.0)
     for stratum, rows in enumerate((values[:12], values[12:])):
-        one = paired(rows, FIRST, 1.0)
+        one = paired_means(rows, FIRST, 1.0)
         np.testing.assert_array_equal(both.covariance[stratum], one.covariance[0])
         alone = max_t_critical(one, everyone(3), 0.95)
         together = max_t_critical(both, np.repeat(everyone(3), 2, axis=0), 0.95)
@@ -66,7 +69,7 @@ def test_strata_do_not_touch_each_other():
 
 
 def test_one_question_tells_nothing():
-    found = paired(sample(3, 1), FIRST, 1.0)
+    found = paired_means(sample(3, 1), FIRST, 1.0)
     assert np.isfinite(found.mean).all()
     assert np.isnan(found.sigma()).all()
     assert np.isnan(max_t_critical(found, everyone(3), 0.95)).all()
@@ -78,7 +81,7 @@ def test_differences_of_few_questions_are_held(questions):
     # The second model fails where the first does not, once for each question more.
     values = np.zeros((seen.size, questions, 2))
     values[..., 0] = np.arange(questions) < seen[:, None]
-    found = paired(values.reshape(-1, 2), seen * questions, 1.0)
+    found = paired_means(values.reshape(-1, 2), seen * questions, 1.0)
     mean, reach = seen / questions, t.ppf(0.975, questions - 1) * found.sigma()[:, 0, 1]
     assert (reach > 0).all()
     for chance in np.arange(0.1, min(12, questions - 0.1), 0.1) / questions:
@@ -90,6 +93,6 @@ def test_differences_of_few_questions_are_held(questions):
 def test_a_single_question_makes_a_small_difference_whatever_is_rounded():
     values = np.repeat(np.random.default_rng(3).random((50, 1)), 2, axis=1)
     values[7, 1] += 1e-5
-    found = paired(values, FIRST, 1.0).sigma()[0, 0, 1]
+    found = paired_means(values, FIRST, 1.0).sigma()[0, 0, 1]
     # One of two effective differences is of the whole span; what is seen adds 1e-8 of it.
     assert found == pytest.approx(np.sqrt(2 / 2 / (50 * 51)), rel=1e-6)

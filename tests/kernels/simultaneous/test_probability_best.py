@@ -6,7 +6,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import multivariate_t
 
-from polars_scorio.kernels.simultaneous.paired_means import Paired, paired
+from polars_scorio.kernels.simultaneous.paired_means import Paired, paired_means
 from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
 
 
@@ -120,10 +120,10 @@ def test_paired_models_without_correlation_are_as_independent_ones(models, withi
 
 def test_identical_paired_models_share():
     values = np.repeat(np.random.default_rng(1).random((20, 1)), 3, axis=1)
-    exact = p_best_paired(paired(values, np.array([0]), 0.0))
+    exact = p_best_paired(paired_means(values, np.array([0]), 0.0))
     # A third, rounded.
     np.testing.assert_allclose(exact, 1 / 3, rtol=1e-12)
-    pseudo = p_best_paired(paired(values, np.array([0]), 1.0))
+    pseudo = p_best_paired(paired_means(values, np.array([0]), 1.0))
     # The error of the fixed draws: 0.005 here.
     np.testing.assert_allclose(pseudo, 1 / 3, atol=0.01)
 
@@ -131,10 +131,14 @@ def test_identical_paired_models_share():
 def test_odd_paired_strata_have_defined_chances():
     values = np.random.default_rng(1).random((10, 3))
     values[:, 1] = np.nan
-    found = p_best_paired(paired(values, np.array([0]), 1.0))[0]
+    found = p_best_paired(paired_means(values, np.array([0]), 1.0))[0]
     assert np.isnan(found).tolist() == [False, True, False]
     # Shares are scaled to their sum: rounding, far below the default of approx.
     assert np.nansum(found) == pytest.approx(1)
-    np.testing.assert_array_equal(p_best_paired(paired(values[:, :1], np.array([0]), 1.0)), [[1.0]])
-    assert np.isnan(p_best_paired(paired(values[:1], np.array([0]), 1.0))).all()
-    np.testing.assert_array_equal(p_best_paired(paired(values[:1, :1], np.array([0]), 1.0)), 1)
+    np.testing.assert_array_equal(
+        p_best_paired(paired_means(values[:, :1], np.array([0]), 1.0)), [[1.0]]
+    )
+    assert np.isnan(p_best_paired(paired_means(values[:1], np.array([0]), 1.0))).all()
+    np.testing.assert_array_equal(
+        p_best_paired(paired_means(values[:1, :1], np.array([0]), 1.0)), 1
+    )

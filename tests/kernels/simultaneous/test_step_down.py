@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from polars_scorio.kernels.simultaneous.dunnett import dunnett_critical
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.kernels.simultaneous.step_down import (
     all_pairs_critical,
     baseline_critical,
@@ -99,7 +99,7 @@ def test_a_baseline_is_compared_by_the_models_that_are_left():
 def test_paired_verdicts_are_at_least_those_of_holm():
     random = np.random.default_rng(4)
     values = random.normal(0, 1, (400, 9)) + np.linspace(0, 1, 9)
-    models = paired(values, np.arange(0, 400, 40), 1.0)
+    models = paired_means(values, np.arange(0, 400, 40), 1.0)
     a, b = np.triu_indices(9, 1)
     score = np.abs(models.mean[:, a] - models.mean[:, b]) / models.sigma()[:, a, b]
     critical = paired_critical(models, a, b, 0.95)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means, connected_parts
 
 
@@ -35,7 +35,7 @@ def test_complete_data_are_paired_data():
     values = np.random.default_rng(2).random((9, 4))
     question, model = np.indices(values.shape).reshape(2, -1)
     found = adjusted_means(model, question, values.ravel(), 1.0)
-    oracle = paired(values, np.array([0]), 1.0)
+    oracle = paired_means(values, np.array([0]), 1.0)
     # Both: two solutions of one system; covariances near 0 lose digits, 4e-14 here.
     np.testing.assert_allclose(found.mean, oracle.mean, rtol=1e-9)
     np.testing.assert_allclose(found.covariance, oracle.covariance, rtol=1e-9)

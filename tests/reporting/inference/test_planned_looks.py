@@ -15,7 +15,7 @@ import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.kernels.anytime import anytime_critical
-from polars_scorio.kernels.simultaneous.paired_means import paired
+from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.kernels.states import States
 from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -105,7 +105,7 @@ def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
 def test_differences_over_a_population_are_those_of_the_study():
     for case in VECTORS["anytime"]["population"]:
         gaps, plan = np.array(case["d"]), case["plan"]
-        models = paired(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
+        models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
         share = np.array([gaps.size / plan])
         scores = SampledScores(models, 1.0, 1.0, (-2.0, 2.0), information=share)
         one = np.array([0]), np.array([1])

@@ -10,7 +10,7 @@ from polars_scorio.kernels.calibrated.paired_difference import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
-    difference,
+    metric_difference,
     paired_variance,
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -43,7 +43,7 @@ def one_by_one(scores, stratum, a, b, c):
     variance = paired_variance(own.values[:, [a]] - own.values[:, [b]], own.weight)
     both = PairedPrice(variance, np.array([QUESTIONS - 1.0]))
     sides = [scores.price.at(np.array([stratum * MODELS + side])) for side in (a, b)]
-    return difference(*sides, both, c)
+    return metric_difference(*sides, both, c)
 
 
 @pytest.mark.parametrize("c", [1.0, CHOICE, 3.1])

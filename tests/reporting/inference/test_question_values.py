@@ -5,7 +5,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind
+from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.model_scores import models_of
 from polars_scorio.reporting.evaluate import tidy_rows
 from tests.made_logs import drawn
@@ -15,7 +15,7 @@ LOG = drawn(4, range(6), most=3)
 
 
 def lists(log, metric):
-    results, _ = models_of(bind(log.lazy(), ROLES), metric, {"inference": "calibrated"})
+    results, _ = models_of(bind_roles(log.lazy(), ROLES), metric, {"inference": "calibrated"})
     return tidy_rows(results.collect())
 
 
@@ -42,7 +42,7 @@ def test_a_blend_of_the_benchmark_has_none():
 
 def test_votes_have_the_estimate_of_each_question():
     log = LOG.with_columns(answer=pl.col("category").cast(pl.String))
-    trials = bind(log.lazy(), Roles(by=["domain"], success=2, answer="answer"))
+    trials = bind_roles(log.lazy(), Roles(by=["domain"], success=2, answer="answer"))
     results, _ = models_of(trials, ps.vote_at_k(1), {})
     rows = tidy_rows(results.collect())
     assert rows[":values"].list.mean().to_list() == pytest.approx(rows["estimate"].to_list())

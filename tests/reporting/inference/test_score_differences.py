@@ -8,14 +8,16 @@ import pytest
 from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
-    standardized,
+    standardized_differences,
 )
 
 
 def test_a_difference_without_sigma_is_certain():
     diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
     # All are exact; approx is here for the nan.
-    assert standardized(diff, sigma).tolist() == pytest.approx([0, 0, inf, -2, np.nan], nan_ok=True)
+    assert standardized_differences(diff, sigma).tolist() == pytest.approx(
+        [0, 0, inf, -2, np.nan], nan_ok=True
+    )
 
 
 def test_the_order_is_known_where_zero_lies_outside_and_sigma_is_known():
