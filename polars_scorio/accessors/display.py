@@ -134,8 +134,9 @@ class ReaderMethods(Accessor[FrameT]):
     ) -> Path:
         """A report as one file to send.
 
-        Nothing else is needed to read it, neither network nor script. The log is read once. It
-        needs the extra `report`: ``pip install "polars-scorio[report]"``.
+        Nothing else is needed to read it, neither network nor script. The log is read once; with
+        the role `cost`, again for what its trials cost. It needs the extra `report`:
+        ``pip install "polars-scorio[report]"``.
 
         Parameters
         ----------
@@ -143,7 +144,8 @@ class ReaderMethods(Accessor[FrameT]):
             The file to write.
         *metrics : Metric
             What to report; by the first one (at its smallest k) the models are ranked and compared.
-            Default: `ps.avg()`, and Pass@k and Pass^k where success can be told.
+            Default: `ps.avg()`, and Pass@k and Pass^k where success can be told. Metrics of costs
+            stand in a section of their own, which a log with the role `cost` has in any case.
         title : str, optional
             What stands above; default: the name of the file.
         inference, target, confidence, anytime : optional

@@ -12,6 +12,7 @@ from polars_scorio.decisions.frontier import frontier, frontier_band
 from polars_scorio.display.chart_data import model_label, stratum_label
 from polars_scorio.display.charts import (
     INK,
+    NAME,
     Heading,
     Picture,
     in_panels,
@@ -58,8 +59,9 @@ class FrontierPlots(PlotBase):
         -------
         altair.LayerChart or altair.FacetChart
             A point for each model, with the intervals of its score and of its mean cost, on a log
-            axis; models that `Scorio.frontier` calls dominated are hollow. The frontier is a band:
-            the best score that is to be had for at most each cost, over the draws of all models.
+            axis; models without a colour have their name beside it, and those that
+            `Scorio.frontier` calls dominated are hollow. The frontier is a band: the best score
+            that is to be had for at most each cost, over the draws of all models.
 
         Raises
         ------
@@ -156,6 +158,9 @@ def frontier_chart(
         base.transform_filter("!datum.dominated")
         .mark_point(size=60, filled=True, opacity=1).encode(**place),
         base.transform_filter("datum.dominated").mark_point(size=60, opacity=1).encode(**place),
+        models.transform_filter("!datum.coloured")
+        .mark_text(align="left", dx=7, dy=-7, color=INK, limit=NAME)
+        .encode(text="model:N", **place),
     ]  # fmt: skip
     number = rows["model"].n_unique() - rows["cost"].is_not_null().any()
     words = f"A point for each of {number} model{'s' if number > 1 else ''}"

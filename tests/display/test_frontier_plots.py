@@ -35,9 +35,16 @@ def test_points_have_both_intervals_and_the_frontier_is_a_band(log):
     assert band.select((pl.col("lo") <= pl.col("hi")).all()).item()
     drawn = chart.to_dict()
     kinds = [layer["mark"]["type"] for layer in drawn["layer"]]
-    assert kinds == ["area", "rule", "rule", "point", "point"]
+    assert kinds == ["area", "rule", "rule", "point", "point", "text"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
     assert "usd" in drawn["layer"][1]["encoding"]["x"]["title"]
+
+
+def test_models_without_a_colour_have_their_name_beside_them(log):
+    drawn = log.scorio(cost="usd").plot.frontier(highlight="good").to_dict()
+    names = drawn["layer"][-1]
+    assert names["transform"][-1] == {"filter": "!datum.coloured"}
+    assert names["encoding"]["text"]["field"] == "model"
 
 
 def test_strata_are_panels(log):

@@ -49,17 +49,12 @@ def write_page(
 
 
 def _refuse_unpaged(metrics: Sequence[Metric]) -> None:
-    """Refuse metrics of answers and costs: a page is made of the counts of categories."""
+    """Refuse metrics of answers: a page is made of the counts of categories."""
     for metric in metrics:
         if metric.answers:
             raise ValueError(
                 f"{metric.name}: a page is made of counts of categories, in which there are no "
                 "answers: leave it out, and show votes with leaderboard and plot"
-            )
-        if metric.costs:
-            raise ValueError(
-                f"{metric.name}: a page has a section on costs if the log has them: leave the "
-                "metric out, and name the column with cost="
             )
 
 
@@ -97,7 +92,9 @@ def made_page(
     coverage = look.coverage()
     try:
         look.refuse()
-        metrics = order.metrics or default_metrics(look)
+        of_costs = [metric for metric in order.metrics if metric.costs]
+        metrics = tuple(metric for metric in order.metrics if not metric.costs)
+        metrics = metrics or default_metrics(look)
         _refuse_unpaged(metrics)
         tell("reporting, ranking and comparing")
         if not any(metric.w for metric in metrics):
@@ -105,8 +102,8 @@ def made_page(
         with _without_repeated_warnings():
             overall, parts = page_scopes(look, metrics, order.settings)
             main = overall or parts[0]
-            known = knows_success(main.counts, main.roles, main.metrics)
-            costs = cost_section(frame, roles, order.settings) if known else None
+            known = of_costs or knows_success(main.counts, main.roles, main.metrics)
+            costs = cost_section(frame, roles, order.settings, of_costs) if known else None
     except (ValueError, TypeError) as error:
         return _refusal_page(look, coverage, order, error), error
     tell("drawing")
