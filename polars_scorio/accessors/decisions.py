@@ -67,6 +67,8 @@ class DecisionMethods(Accessor[FrameT]):
             better            the better model, where zero lies outside lo, hi; else null
             holds             the pairs for which `confidence` holds at once: "each pair" by itself,
                               "all pairs" of the stratum, "all with the baseline"
+            judged, labels    with `truth` or `judge` alone: the difference of the verdicts as they
+                              are, and the labels behind both models
             bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: information so far over the planned one, that of
                               the model that has less

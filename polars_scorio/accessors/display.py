@@ -90,6 +90,8 @@ class ReaderMethods(Accessor[FrameT]):
             bayes_hi                where the metric does; with strata, over all of them
             bayes_estimate,         the unbiased estimate, and sigma
             bayes_sigma
+            avg_judged,             with `truth` or `judge` alone: the estimate from the verdicts as
+            avg_labels              they are, and the labels behind the correction
             retail__bayes, ...      the same of each stratum; one that is a number is named with its
                                     column, as in ``temperature 0.7__bayes``
             questions, trials,      as in `report`, over all strata

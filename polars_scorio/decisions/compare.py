@@ -14,6 +14,7 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.cost_models import cost_ratios
+from polars_scorio.decisions.judged_pairs import judged_columns, judged_dtypes
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import (
     ModelRows,
@@ -70,6 +71,7 @@ def compare(
         **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
         "holds": pl.String(),
+        **judged_dtypes(trials),
         **bounds_dtype(models),
         **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
     }
@@ -111,14 +113,16 @@ class _Comparison:
         parts = []
         for k in self.models.metric.k:
             of_k = self.models.of_k(rows, k)
+            drawn = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
             for block in strata_blocks(
                 groups[STRATUM], columns, last_alone=self.models.overall == "macro"
             ):
                 numbers = self._pair_rows(of_k, block)
-                parts.append(numbers.with_columns(k=pl.lit(k, pl.Int64)))
+                judged = judged_columns(drawn, numbers, self.models.trials)
+                parts.append(numbers.with_columns(**judged, k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
-            return _no_pairs(names, self.models.metric).with_columns(bounds_column(rows))
+            return _no_pairs(names, self.models).with_columns(bounds_column(rows))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
             pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
@@ -178,10 +182,11 @@ def pair_numbers(metric: Metric) -> tuple[str, ...]:
     return ("ratio" if metric.costs else "diff", *Differences._fields[1:])
 
 
-def _no_pairs(names: pl.Series, metric: Metric) -> pl.DataFrame:
+def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:
     """The result without any pair of models."""
-    numbers = dict.fromkeys((*pair_numbers(metric), INFORMATION), pl.Float64())
+    numbers = dict.fromkeys((*pair_numbers(models.metric), INFORMATION), pl.Float64())
+    judged = judged_dtypes(models.trials)
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
-        schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **DOUBTS}
+        schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **judged, **DOUBTS}
     )

@@ -10,7 +10,7 @@ from math import floor, isfinite, log10
 import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag
-from polars_scorio.display.leaderboard import FACTS, HEADINGS, SEPARATOR
+from polars_scorio.display.leaderboard import FACTS, HEADINGS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.metric_titles import column_heading, row_heading
 from polars_scorio.display.notes import each_trials, table_note
 from polars_scorio.display.number_format import MISSING, Scale, probability_text, sigma_values
@@ -114,6 +114,7 @@ class Table:
             )
         shown = {number.name: number for number in numbers}
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
+        hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
         frame = in_one_column(frame)
         columns: list[Column] = []
         for name in frame.columns:

@@ -22,6 +22,7 @@ from polars_scorio.display.metric_titles import inference_words
 from polars_scorio.display.notes import each_trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
+from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 
 # Parts a stratum from a metric in the name of a column; `plain_name` never makes one.
 SEPARATOR = "__"
-# What belongs to a number of a metric, after its name.
+# What belongs to a number of a metric, after its name; the latter of verdicts of a judge alone.
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
+JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # What holds for all numbers of a row.
 HEADINGS = ":headings"  # JSON: for each column of a number the metric as people write it
 FACTS = (
@@ -62,7 +64,7 @@ def leaderboard(
     trials = bind_roles(frame, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("micro" if trials.by else None)
-    names = number_columns(metrics)
+    names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
     calibrated = options.get("inference") in {None, "calibrated"}
@@ -87,7 +89,11 @@ def leaderboard(
         warns_of_stopping=not sampled,  # `rank` warns
     )
     rows = tidy_rows(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
-    numbers = [number for metric, _ in request.metrics for number in _metric_columns(metric)]
+    numbers = [
+        number
+        for metric, _ in request.metrics
+        for number in _metric_columns(metric, judged=trials.judged)
+    ]
     wide = rows.group_by(*trials.keys).agg(
         *(pl.col(name).first() for name in columns.facts), *numbers
     )
@@ -153,7 +159,7 @@ def _fact_columns(
     return {name: pl.lit(value) for name, value in facts.items()}
 
 
-def _metric_columns(metric: Metric) -> Iterator[pl.Expr]:
+def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
     """The columns of a metric: mu, which its interval is around; the estimate; and the interval.
 
     Without a posterior the number is the estimate. An interval ends where the metric does.
@@ -166,6 +172,7 @@ def _metric_columns(metric: Metric) -> Iterator[pl.Expr]:
         "_sigma": pl.col("sigma"),
         "_lo": pl.when(inside).then(pl.col("lo").clip(low, high)).otherwise("lo"),
         "_hi": pl.when(inside).then(pl.col("hi").clip(low, high)).otherwise("hi"),
+        **({end: pl.col(end.removeprefix("_")) for end in JUDGED_ENDS} if judged else {}),
     }
     for k in metric.k:
         row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
@@ -173,11 +180,12 @@ def _metric_columns(metric: Metric) -> Iterator[pl.Expr]:
             yield number.filter(row).first().alias(f"{plain_name(metric, k)}{end}")
 
 
-def number_columns(metrics: Sequence[Metric]) -> list[str]:
-    """Of each metric and k: its number, estimate, sigma and interval."""
+def number_columns(metrics: Sequence[Metric], *, judged: bool) -> list[str]:
+    """Of each metric and k: its number, estimate, sigma and interval; of a judge its verdicts."""
     check_metrics(metrics)
     plain = [plain_name(metric, k) for metric in metrics for k in metric.k]
-    return [f"{name}{end}" for name in plain for end in ("", *ENDS)]
+    ends = (*ENDS, *JUDGED_ENDS) if judged else ENDS
+    return [f"{name}{end}" for name in plain for end in ("", *ends)]
 
 
 def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, object]]:

@@ -20,6 +20,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import INFINITE
 from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
+from polars_scorio.reporting.inference.cell_numbers import JUDGE_DTYPES
 from polars_scorio.reporting.inference.published import PublishedInference
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.overall import check_overall, with_mean, with_pool
@@ -55,7 +56,8 @@ def report(
     )
     columns = columns.with_information(request.choice.anytime)
     keys = [*columns.keys, *columns.question]
-    wanted = wide_columns(metrics, keys, [*columns.facts]) if wide else []
+    judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
+    wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
     if inference is None and _publishes_numbers(request):
         grouped = check_frame(grouped, warn_of_rows(metrics))

@@ -23,8 +23,11 @@ def wide_columns(
     metrics: Sequence[Metric],
     keys: Sequence[str],
     shared: Sequence[str],
+    judged: Sequence[str] = (),
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
+
+    The columns of `judged` are those that a metric has if the outcomes are verdicts of a judge.
 
     The number of a calibrated metric is mu, where there is an estimate: the same, but for posterior
     means, whose interval need not hold the estimate.
@@ -37,7 +40,7 @@ def wide_columns(
     columns = [pl.col(name).first() for name in shared]
     calibrated = pl.col(INFERENCE) == "calibrated"
     for metric in metrics:
-        beside = ["sigma", "lo", "hi"] if metric.headline == "mu" else ["mu", "sigma", "lo", "hi"]
+        beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *judged]
         for k in metric.k:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
