@@ -25,4 +25,4 @@ def test_every_page_of_the_guide_is_in_the_sidebar(tmp_path):
         assert (tmp_path / target).is_file()
         if page.parent == GUIDE and page.stem not in ("README", "looks"):
             assert f'href="{target}"' in sidebar
-    assert all(f">{caption}<" in sidebar for caption in ("Begin", "Judge", "Metrics", "Move in"))
+    assert all(f">{caption}<" in sidebar for caption in ("Your question", "Metrics", "Look it up"))
