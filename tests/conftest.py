@@ -1,6 +1,7 @@
 """The small logs that many tests use, and the settings of all tests."""
 
 import os
+from collections import Counter
 
 # One thread of linear algebra for each of the test processes: two fight for the cores, and take 20
 # times as long. Processes inherit it; NumPy reads it when it is imported, below.
@@ -17,6 +18,18 @@ from tests.made_logs import long
 settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=15)
 settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects slow tests
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make all but each nth case of a test slow that is marked with `every(n)`."""
+    cases = Counter[object]()
+    for item in items:
+        every = item.get_closest_marker("every")
+        if every is not None:
+            if cases[item.parent, item.originalname] % every.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[item.parent, item.originalname] += 1
 
 
 @pytest.fixture

@@ -82,6 +82,7 @@ def files(folder: Path, *parts: str) -> set[str]:
     return {name for name in named if "__pycache__" not in name}
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(installed, metadata):
     described = f"polars_scorio-{metadata['Version']}.dist-info"
     assert {path.name for path in installed.iterdir()} == {"polars_scorio", described}
@@ -89,6 +90,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(installed, metadata):
     assert (installed / "polars_scorio" / "py.typed").exists()
 
 
+@pytest.mark.slow
 def test_the_sdist_holds_all_that_its_tests_need(source):
     parts = ("polars_scorio", "tests", "examples", ".ci")
     assert files(source, *parts) == files(ROOT, *parts)

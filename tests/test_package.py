@@ -89,6 +89,7 @@ print([name for name in {waiting} if name in sys.modules])"""
 @pytest.mark.slow
 def test_a_foreign_namespace_of_this_name_is_not_replaced_in_silence():
     code = """import warnings, polars as pl
+@pytest.mark.slow
 @pl.api.register_dataframe_namespace("scorio")
 class Other:
     def __init__(self, frame): ...

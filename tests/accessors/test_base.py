@@ -24,6 +24,7 @@ def no_collector():
     gc.enable()
 
 
+@pytest.mark.every(5)
 @pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("ask", ASKS)

@@ -30,6 +30,7 @@ def test_an_accessor_offers_its_methods(complete, frame):
     assert complete(f"{frame}.scorio.pass_h") == ["pass_hat_k"]
 
 
+@pytest.mark.slow
 def test_an_expression_offers_its_metrics(complete):
     assert complete("category.scorio.geo_spectrum_s") == ["geo_spectrum_star_at_k"]
 

@@ -76,6 +76,7 @@ def complaint(plan: pl.LazyFrame, engine: str) -> str:
 # --- the numbers
 
 
+@pytest.mark.every(3)
 @every_metric
 def test_a_group_has_the_numbers_of_a_question_in_a_report(log, metric):
     posterior = CATEGORY.posterior(metric, confidence=0.8)
@@ -84,6 +85,7 @@ def test_a_group_has_the_numbers_of_a_question_in_a_report(log, metric):
     assert_frame_equal(rows, expected, check_exact=True)
 
 
+@pytest.mark.every(3)
 @every_metric
 def test_the_estimate_is_that_of_the_report(log, metric):
     rows = log.group_by(KEYS).agg(CATEGORY.estimate(metric)).sort(KEYS)
@@ -249,6 +251,7 @@ def test_the_function_gives_the_accessor_of_an_expression(log):
 # --- on counts
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
 def test_counts_have_the_numbers_of_the_trials(log, metric):
     counts = log.group_by(KEYS).agg(pl.len().alias("n"), (pl.col("category") == 2).sum().alias("c"))

@@ -57,6 +57,7 @@ def test_every_metric_is_a_method_and_every_method_a_metric():
 # --- frames in, frames out
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "ask", [*METHODS, *OTHERS, "per question", "population", "half width", "pipe"]
 )
@@ -95,6 +96,7 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
 # --- a method is a report
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("arguments", "options"),
@@ -140,6 +142,7 @@ def test_an_option_makes_a_difference(r1, options):
     assert not r1.scorio.report(*METRICS, **options).equals(r1.scorio.report(*METRICS))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize(
     "roles",

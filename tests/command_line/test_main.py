@@ -29,6 +29,7 @@ def test_what_cannot_be_run_says_so(capsys, arguments, message):
     assert "Traceback" not in printed
 
 
+@pytest.mark.slow
 def test_it_is_a_module_too(log):
     command = [
         sys.executable,

@@ -57,6 +57,7 @@ def complaint(plan: pl.LazyFrame, engine: str = "streaming") -> str:
 # --- every kind of bad question
 
 
+@pytest.mark.every(2)
 @cases(ROWS, CATEGORIES, NOTHING)
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_says_what_is_wrong_where_how_often_and_what_to_do(log, case, per):
@@ -302,6 +303,7 @@ def test_a_filter_leaves_the_rest_of_a_report_with_prior_trials_as_it_is(log):
 # --- nothing at all
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "roles", [{}, {"by": "domain"}, {"model": None, "trial": None}, {"missing": "drop"}, {"n": 4}]
 )

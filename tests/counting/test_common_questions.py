@@ -83,6 +83,7 @@ def test_two_models_that_lack_different_questions_are_both_counted(log):
         some.scorio(**ROLES).rank()
 
 
+@pytest.mark.every(2)
 @ASKED
 def test_only_common_questions_count_if_one_says_so(log, ask):
     some = without(without(log, "a", [0, 1]), "b", [1, 5])
@@ -92,6 +93,7 @@ def test_only_common_questions_count_if_one_says_so(log, ask):
     assert not rows.equals(ask(log.scorio(**ROLES)))
 
 
+@pytest.mark.every(2)
 @ASKED
 def test_where_all_questions_are_common_nothing_changes(log, ask):
     rows = ask(log.scorio(**ROLES), questions="common")

@@ -74,6 +74,7 @@ except ModuleNotFoundError as error:
 """
 
 
+@pytest.mark.slow
 def test_narwhals_is_needed_for_other_frames_alone():
     command = [sys.executable, "-c", WITHOUT_NARWHALS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603

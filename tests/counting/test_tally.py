@@ -84,6 +84,7 @@ def test_an_eager_frame_gives_an_eager_frame(log):
 # --- a round trip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("per", ["model", "question"])
 @pytest.mark.parametrize(
     ("category", "roles", "metrics"),

@@ -32,6 +32,7 @@ def test_decided_pairs_need_nothing_and_others_do(questions, n):
     assert needed == decided_by(log.compare(ps.avg()), pl.col("better").is_not_null())
 
 
+@pytest.mark.slow
 def test_neighbours_of_several_models_are_decided_as_they_are_compared():
     log = drawn_log(12, 4, models=3)
     needed = decided_by(log.trials_needed(), pl.col("extra") == 0)

@@ -58,6 +58,7 @@ def test_a_score_lies_in_its_interval(name, target):
             assert row["lo"] < row["hi"]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("simultaneous", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ODD)
@@ -75,6 +76,7 @@ def test_a_difference_lies_in_its_interval(name, target, simultaneous):
             assert row["lo"] == -row["hi"] < 0
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ODD)
 def test_ranks_and_the_best_agree(name, target):
@@ -96,6 +98,7 @@ def test_ranks_and_the_best_agree(name, target):
         assert sum(row["p_best"] for row in ranked) == pytest.approx(1)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", [name for name in ODD if name != "one model"])
 def test_gates_and_plans_agree(name, target):

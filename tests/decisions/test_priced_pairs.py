@@ -90,6 +90,7 @@ def test_a_pair_depends_on_nothing_but_its_two_models(log):
     assert only(three, model_a=0, model_b=1) == pytest.approx(only(two), nan_ok=True)
 
 
+@pytest.mark.slow
 @given(logs())
 def test_swapping_two_models_mirrors_their_interval(log):
     c, n = log

@@ -92,6 +92,7 @@ def comparable(many) -> pl.DataFrame:
     return report.join(clear.join(every, on=["stratum", "len"]), on="stratum", how="semi")
 
 
+@pytest.mark.every(3)
 @METHOD
 @pytest.mark.parametrize(("ties", "rule"), [("z", "zscore"), ("overlap", "ci_overlap")])
 @pytest.mark.parametrize("confidence", [0.7, 0.95])
@@ -235,6 +236,7 @@ def test_the_options_are_those_of_the_report(log, metric, options):
     assert not rows.equals(accessor.rank(metric).sort("domain", "model"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("metric", [ps.bayes(), ps.avg([0, 0.5, 3]), ps.pass_at_k(1)])
 def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):

@@ -173,6 +173,7 @@ def test_p_best_is_the_share_of_draws_that_a_model_wins(spread):
     np.testing.assert_allclose(rows["p_best"], share, atol=0.005)  # four standard errors
 
 
+@pytest.mark.slow
 def test_all_strata_at_once_are_each_by_itself(spread):
     log = spread.frame
     some = log.filter(~((pl.col("stratum") == 1) & (pl.col("model") > 3)))

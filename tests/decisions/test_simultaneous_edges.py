@@ -50,6 +50,7 @@ def test_identical_models_share_all_ranks(options):
     assert pairs["better"].null_count() == 3
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("options", ASKED, ids=str)
 @pytest.mark.parametrize("models", [3, 11])
 def test_equal_data_get_equal_numbers(options, models):

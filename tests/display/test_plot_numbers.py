@@ -88,6 +88,7 @@ def test_every_picture_is_looked_at_for_its_schemas():
     assert methods == {*PICTURES}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("picture", PICTURES)
 def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
     # Every one resolves the whole plan of the log again, and on a store its metadata.

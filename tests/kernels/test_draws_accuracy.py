@@ -50,6 +50,7 @@ def test_estimate_is_accurate_at_every_corner(gains_of, k):
     np.testing.assert_allclose(expected_credit(n, c, gains_of(k)), oracle, rtol=3e-13, atol=1e-300)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["any", "majority", "ends"])
 @pytest.mark.parametrize(("n", "c"), [(1024, 3), (1024, 1023), (100_000, 7), (100_000, 50_000)])
 def test_estimate_is_accurate_for_draws_of_1024(name, n, c):

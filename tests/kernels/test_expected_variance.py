@@ -206,6 +206,7 @@ def greedy(ahead: ExpectedVariance, budget: int) -> list[int]:
 
 
 # Of a continuous distribution: no two different questions gain the same by chance.
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("budget", [0, 1, 7, 100, 2_000])
 def test_the_allocation_is_greedy(seed, budget):

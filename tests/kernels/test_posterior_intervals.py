@@ -170,6 +170,7 @@ def too_low(end: float, mu: float, sigma: float, tail: float) -> float:
         return float((tail - below) / density(z))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("mu", [1e-9, 1e-3, 0.4, 0.5, 0.9])
 def test_narrow_intervals_continue_the_inverse_of_the_beta_integral(mu, monkeypatch):
     # A shape of 2e8: both ways work. At 99 % the fourth moment, left out by the narrow one, moves

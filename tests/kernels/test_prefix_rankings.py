@@ -258,6 +258,7 @@ def random_log(classes: int, *, models: int = 4, questions: int = 3, trials: int
     return [[question() for _ in range(questions)] for _ in range(models)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "metric",
     [

@@ -95,6 +95,7 @@ def moments_in_many_digits(nu, rewards, k):
     return levels[-1] - deficit, mpmath.sqrt(mpmath.fsum(both) - deficit**2)
 
 
+@pytest.mark.every(3)
 @rewards_of_one_sign
 @pytest.mark.parametrize("k", [1, 2, 64, 1_024])
 def test_posterior_is_accurate_in_every_corner(rewards, k):

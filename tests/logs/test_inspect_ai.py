@@ -186,6 +186,7 @@ def test_inspects_own_reader_gives_the_same_frame(table, evaluated):
     assert log["error"].drop_nulls().to_list() == ["RuntimeError('boom')"]
 
 
+@pytest.mark.slow
 @pytest.mark.inspect_ai
 @inspect_ai
 def test_pass_at_k_agrees_with_inspects_reducer(table, evaluated):

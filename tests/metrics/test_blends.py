@@ -204,6 +204,7 @@ def spectrum(k: int, weights: Sequence[float] = WEIGHTS) -> ps.Metric:
     return ps.threshold_spectrum_at_k(k, weights[:k])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("metric", "same"),
     [

@@ -218,6 +218,7 @@ def single(name: str, **others: object) -> ps.Metric:
     return given(name, **{key: own[key] for key in own.keys() & PARAMETERS[name]}, **others)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", OF_COUNTS)
 def test_both_ends_are_clipped_into_both_bounds(r1, name):
     log = r1.scorio(answer="category")
@@ -279,6 +280,7 @@ def stacked(matrices: Sequence[np.ndarray]) -> pl.DataFrame:
 # scorio takes one matrix at a time, without gaps, and k no larger than its width: here several
 # matrices of different shape, for each of which the same k fits. Prior trials (R0) it knows for
 # bayes and max_at_k only.
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", [name for name in OF_COUNTS if hasattr(scorio, f"{name}_ci")])
 def test_equals_the_package_scorio(name, seed):

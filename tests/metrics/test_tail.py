@@ -25,6 +25,7 @@ def log():
         "dense")) % 3 == 0)  # fmt: skip
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("k", [1, 2, 4, 7])
 @pytest.mark.parametrize("inference", INFERENCES)
 def test_each_row_is_a_share_of_successes(log, k, inference):

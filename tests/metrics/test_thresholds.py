@@ -112,6 +112,7 @@ def test_estimates_are_the_means_over_every_possible_draw(outcomes, k):
             assert estimate == pytest.approx(fmean(means), abs=ROOM), name
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("k", [1, 3, 6])
 @pytest.mark.parametrize(("make", "score"), DEFINED.values(), ids=DEFINED)
 def test_mu_and_sigma_are_those_of_draws_from_the_posterior(make, score, k):
@@ -152,6 +153,7 @@ def log():
     return long([[0, 1, 1, 0, 1, 1, 0, 1], [1] * 9, [0] * 7, [0, 0, 1, 0, 0, 0, 0]])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("metric", "same"),
     [

@@ -122,6 +122,7 @@ def test_only_the_columns_in_use_are_read(scan, roles, columns):
         assert [read for read, _ in scans(plan.select(pl.last()))] == [columns]
 
 
+@pytest.mark.every(5)
 @ASKED
 @pytest.mark.parametrize(
     ("predicate", "shown"),
@@ -155,6 +156,7 @@ def test_a_filter_on_the_stratum_of_a_decision_reaches_the_scan(log, scan, ask):
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("ask", "predicate"), DECISIONS.items())
 @pytest.mark.parametrize("by", ["domain", ()])
@@ -204,6 +206,7 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
 # --- what comes after the report
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("per", "inference"),
@@ -248,6 +251,7 @@ def test_questions_can_be_picked_afterwards(scan, ask, engine):
     assert_frame_equal(rows, expected, check_exact=True)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ask", [report, per_question, counts, *DECISIONS])
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_several_strata_columns_are_all_null(log, overall):
     assert wider == pytest.approx(expected["sigma"].to_list(), rel=1e-12)
 
 
+@pytest.mark.every(4)
 @KINDS
 @pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
 def test_without_models_there_is_one_block_over_all_strata(log, overall, inference):
@@ -143,6 +144,7 @@ def test_thousands_of_models_give_the_same_bits_in_every_run(overall):
     assert rows["model"].to_list()[-2_000:] == list(range(2_000))
 
 
+@pytest.mark.every(5)
 @KINDS
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(

@@ -154,6 +154,7 @@ def test_weighted_averages_equal_those_of_scorio(seed):
     np.testing.assert_allclose(numbers(rows), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(30))
 def test_draws_equal_those_of_scorio(seed):
     rng = np.random.default_rng(seed)

@@ -51,6 +51,7 @@ def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
 # --- columns and rows
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("by", [(), "domain", ["model", "domain"]])
 @pytest.mark.parametrize("model", ["who", None])
 @pytest.mark.parametrize("per", ["model", "question"])

@@ -73,6 +73,7 @@ def assert_rows(rows: list[tuple[object, ...]], expected: list[tuple[object, ...
 
 
 # Polars 1.35 warns of its own way to look for a value in a subquery.
+@pytest.mark.every(5)
 @pytest.mark.filterwarnings("ignore:`is_in` with a collection:DeprecationWarning")
 @EACH
 def test_polars_gives_the_rows_that_the_query_asks_for(scan, name):
@@ -81,6 +82,7 @@ def test_polars_gives_the_rows_that_the_query_asks_for(scan, name):
     assert_rows(plan.collect().rows(), QUERIES[name][1])
 
 
+@pytest.mark.every(5)
 @EACH
 def test_duckdb_gives_the_same_rows(collected, name):
     duckdb = pytest.importorskip("duckdb")

@@ -232,6 +232,7 @@ def scan(log, tmp_path):
     return pl.scan_parquet(tmp_path / "log.parquet")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("per", ["model", "question"])
 @pytest.mark.parametrize(
     ("predicate", "shown"),

@@ -212,6 +212,7 @@ def test_lazy_reports_equal_eager_ones(log, rubric):
     assert_frame_equal(lazy.collect(engine="streaming"), eager, check_exact=True)
 
 
+@pytest.mark.every(5)
 @each
 def test_a_filter_after_the_report_leaves_the_percentiles_alone(log, rubric):
     for over in ((), "dataset"):
@@ -264,6 +265,7 @@ def test_the_other_roles_stay(log):
         )
 
 
+@pytest.mark.every(5)
 @each
 def test_success_is_that_of_the_rubric_unless_it_was_said(log, rubric):
     report = log.scorio(by="dataset").rubric(rubric, over=()).pass_at_k(2)

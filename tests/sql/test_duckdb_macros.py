@@ -83,6 +83,7 @@ def test_macros_of_the_success_rate_equal_bayes(duck):
     assert sigmas == told(counts, posterior.field("sigma"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rewards", [[0, 0.5, 1], [1.5, 1.5, 30], [-3, -2, -0.25]])
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_the_macro_of_levels_equals_max_at_k(duck, rewards, k):

@@ -81,6 +81,7 @@ def test_a_filter_on_groups_holds_for_the_second_look(engine):
     assert complaint(both.scorio.avg().filter(model="n"), engine) == (1, 0, 2, 1)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "labels",

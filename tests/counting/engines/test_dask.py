@@ -48,11 +48,13 @@ def test_the_cluster_has_two_workers(cluster):
     assert len(cluster.scheduler_info()["workers"]) == 2
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(frame, case):
     assert_counted_as_polars_does(frame, case)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(frame, case):
     assert_refused_as_polars_does(frame, case)
@@ -65,6 +67,7 @@ def test_a_trial_that_is_there_again_in_another_partition_is_found(frame):
         ps.count_trials(log)
 
 
+@pytest.mark.slow
 def test_nothing_is_read_before_the_arguments_are_checked():
     def read(part: int) -> object:
         raise AssertionError(f"part {part} was read")

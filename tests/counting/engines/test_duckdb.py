@@ -28,6 +28,7 @@ def relation(tmp_path):
     return lambda log: duckdb.read_parquet(f"{written(log, next(folders))}/*.parquet")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(relation, case):
     assert_counted_as_polars_does(relation, case)

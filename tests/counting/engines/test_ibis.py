@@ -30,11 +30,13 @@ def table(tmp_path):
     )
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(table, case):
     assert_counted_as_polars_does(table, case)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(table, case):
     assert_refused_as_polars_does(table, case)

@@ -25,12 +25,14 @@ def in_arrow_columns(log: pl.DataFrame) -> object:
     return log.to_pandas(use_pyarrow_extension_array=True)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("native", [in_numpy_columns, in_arrow_columns])
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(native, case):
     assert_counted_as_polars_does(native, case)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("native", [in_numpy_columns, in_arrow_columns])
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(native, case):

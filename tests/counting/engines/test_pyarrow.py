@@ -19,6 +19,7 @@ pytestmark = pytest.mark.pyarrow
 pytest.importorskip("narwhals")
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(case):
     assert_counted_as_polars_does(pl.DataFrame.to_arrow, case)

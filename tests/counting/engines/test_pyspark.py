@@ -48,11 +48,13 @@ def frame(spark, tmp_path):
     return lambda log: spark.read.parquet(str(written(log, next(folders))))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(frame, case):
     assert_counted_as_polars_does(frame, case)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(frame, case):
     assert_refused_as_polars_does(frame, case)

@@ -24,6 +24,7 @@ from tests.kernels.calibrated.cases import (
 )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("group", [R1, HARD, RAGGED])
 @pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, 0.25), (0.0, 1.0)])
 def test_blends_equal_plain_loops(group, powers):

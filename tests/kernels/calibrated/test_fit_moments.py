@@ -1,6 +1,7 @@
 """Moments under the two fits of a group."""
 
 import numpy as np
+import pytest
 
 from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains
 from polars_scorio.kernels.calibrated.fit_moments import (
@@ -34,6 +35,7 @@ def test_means_and_their_complements_sum_to_one():
     np.testing.assert_allclose(moments.free_mean + moments.free_rest, 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_groups_have_the_moments_that_each_has_alone():
     groups = Group.fit_each([*drawn_groups(), *drawn_groups()])
     weights = [QuestionWeights.equal(group.questions) for group in groups]

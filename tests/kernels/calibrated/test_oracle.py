@@ -25,6 +25,7 @@ TOLERANCE = 2e-7  # the two grids of the smooth fit differ
 LOOSE = 2e-6  # where a Beta population degenerates, the dense grid is the coarser one
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("case", CASES)

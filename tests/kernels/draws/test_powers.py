@@ -43,6 +43,7 @@ def exact(a, b, k):
     return first, 1 - first, moment(a, b, 2 * k) - first**2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("k", SIZES)
 def test_moments_are_accurate_at_every_corner(k):
     # Differences of up to 290 digits' worth: the variance beside the square of the mean.
@@ -53,6 +54,7 @@ def test_moments_are_accurate_at_every_corner(k):
         np.testing.assert_allclose(part, expected, **ACCURATE)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("k", [1, 33, 1_000_000])
 @pytest.mark.parametrize("m", [2, 1_000_000])
 @pytest.mark.parametrize("mixed", [True, False])

@@ -42,6 +42,7 @@ def moments(grid, group, gains):
     return np.array(astuple(found)[:4])
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n", [16, 100])
 @pytest.mark.parametrize("population", POPULATIONS)

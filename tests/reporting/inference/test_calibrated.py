@@ -63,6 +63,7 @@ def names(metrics) -> list[str]:
 # --- the ends of every scale
 
 
+@pytest.mark.slow
 @TARGETS
 def test_the_estimate_lies_in_its_interval(reports, target):
     rows = reports[target]

@@ -74,6 +74,7 @@ def same(one: object, other: object) -> bool:
     )
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("word", ["published", "pooled", "calibrated"])
 @pytest.mark.parametrize("shown", SHOWN)
 def test_a_word_on_the_accessor_is_the_word_in_every_method(duel, shown, word):
