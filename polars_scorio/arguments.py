@@ -299,7 +299,7 @@ def value_tuple(value: object) -> tuple[object, ...]:
 
     Examples
     --------
-    >>> several("a"), several(np.array([2, 1])), several({"b", "a"})
+    >>> value_tuple("a"), value_tuple(np.array([2, 1])), value_tuple({"b", "a"})
     (('a',), (2, 1), ('a', 'b'))
     """
     if not is_several(value):
@@ -322,7 +322,7 @@ def value_text(value: object) -> str:
 
     Examples
     --------
-    >>> shown("high"), shown(10**5000)
+    >>> value_text("high"), value_text(10**5000)
     ("'high'", 'an int of 16,610 bits')
     """
     try:

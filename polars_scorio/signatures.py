@@ -87,7 +87,7 @@ def takes_options(
 
     Examples
     --------
-    >>> @takes()
+    >>> @takes_options()
     ... def report(confidence=0.95):
     ...     '''A report.
     ...
@@ -245,9 +245,9 @@ def type_text(kind: object) -> str:
 
     Examples
     --------
-    >>> print(spelled(Literal["macro", "micro"] | None))
+    >>> print(type_text(Literal["macro", "micro"] | None))
     "macro" or "micro", optional
-    >>> print(spelled(str | Iterable[str]))
+    >>> print(type_text(str | Iterable[str]))
     str or several of them
     """
     if get_origin(kind) is Literal:

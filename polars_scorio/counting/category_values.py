@@ -34,8 +34,10 @@ def column_category(value: str | float, dtype: pl.DataType) -> str | float | Non
 
     Examples
     --------
-    >>> held(1.0, pl.Int8()), held(1.5, pl.Int8()), held(300, pl.Int8()), held(1, pl.Boolean())
-    (1, None, None, True)
+    >>> [column_category(value, pl.Int8()) for value in (1.0, 1.5, 300)]
+    [1, None, None]
+    >>> column_category(1, pl.Boolean())
+    True
     """
     if isinstance(value, str):
         return value

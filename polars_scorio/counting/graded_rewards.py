@@ -81,7 +81,7 @@ def reaches_threshold(reward: pl.Expr, dtype: pl.DataType, threshold: float) -> 
     Examples
     --------
     >>> rewards = pl.DataFrame({"reward": [0.2, 0.5, float("nan"), None]})
-    >>> reached = reaches(pl.col("reward"), pl.Float64(), 0.5)
+    >>> reached = reaches_threshold(pl.col("reward"), pl.Float64(), 0.5)
     >>> rewards.select(reached).to_series().to_list()
     [False, True, None, None]
     """

@@ -113,7 +113,7 @@ def strata_blocks(
 
     Examples
     --------
-    >>> [block.rows.tolist() for block in blocks(pl.Series([0, 0, 1, 2, 2]))]
+    >>> [block.rows.tolist() for block in strata_blocks(pl.Series([0, 0, 1, 2, 2]))]
     [[[2]], [[0, 1], [3, 4]]]
     """
     sizes = np.bincount(stratum.to_numpy())

@@ -44,7 +44,7 @@ def row_slices(rows: int, columns: int) -> Iterator[slice]:
 
     Examples
     --------
-    >>> list(slices(50_000, 4))
+    >>> list(row_slices(50_000, 4))
     [slice(0, 32768, None), slice(32768, 65536, None)]
     """
     step = max(CELLS // max(columns, 1), 1)
@@ -56,7 +56,7 @@ def row_batches(rows: Ints, columns: int) -> Iterator[Ints]:
 
     Examples
     --------
-    >>> [batch.size for batch in batches(np.arange(50_000), 4)]
+    >>> [batch.size for batch in row_batches(np.arange(50_000), 4)]
     [32768, 17232]
     """
     return (rows[block] for block in row_slices(rows.size, columns))

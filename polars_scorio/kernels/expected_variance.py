@@ -140,7 +140,7 @@ def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
     The second question varies four times as much.
 
     >>> one = np.ones(2)
-    >>> allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
+    >>> best_allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
     array([1, 3])
     """
     kinds, number, place = _distinct_questions(ahead)

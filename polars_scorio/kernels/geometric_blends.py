@@ -28,7 +28,7 @@ def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
 
     Examples
     --------
-    >>> blend(np.array([0.25, 0.0, 0.0]), np.array([1.0, 4.0, 0.0]), (0.5, -1.0))
+    >>> blend_means(np.array([0.25, 0.0, 0.0]), np.array([1.0, 4.0, 0.0]), (0.5, -1.0))
     array([0.5, 0. , 0. ])
     """
     zero = (x == 0) & (powers[0] > 0) | (y == 0) & (powers[1] > 0)

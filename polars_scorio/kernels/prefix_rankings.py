@@ -112,7 +112,7 @@ def ranking_convergence(
     >>> def accuracy(states):
     ...     return states.mean(states.counts[:, 1] / states.counts.sum(axis=1))
     >>> rng = np.random.default_rng(1)
-    >>> result = convergence(log, accuracy, replicates=0, scheme="trial", rng=rng)
+    >>> result = ranking_convergence(log, accuracy, replicates=0, scheme="trial", rng=rng)
     >>> result.share, result.never, result.tau
     (array([0., 0., 1.]), 0.0, array([-1., nan,  1.]))
     """

@@ -188,7 +188,7 @@ def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
 
     Examples
     --------
-    >>> first, row = distinct([np.array([2, 0, 2]), np.array([1, 3, 1])])
+    >>> first, row = distinct_rows([np.array([2, 0, 2]), np.array([1, 3, 1])])
     >>> first.tolist(), row.tolist()
     ([1, 0], [1, 0, 1])
     """
@@ -287,7 +287,7 @@ def prefix_states(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
 
     >>> zero = np.zeros((2, 2), dtype=np.int64)
     >>> log = Outcomes(np.array([1, 0, 1]), np.array([0, 2, 3]), zero[0], 1, zero)
-    >>> states, group, n = prefixes(log)
+    >>> states, group, n = prefix_states(log)
     >>> states.counts.tolist(), group.tolist(), n.tolist()
     ([[0, 1], [1, 1]], [0, 0], [1, 2])
     >>> states.group.tolist(), states.state.tolist(), states.questions.tolist()

@@ -33,7 +33,7 @@ def clopper_pearson_interval(price: Price, confidence: Floats | float) -> tuple[
 
     >>> half = np.array([0.5])
     >>> price = Price(half, half, half, half, half / 200, np.array([1.0]))
-    >>> lo, hi = interval(price, 0.95)
+    >>> lo, hi = clopper_pearson_interval(price, 0.95)
     >>> lo.round(4), hi.round(4)
     (array([0.3983]), array([0.6017]))
     """

@@ -107,7 +107,7 @@ def fixed_gains(gains: Floats) -> GainsOf:
 
     Examples
     --------
-    >>> fixed(np.array([1.0, 0.0]))(7)
+    >>> fixed_gains(np.array([1.0, 0.0]))(7)
     array([1., 0.])
     """
     return lambda n: gains  # noqa: ARG005 - it is the same for each n
@@ -140,7 +140,7 @@ def credit_complement(gains: Floats) -> Floats:
 
     Examples
     --------
-    >>> complement(np.array([0.5, 0.25]))
+    >>> credit_complement(np.array([0.5, 0.25]))
     array([1.  , 0.5 , 0.25])
     """
     # Summed from the other end, so that a small rest keeps its digits.

@@ -30,7 +30,7 @@ def elevate_degree(credit: Floats, trials: int) -> Floats:
 
     Examples
     --------
-    >>> elevate(np.array([0.0, 1.0]), 2)
+    >>> elevate_degree(np.array([0.0, 1.0]), 2)
     array([0. , 0.5, 1. ])
     """
     return draw_chances(trials, credit.size - 1) @ credit

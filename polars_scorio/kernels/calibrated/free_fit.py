@@ -197,7 +197,7 @@ def maximise_likelihood(
     --------
     One question with one success: all weight moves to the rate 1.
 
-    >>> maximised(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
+    >>> maximise_likelihood(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
     array([0., 1.])
     """
     if likelihood.ndim == 2 and isinstance(base, float):  # noqa: PLR2004 - one group
@@ -218,7 +218,7 @@ def rate_nodes(size: int) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> p, q = rates(3)
+    >>> p, q = rate_nodes(3)
     >>> p.round(9), q.round(9)
     (array([0. , 0.5, 1. ]), array([1. , 0.5, 0. ]))
     """

@@ -60,7 +60,7 @@ def forecast_range(
     >>> from polars_scorio.kernels.states import States
     >>> counts, every = np.array([[1, 0], [0, 1]]), np.array([0, 0])
     >>> states = States.tally(counts, 0 * counts, every, np.array([3, 7]), 1)
-    >>> ahead = forecast(Calibrated.fit(states), np.array([1.0, 0.0]), 0.95)
+    >>> ahead = forecast_range(Calibrated.fit(states), np.array([1.0, 0.0]), 0.95)
     >>> print(*(end.round(4) for end in ahead))
     [0.8351] [0.3935] [0.9928]
     """

@@ -88,11 +88,11 @@ def credit_numbers(
     --------
     Two questions with two trials each; three trials are a forecast.
 
-    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> from polars_scorio.kernels.states import States
     >>> counts, one = np.array([[1, 1], [0, 2]]), np.array([1, 1])
     >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
-    >>> draws = [fixed(np.array([1.0])), fixed(np.array([1.0, 0.0, 0.0]))]
+    >>> draws = [fixed_gains(np.array([1.0])), fixed_gains(np.array([1.0, 0.0, 0.0]))]
     >>> for numbers in credit_numbers(fitted, draws, 0.95):
     ...     print(*(number.round(3) for number in numbers[:3]), numbers.forecast)
     [0.75] [0.75] [0.205] [False]

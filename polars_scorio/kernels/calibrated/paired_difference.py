@@ -255,7 +255,7 @@ def metric_difference(
     ...     price = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 100, np.array([1.0]))
     ...     return ComparedPrice(price, np.array([np.inf]))
     >>> no_pairs = PairedPrice(np.array([np.nan]), np.array([99.0]))
-    >>> lo, hi = difference(rate(0.6), rate(0.5), no_pairs, 1.96)[2:]
+    >>> lo, hi = metric_difference(rate(0.6), rate(0.5), no_pairs, 1.96)[2:]
     >>> lo.round(4), hi.round(4)
     (array([-0.0386]), array([0.2386]))
     """

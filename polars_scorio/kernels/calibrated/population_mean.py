@@ -164,9 +164,9 @@ def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> 
     Examples
     --------
     >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
-    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-    >>> average, every_group = CreditSum([(1.0, fixed(np.array([1.0])))]), np.array([True])
+    >>> average, every_group = CreditSum([(1.0, fixed_gains(np.array([1.0])))]), np.array([True])
     >>> population_variance(Calibrated.fit(states), average, every_group).round(3)  # 1/4 / 10
     array([0.025])
     """

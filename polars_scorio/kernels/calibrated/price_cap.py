@@ -137,9 +137,9 @@ def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> f
     --------
     Two questions with one success in two trials each: both differ from their own mean.
 
-    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> group = Group.fit(np.array([2]), np.array([1]), np.array([2]))
-    >>> share = CreditSum([(1.0, fixed(np.array([1.0])))])
+    >>> share = CreditSum([(1.0, fixed_gains(np.array([1.0])))])
     >>> observed_cap(group, share, QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
     0.1875
     """

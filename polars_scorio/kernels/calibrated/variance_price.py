@@ -90,12 +90,12 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     --------
     30 questions with 4 trials, of which nearly all fail.
 
-    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> from polars_scorio.kernels.states import States
     >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
     >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
     >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
-    >>> (price,) = prices(fitted, [fixed(np.array([1.0]))])
+    >>> (price,) = credit_prices(fitted, [fixed_gains(np.array([1.0]))])
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.091667] [0.020595]
     """

@@ -156,7 +156,7 @@ def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     Half of four trials are right: the votes of all four are priced by those of two.
 
     >>> ballots = Ballots(np.array([[2, 2]]), np.array([[True, False]]), np.array([0]))
-    >>> noise(ballots, 4).round(6)
+    >>> vote_noise(ballots, 4).round(6)
     array([0.5])
     """
     n = ballots.trials

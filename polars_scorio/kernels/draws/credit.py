@@ -89,7 +89,7 @@ def majority_gains(k: int) -> Floats:
 
     Examples
     --------
-    >>> majority(4)
+    >>> majority_gains(4)
     array([0., 0., 1., 0.])
     """
     return _threshold_gains(k, k // 2 + 1)
@@ -144,7 +144,7 @@ def spectrum_gains(k: int, weights: Sequence[float]) -> Floats:
 
     Examples
     --------
-    >>> spectrum(2, (0.25, 0.75))
+    >>> spectrum_gains(2, (0.25, 0.75))
     array([0.25, 0.75])
     """
     return np.array(weights[:k], dtype=np.float64)
@@ -155,7 +155,7 @@ def only_success(gains: Floats) -> int | None:
 
     Examples
     --------
-    >>> only_success(majority(4)), only_success(excess_over_half(4))
+    >>> only_success(majority_gains(4)), only_success(excess_over_half(4))
     (3, None)
     """
     first = int(gains.argmax())

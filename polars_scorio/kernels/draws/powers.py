@@ -70,7 +70,7 @@ def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> chance, rest = chances(np.array([1.0, 1.0]), np.array([1.0, 0.0]), 3)
+    >>> chance, rest = power_chances(np.array([1.0, 1.0]), np.array([1.0, 0.0]), 3)
     >>> chance, rest
     (array([0.25, 0.  ]), array([0.75, 1.  ]))
     """
@@ -221,7 +221,7 @@ def power_covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Fl
     ``1 - q`` is p, and ``p**2`` has the covariance ``1/4 - 1/2 * 1/3`` with it.
 
     >>> uniform = np.array([1.0])
-    >>> covariance(uniform, uniform, 1, 2, mixed=True) * 12
+    >>> power_covariance(uniform, uniform, 1, 2, mixed=True) * 12
     array([1.])
     """
     first = log_none(a, b, k)

@@ -96,11 +96,11 @@ def judged_price(
     --------
     A perfect judge leaves the metric as it is.
 
-    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed
+    >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> counts, one = np.array([[1, 1], [0, 2]]), np.array([1, 1])
     >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
     >>> many = np.array([1e9])
-    >>> price = judged_price(fitted, fixed(np.array([1.0, 0.0])), JudgeRates(*[many] * 4))
+    >>> price = judged_price(fitted, fixed_gains(np.array([1.0, 0.0])), JudgeRates(*[many] * 4))
     >>> price.estimate.round(6)
     array([1.])
     """

@@ -76,7 +76,7 @@ def interpolation_matrix(points: Floats, size: int) -> Floats:
     Examples
     --------
     >>> nodes, _ = np.polynomial.legendre.leggauss(3)
-    >>> (interpolation(np.array([0.5]), 3) @ nodes**2).round(9)
+    >>> (interpolation_matrix(np.array([0.5]), 3) @ nodes**2).round(9)
     array([0.25])
     """
     return np.asarray(

@@ -136,7 +136,7 @@ def posterior_moments(
     >>> def prior_mean(states):
     ...     q = np.repeat(grid.mean[:, 1:], len(states), axis=1)
     ...     return Credits(q, q, 0 * q)
-    >>> round(posterior(grid, np.array([[0, 1]]), one, prior_mean).mu, 6)
+    >>> round(posterior_moments(grid, np.array([[0, 1]]), one, prior_mean).mu, 6)
     0.666667
 
     """
@@ -205,7 +205,7 @@ def state_blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
     Examples
     --------
     >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([0.5]), np.array([1.0]))
-    >>> list(blocks(grid, np.array([[1, 3], [4, 0], [1, 2]])))
+    >>> list(state_blocks(grid, np.array([[1, 3], [4, 0], [1, 2]])))
     [array([1, 2, 0])]
 
     """

@@ -89,7 +89,7 @@ def tally_states(counts: Ints, questions: Ints | Floats) -> Tally:
     --------
     Two questions with 2 trials, one success and two: a first success twice, a second one once.
 
-    >>> tally(np.array([[1, 1], [0, 2]]), np.array([1, 1])).categories[1].tail
+    >>> tally_states(np.array([[1, 1], [0, 2]]), np.array([1, 1])).categories[1].tail
     array([2., 1.])
 
     """
@@ -122,7 +122,7 @@ def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
     --------
     Two trials, both successes, mean 1/2 and ``rho = 1/3``: ``1/2 * (1/3 + 1/3) = 1/3``.
 
-    >>> data = tally(np.array([[0, 2]]), np.array([1]))
+    >>> data = tally_states(np.array([[0, 2]]), np.array([1]))
     >>> round(float(np.exp(log_likelihood(data, np.array([0.5, 0.5]), np.array(1 / 3)))), 6)
     0.333333
 

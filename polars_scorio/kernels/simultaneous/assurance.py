@@ -54,8 +54,8 @@ def decision_chance(
     --------
     At twice the trials of a pair that lacks little: as observed, and if half of the gap is luck.
 
-    >>> now = np.array([0.06, 0.06])
-    >>> assurance(np.array([0.1, 0.1]), now, now / 2**0.5, 1.96, np.array([1.0, 0.5])).round(3)
+    >>> now, share = np.array([0.06, 0.06]), np.array([1.0, 0.5])
+    >>> decision_chance(np.array([0.1, 0.1]), now, now / 2**0.5, 1.96, share).round(3)
     array([0.654, 0.412])
     """
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2

@@ -71,7 +71,7 @@ def sphere_directions(dimensions: int, size: int) -> Floats:
 
     Examples
     --------
-    >>> np.sqrt((directions(3, 4) ** 2).sum(axis=0)).round(9)
+    >>> np.sqrt((sphere_directions(3, 4) ** 2).sum(axis=0)).round(9)
     array([1., 1., 1., 1.])
     """
     draws = normal_draws(dimensions, size)

@@ -114,7 +114,7 @@ def paired_means(
 
     Examples
     --------
-    >>> both = paired(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0]), 1.0)
+    >>> both = paired_means(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0]), 1.0)
     >>> round(float(both.sigma()[0, 0, 1]) ** 2, 6), both.freedom  # 1/9 and (1 + 2) / (2 + 1) / 12
     (0.194444, array([2.]))
     """
@@ -202,7 +202,8 @@ def means_together(
     --------
     Ten questions on which both agree: a standard error of 2 / 110, under the root.
 
-    >>> variance = moments(np.zeros((10, 2)), 10, 1.0, np.ones(2, dtype=bool), np.arange(2))[1]
+    >>> here, alike = np.ones(2, dtype=bool), np.arange(2)
+    >>> variance = means_together(np.zeros((10, 2)), 10, 1.0, here, alike)[1]
     >>> round(float(variance[0, 1]), 6)
     0.018182
     """

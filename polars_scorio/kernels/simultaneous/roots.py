@@ -28,7 +28,7 @@ def illinois_root(
 
     Examples
     --------
-    >>> root(lambda x: x**2 - 2, np.array([1.0]), np.array([2.0]), 9).round(9)
+    >>> illinois_root(lambda x: x**2 - 2, np.array([1.0]), np.array([2.0]), 9).round(9)
     array([1.41421356])
     """
     left, right = low, high
