@@ -44,5 +44,5 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         headline = made.headline
         if refusal is not None:
             headline = command_words(headline, vars(asked))
-        print_text(f"{headline}\n{asked.output}")
+        print_text("\n".join(filter(None, [headline, made.basis, asked.output])))
     return refusal

@@ -11,7 +11,7 @@ from polars_scorio.display.number_format import probability_text
 from polars_scorio.display.phrases import count_of, name_list
 from polars_scorio.display.tables import visible_text
 
-_NAMED = 40  # questions in a sentence
+_NAMED = 8  # questions in a sentence
 _NAME = 60  # characters of a name
 # Fewer models, or fewer trials of a question by all of them, find a reversed question in less than
 # a third of the cases: the table of `Scorio.questions`.

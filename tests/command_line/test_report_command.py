@@ -17,7 +17,7 @@ def test_a_report_is_one_file(log, folder, capsys):
     assert main(["report", log, "--by", "bench"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
     printed = capsys.readouterr()
-    assert printed.out.endswith("undecided at 95 %.\nreport.html\n")
+    assert printed.out.endswith("95 % confidence, for all pairs at once\nreport.html\n")
     assert printed.err == ""
     for part in ("log.parquet", "bench 1", "polars-scorio report log.parquet --by bench"):
         assert part in page_text("report.html")
@@ -28,7 +28,7 @@ def test_a_dash_prints_markdown(log, folder, capsys):
     assert main(["report", log, "--by", "bench", "-o", "-"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("# log.parquet\n")
-    assert "| rank | P(best) | model |" in printed.replace("| ---: ", "")
+    assert "| rank | model | avg" in printed.replace("| ---: ", "")
     assert [path.name for path in folder.iterdir()] == [log]
 
 

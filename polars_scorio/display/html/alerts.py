@@ -7,20 +7,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import Scope
+from polars_scorio.display.html.scopes import Scope, common_questions
 from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
+from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
-# Title and text for what the numbers of trials depend on.
-_FOLLOWED = {
-    "outcomes": "Trials that stopped on outcomes: Questions of {} were repeated until an outcome "
-    "appeared, for instance a success, which biases the estimates. The first {} of each question "
-    "give unbiased estimates; pooled numbers are unbiased, too.",
-    "difficulty": "Trials that follow difficulty: Harder questions of {} have more trials, or "
-    "fewer. Estimates remain valid; pooled numbers and forecasts do not.",
-}
+_FEW = 10  # questions, below which the sections say little
+_GROUPS = 3  # of identical models that are named
+_STOPPED = "Trials that stopped on outcomes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,26 @@ def coverage_alerts(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     coverage : DataFrame
         As `Look.coverage` returns it.
     """
+    yield from _stopped_trials(look, coverage)
+    yield from _identical_models(look)
     yield from _missing_questions(look, coverage)
+    yield from _few_questions(look)
     yield from _missing_models(look)
     yield from _unfinished_runs(coverage)
     yield from _missing_outcomes(look, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
-    yield from _stopping_rules(coverage)
+    yield from _followed_difficulty(coverage)
+
+
+def biased_models(coverage: pl.DataFrame, settings: Settings) -> list[str]:
+    """Models whose numbers are biased, since their trials stopped on outcomes.
+
+    Pooled numbers allow for it.
+    """
+    if "stopping" not in coverage.columns or settings.inference == "pooled":
+        return []
+    return coverage.filter(stopping="outcomes")["model"].unique().sort().to_list()
 
 
 def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
@@ -59,12 +69,35 @@ def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
 def _missing_questions(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     lacking = _by_model(coverage, "missing")
     if lacking:
-        shared = look.cells.select("stratum", "question").n_unique()
+        keys = ["stratum", "question"]
+        asked = look.cells.select(keys).n_unique()
+        left_out = asked - common_questions(look).select(keys).n_unique()
         yield Alert(
             "Missing questions",
             f"{count_of(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} "
-            f"questions that other models have ({number_list(lacking)}, of {shared:,}). The report "
-            "uses the questions that all models of a stratum have.",
+            f"questions that other models have ({number_list(lacking)}). The numbers leave out "
+            f"{left_out:,} of {asked:,} questions, which not all models have. If those that are "
+            "missing were hard, the models that lack them look better than they are.",
+        )
+
+
+def _few_questions(look: Look) -> Iterator[Alert]:
+    asked = look.cells.select("stratum", "question").n_unique()
+    if asked < _FEW:
+        yield Alert(
+            "Few questions",
+            f"The log has {count_of(asked, 'question')} in all. The intervals are about these "
+            "questions; about others they say next to nothing.",
+        )
+
+
+def _identical_models(look: Look) -> Iterator[Alert]:
+    groups = look.identical
+    if groups:
+        named = "; ".join(name_list(names) for names in groups[:_GROUPS])
+        yield Alert(
+            "Identical models",
+            f"The same outcomes at every question: {named}. Was one file read under several names?",
         )
 
 
@@ -140,15 +173,34 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
         yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
 
 
-def _stopping_rules(coverage: pl.DataFrame) -> Iterator[Alert]:
+def _stopped_trials(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
+    """Models whose questions were repeated until an outcome appeared, and how to repair it."""
     if "stopping" not in coverage.columns:
         return
-    for kind, meaning in _FOLLOWED.items():
-        found = coverage.filter(pl.col("stopping") == kind)
-        if found.height:
-            names = name_list(found["model"].unique().sort().to_list())
-            title, text = meaning.split(": ", 1)
-            yield Alert(title, text.format(names, count_of(min(found["n_min"]), "trial")))
+    found = coverage.filter(stopping="outcomes")
+    if found.is_empty():
+        return
+    names = name_list(found["model"].unique().sort().to_list())
+    first = int(look.each[TRIALS].min() or 1)  # type: ignore[arg-type]  # integers
+    yield Alert(
+        _STOPPED,
+        f"Questions of {names} were repeated until an outcome appeared, such as a success. Their "
+        f"scores are biased. Keep the first {count_of(first, 'trial')} of each question for "
+        "unbiased scores, or ask for pooled numbers, which allow for such stopping.",
+    )
+
+
+def _followed_difficulty(coverage: pl.DataFrame) -> Iterator[Alert]:
+    if "stopping" not in coverage.columns:
+        return
+    found = coverage.filter(stopping="difficulty")
+    if found.height:
+        names = name_list(found["model"].unique().sort().to_list())
+        yield Alert(
+            "Trials that follow difficulty",
+            f"Harder questions of {names} have more trials, or fewer. Estimates remain valid; "
+            "pooled numbers and forecasts do not.",
+        )
 
 
 def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:

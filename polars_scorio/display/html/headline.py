@@ -1,35 +1,76 @@
-"""The sentence at the top of a page: who leads, by how much, and what is undecided."""
+"""The verdict at the top of a page: who leads, by how much, and what is undecided."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import Scale, sigma_values
-from polars_scorio.display.phrases import count_of, name_list
+from polars_scorio.display.phrases import count_of, name_list, range_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
 _SAME = 1e-9  # numbers that differ by less are the same
+_SENTENCES = 5  # strata with a sentence each, if there is none of all models
+_PAIR = 2
 
 
-def headline_sentence(overall: Scope | None, parts: list[Scope], settings: Settings) -> str:
-    """Sentence that says who leads, by how much, and how many pairs are undecided.
+def verdict_sentence(
+    overall: Scope | None,
+    parts: Sequence[Scope],
+    settings: Settings,
+    biased: Sequence[str] = (),
+) -> str:
+    """Sentence that says who leads, by how much, and how many models may be as good.
 
     Parameters
     ----------
     overall : Scope or None
-        The whole log, if there is a stratum that has all models.
-    parts : list of Scope
+        The scope that the page is about; None if no stratum has all models.
+    parts : sequence of Scope
         The strata.
     settings : Settings
         Confidence of the intervals.
+    biased : sequence of str
+        Models whose trials stopped on outcomes: with one of them no model is named.
     """
+    if biased:
+        return (
+            f"These numbers are biased: trials of {name_list(biased)} stopped on outcomes, such as "
+            "a retry until success. No model is called better than another."
+        )
     if overall is not None:
-        return _scope_sentence(overall, settings)
-    return "No stratum has all models. " + " ".join(
-        f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts
+        at = f"At {overall.name}, the last: " if overall.name else ""
+        return at + _scope_sentence(overall, settings)
+    told = [f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts[:_SENTENCES]]
+    rest = len(parts) - _SENTENCES
+    told += [f"There are {rest:,} more strata."] * (rest > 0)
+    return " ".join(["No stratum has all models.", *told])
+
+
+def verdict_basis(scope: Scope, settings: Settings) -> str:
+    """Metric, questions, trials and criterion of the verdict.
+
+    They stand below it, and behind it where the command prints it.
+    """
+    dot = " \N{MIDDLE DOT} "
+    rows = lead_rows(scope)
+    asked = int(rows["questions"].max())  # type: ignore[arg-type]  # integers
+    trials = rows["trials"]
+    ends = int(trials.min()), int(trials.max())  # type: ignore[arg-type]  # as above
+    at_once = ", for all pairs at once" if len(scope.models) > _PAIR else ""
+    looks = "" if settings.anytime is None else ", at every look"
+    return dot.join(
+        [
+            lead_label(scope),
+            count_of(asked, "question"),
+            f"{range_text(*ends)} trial{'' if ends[1] == 1 else 's'} of each model",
+            f"{settings.level} confidence{at_once}{looks}",
+        ]
     )
 
 
@@ -37,47 +78,101 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
     rows = lead_rows(scope)
     first, *others = scope.ranks.rows(named=True)
     leading = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
-    scale = scale_of(rows)
-    number = scale.cell(leading["mu"], leading["lo"], leading["hi"], unit=True)
+    number = scale_of(rows).cell(leading["mu"], leading["lo"], leading["hi"], unit=True)
     metric = lead_label(scope)
     if not others:
         return f"{first['model']} scores {number} ({metric})."
     if first["rank"] is None:
         return f"The models cannot be ranked by {metric}: some questions have too few trials."
+    if len(scope.models) == _PAIR:
+        return _pair_sentence(scope)
+    if scope.pairs["better"].null_count() == scope.pairs.height:
+        return (
+            f"Nothing is decided between {len(scope.models):,} models: the gap of first and last "
+            f"is at most {points_text(scope, _largest_gap(scope.pairs))} ({metric})."
+        )
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1
-    best = scope.best.row(0, named=True)
-    corrected = (
-        f"corrected for being the best of {best['candidates']:,}: "
-        f"[{scale.text(best['best_lo'])}, {scale.text(best['best_hi'])}]"
-    )
-    unsure = [name for name in best["could_be_best"] if name not in leaders]
-    others_are = f"all others are worse, at {settings.level} confidence; "
-    if unsure:
-        others_are = f"{count_of(len(unsure), 'other model')} may be the best; "
-    elif len(leaders) > len(others):
-        others_are = ""
-    undecided, pairs = scope.pairs["better"].null_count(), scope.pairs.height
-    are = "is" if 1 in {undecided, pairs} else "are"
-    return (
-        f"{name_list(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric}); "
-        f"{corrected}; {others_are}{undecided:,} of {count_of(pairs, 'pair')} {are} undecided "
-        f"at {settings.level}."
-    )
+    leads = f"{name_list(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric})"
+    rivals = [name for name in rival_models(scope) if name not in leaders]
+    if rivals:
+        are, them = "is" if len(rivals) == 1 else "are", "it" if one else "them"
+        return (
+            f"{leads}; {count_of(len(rivals), 'other model')} {are} statistically "
+            f"indistinguishable from {them}."
+        )
+    worse = len(scope.models) - len(leaders)
+    all_others = "the other one is" if worse == 1 else f"all {worse:,} others are"
+    return f"{leads}; {all_others} worse, at {settings.level} confidence."
 
 
-def possible_best_words(scope: Scope, settings: Settings) -> str:
-    """The models that may be the best; empty if the models cannot be ranked.
+def _pair_sentence(scope: Scope) -> str:
+    """Sentence about two models: which is better, by how much."""
+    first, second = scope.models
+    gap = pair_gap(scope, first, second)
+    by = f"by {gap.words(scope)} ({lead_label(scope)})."
+    if gap.better is not None:
+        return f"{gap.better} beats {second if gap.better == first else first} {by}"
+    if abs(gap.diff) < _SAME:
+        return (
+            f"Nothing is decided: {first} and {second} have the same score, and the gap is at most "
+            f"{points_text(scope, max(-gap.lo, gap.hi))} ({lead_label(scope)})."
+        )
+    return f"Nothing is decided: {first} is ahead of {second} {by}"
 
-    One interval for all pairs at once needs more evidence: a model that cannot be the best may
-    still be statistically indistinguishable from the first one.
-    """
-    possible = [*scope.best["could_be_best"][0]]
-    if not possible:
+
+@dataclass(frozen=True, slots=True)
+class PairGap:
+    """Difference of two models with its interval, probability and verdict."""
+
+    diff: float
+    lo: float
+    hi: float
+    prob: float
+    better: str | None
+
+    def turned(self) -> PairGap:
+        """The second model against the first one."""
+        return PairGap(-self.diff, -self.hi, -self.lo, 1 - self.prob, self.better)
+
+    def words(self, scope: Scope) -> str:
+        """The difference with its interval."""
+        scale = scale_of(lead_rows(scope))
+        ends = f"[{scale.text(self.lo)}, {scale.text(self.hi)}]"
+        return f"{points_text(scope, self.diff)} {ends}"
+
+
+def pair_gap(scope: Scope, first: str, second: str) -> PairGap:
+    """The first model against the second one."""
+    numbers = scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better")
+    there = numbers.filter(model_a=first, model_b=second)
+    if there.height:
+        return PairGap(*there.row(0)[2:])
+    return PairGap(*numbers.filter(model_a=second, model_b=first).row(0)[2:]).turned()
+
+
+def _largest_gap(pairs: pl.DataFrame) -> float:
+    """Largest difference of any two models that the intervals leave open."""
+    return float(pairs.select(pl.max_horizontal(-pl.col("lo"), "hi").max()).item())
+
+
+def points_text(scope: Scope, value: float) -> str:
+    """A difference with its unit: points where the metric is shown in percent."""
+    scale = scale_of(lead_rows(scope))
+    return scale.text(value) + (" points" if scale.percent else "")
+
+
+def selected_words(scope: Scope) -> str:
+    """The corrected interval of the leader; empty if there is nothing to select from."""
+    if scope.best.is_empty():
         return ""
-    models = [name for name in scope.models if name in possible]
-    only = f"only {models[0]} may be" if len(models) == 1 else f"{name_list(models)} may be"
-    return f"{only} the best, at {settings.level} confidence"
+    best, scale = scope.best.row(0, named=True), scale_of(lead_rows(scope))
+    if best["candidates"] is None or best["candidates"] < _PAIR or best["best_lo"] is None:
+        return ""
+    return (
+        f"The interval of {scope.models[0]}, corrected for being the best of "
+        f"{best['candidates']:,}: [{scale.text(best['best_lo'])}, {scale.text(best['best_hi'])}]."
+    )
 
 
 def rival_models(scope: Scope) -> list[str]:

@@ -27,6 +27,7 @@ from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, TRUTH, Trial
 from polars_scorio.display.html.labels import key_labels
 
 _ROW = ":row"
+_TELLING = 20  # trials of a model, from where on the same outcomes are hardly chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +48,8 @@ class Look:
         where ids are not checked; and its `stopping_columns`.
     totals : DataFrame, optional
         stratum, model, planned, reported: trials and score of the runs, as their tools say them.
+    steps : DataFrame, optional
+        stratum, at: the labels of strata along one number or time, and its values, in their order.
     """
 
     trials: Trials
@@ -54,6 +57,7 @@ class Look:
     cells: pl.DataFrame
     each: pl.DataFrame
     totals: pl.DataFrame | None = None
+    steps: pl.DataFrame | None = None
 
     @classmethod
     def read(cls, frame: pl.LazyFrame, roles: Roles, totals: pl.DataFrame | None = None) -> Look:
@@ -86,7 +90,8 @@ class Look:
         if trials.truth is not None:
             cells = _labelled_cells(seen, questions, keys)
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
-        return cls(trials, questions, cells, each, _labelled_totals(totals, questions, trials))
+        told = _labelled_totals(totals, questions, trials)
+        return cls(trials, questions, cells, each, told, _stratum_steps(questions, trials))
 
     @property
     def roles(self) -> Roles:
@@ -110,6 +115,36 @@ class Look:
     def models(self) -> list[str]:
         """The labels of all models."""
         return self.cells["model"].unique().sort().to_list()
+
+    @property
+    def strata(self) -> list[str]:
+        """The labels of all strata, numbers and times in their order; none if there are none."""
+        if not self.trials.by:
+            return []
+        if self.steps is not None:
+            return self.steps["stratum"].to_list()
+        return self.cells["stratum"].unique().sort().to_list()
+
+    @property
+    def identical(self) -> list[list[str]]:
+        """Models whose outcomes are the same at every question, if chance hardly explains it.
+
+        With fewer than 20 trials, or one outcome alone, models are alike by chance.
+        """
+        keys = ["stratum", "question", "category", "count"]
+        alike = (
+            self.cells.group_by("model")
+            .agg(
+                pl.struct(keys).hash().sum().alias(":same"),
+                pl.col("count").sum().alias(":trials"),
+                pl.col("category").n_unique().alias(":outcomes"),
+            )
+            .filter(pl.col(":trials") >= _TELLING, pl.col(":outcomes") > 1)
+            .sort("model")
+            .group_by(":same", ":trials", maintain_order=True)
+            .agg("model")
+        )
+        return [names for names in alike["model"].to_list() if len(names) > 1]
 
     @property
     def fewest(self) -> int:
@@ -144,6 +179,17 @@ class Look:
         columns[place:place] = TOTALS_COLUMNS
         known = self.totals.select(*keys, *TOTALS_COLUMNS)
         return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+
+
+def _stratum_steps(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame | None:
+    """Labels and values of strata along one number or time; None if they are something else."""
+    if len(trials.by) != 1:
+        return None
+    ((name, dtype),) = trials.strata.items()
+    if not (dtype.is_numeric() or dtype.is_temporal()):
+        return None
+    labels = key_labels(questions, [name]).cast(pl.String)
+    return questions.select(stratum=labels, at=pl.col(name)).unique().sort("at")
 
 
 def _labelled_cells(

@@ -26,12 +26,15 @@ class About:
 
     Attributes
     ----------
+    sentences : sequence of str
+        Meaning of the numbers, for readers without statistics.
     facts : dict of str
         What was assumed, and by what it was made.
     formulas : dict of str
         Metrics as people write them, and their formula in a line.
     """
 
+    sentences: Sequence[str]
     facts: dict[str, str]
     formulas: dict[str, str]
 
@@ -72,7 +75,27 @@ def method_notes(
         "call": call,
         "counts, SHA-256": counts_hash(counts),
     }
-    return About(facts, metric_formulas(metrics))
+    return About(method_sentences(settings), facts, metric_formulas(metrics))
+
+
+def method_sentences(settings: Settings) -> tuple[str, str, str]:
+    """Meaning of the numbers, in three sentences for readers without statistics.
+
+    Examples
+    --------
+    >>> method_sentences(Settings())[2]
+    'A model is called better only if the interval of the difference leaves out zero.'
+    """
+    about = (
+        "more trials of the same questions"
+        if settings.target == "benchmark"
+        else "other questions of the same kind"
+    )
+    return (
+        "A score is the mean over the questions of what the trials of a model achieved.",
+        f"The interval beside it says how far {about} could move it ({settings.level} confidence).",
+        "A model is called better only if the interval of the difference leaves out zero.",
+    )
 
 
 def build_time() -> datetime:

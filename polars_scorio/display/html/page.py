@@ -51,8 +51,8 @@ class Page:
 
     Attributes
     ----------
-    title, summary, headline : str
-        What was reported, how large it is, and the sentence that matters.
+    title, summary, headline, basis : str
+        What was reported, how large it is, the verdict, and by which metric and criterion.
     refused : bool
         Whether the headline is the reason why there is no report.
     alerts : sequence of Alert
@@ -68,6 +68,7 @@ class Page:
     title: str
     summary: str
     headline: str
+    basis: str
     refused: bool
     alerts: Sequence[Alert]
     sections: Sequence[Section]
@@ -98,6 +99,7 @@ def _page_template(name: str, *, autoescape: bool) -> jinja2.Template:
     )
     environment.filters["markdown"] = _markdown_text
     environment.globals["css"] = _file_text("page.css")
+    environment.globals["script"] = _file_text("page.js")
     return environment.from_string(_file_text(name))
 
 

@@ -3,65 +3,172 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.html.headline import estimate_differs, lead_rows, metric_rows, scale_of
+from polars_scorio.display.chart_data import short_name
+from polars_scorio.display.html.headline import (
+    estimate_differs,
+    lead_label,
+    lead_rows,
+    metric_rows,
+    scale_of,
+)
 from polars_scorio.display.html.labels import metric_label
+from polars_scorio.display.html.row_intervals import IntervalAxis
 from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import MISSING, Scale, probability_text
 from polars_scorio.display.phrases import count_of, range_text
 from polars_scorio.display.question_sentences import question_name
+from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text
 
 _ROWS = 20  # of a table that could be long
 _SHOWN = 12  # categories in a cell
+_TOP, _SPARED = 15, 2  # models that are not folded; so few more are not worth a fold
+_NAME = 60  # characters of a name
+_WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
+_PLANNED = 5  # pairs in a plan
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The head of a column, and its cells."""
+    """The head of a column, and its cells.
+
+    Attributes
+    ----------
+    head : str
+        What it shows.
+    cells : sequence of str
+        A text for each row; of a drawn column an SVG.
+    number : bool
+        Whether cells are numbers, on the right.
+    names : bool
+        Whether cells are the names of their rows.
+    drawn : str
+        SVG of the axis, if cells are pictures, which Markdown leaves out.
+    shades : sequence of str
+        Class of each cell, which colours it; none without colours.
+    """
 
     head: str
     cells: Sequence[str]
     number: bool = True
+    names: bool = False
+    drawn: str = ""
+    shades: Sequence[str] = ()
+
+    def slice(self, start: int, stop: int | None = None) -> Column:
+        """The column of some rows."""
+        shades = self.shades[start:stop]
+        return replace(self, cells=self.cells[start:stop], shades=shades)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text in its column and row."""
+
+    column: Column
+    text: str
+    shade: str
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns, and what is to be said below them."""
+    """Columns, and what is said about them.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        All of the same length.
+    note : str
+        Stands below.
+    caption : str
+        Says to screen readers what the table shows.
+    kind : str
+        Class of the table: "board" turns its rows into blocks on phones, "heat" is narrow.
+    folded : str
+        Title of the fold that the table is in, if it is in one.
+    """
 
     columns: Sequence[Column]
     note: str = ""
+    caption: str = ""
+    kind: str = ""
+    folded: str = ""
 
     @property
-    def rows(self) -> list[tuple[tuple[Column, str], ...]]:
-        """The cells of each row, with their columns."""
-        rows = zip(*(column.cells for column in self.columns), strict=True)
-        return [tuple(zip(self.columns, row, strict=True)) for row in rows]
+    def rows(self) -> list[list[Cell]]:
+        """The cells of each row."""
+        shades = [column.shades or [""] * len(column.cells) for column in self.columns]
+        return [
+            [
+                Cell(column, column.cells[row], shade[row])
+                for column, shade in zip(self.columns, shades, strict=True)
+            ]
+            for row in range(len(self.columns[0].cells))
+        ]
+
+    def slice(self, start: int, stop: int | None = None) -> Table:
+        """The table of some rows."""
+        return replace(self, columns=[column.slice(start, stop) for column in self.columns])
 
 
-def leaderboard_table(scope: Scope) -> Table:
-    """The models in their order: the ranks that are open, and each metric with its interval."""
+def leaderboard_tables(scope: Scope, settings: Settings, colours: dict[str, str]) -> list[Table]:
+    """The models in their order, the first 15 of many, and the rest in a fold.
+
+    Parameters
+    ----------
+    scope : Scope
+        The numbers.
+    settings : Settings
+        Confidence of the intervals.
+    colours : dict of str
+        Classes of models, which colour their intervals; all others are grey.
+    """
+    whole = _leaderboard_table(scope, settings, colours)
+    rest = len(scope.models) - _TOP
+    if rest <= _SPARED:
+        return [whole]
+    more = replace(whole.slice(_TOP), folded=f"{rest:,} more models", note="")
+    return [whole.slice(0, _TOP), more]
+
+
+def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]) -> Table:
+    """Rank, model, interval as picture and text, probability to be the best, other metrics."""
     models = scope.models
-    columns = [
-        Column("rank", [*rank_texts(scope.ranks)]),
-        Column("model", models, number=False),
+    (first, k), *others = [(metric, k) for metric in scope.metrics for k in metric.k]
+    lead = _placed_rows(metric_rows(scope, first, k), models)
+    scale, axis = scale_of(lead), IntervalAxis.of(lead, percent=scale_of(lead).percent)
+    numbers = zip(*(lead[name] for name in ("mu", "lo", "hi", "estimate")), strict=True)
+    pictures = [
+        axis.picture(mu, lo, hi, estimate, colours.get(name, ""))
+        for name, (mu, lo, hi, estimate) in zip(models, numbers, strict=True)
     ]
-    if len(models) > 1:
-        columns.insert(1, Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
-    for metric in scope.metrics:
-        for k in metric.k:
-            rows = metric_rows(scope, metric, k)
-            columns += _number_columns(
-                metric_label(metric, k, scope.each), _placed_rows(rows, models)
-            )
+    columns = [
+        Column("model", [cut_name(name) for name in models], number=False, names=True),
+        Column(
+            f"{settings.level} interval", pictures, number=False, drawn=axis.ticks_picture(scale)
+        ),
+        *_number_columns(metric_label(first, k, scope.each), lead),
+    ]
+    if len(models) > 1 and not scope.biased:
+        columns.insert(0, Column("rank", [*rank_texts(scope.ranks)]))
+        columns.append(Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
+    for metric, size in others:
+        rows = _placed_rows(metric_rows(scope, metric, size), models)
+        columns += _number_columns(metric_label(metric, size, scope.each), rows)
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
     asked = " in ".join(count_of(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
     note = f"{asked}, {_trials_text(scope)} of each model."
-    return Table(columns, note)
+    return Table(columns, note, f"Models by {metric_label(first, k, scope.each)}", "board")
+
+
+def cut_name(name: str) -> str:
+    """A name that fits into a row, if it is long without its middle."""
+    return short_name(name, _NAME)
 
 
 def _trials_text(scope: Scope) -> str:
@@ -85,67 +192,75 @@ def _number_columns(head: str, rows: pl.DataFrame) -> list[Column]:
     return columns
 
 
-def strata_table(parts: Sequence[Scope], order: Sequence[str]) -> Table:
-    """The leading metric of each model in each stratum."""
-    rows = pl.concat([lead_rows(part) for part in parts])
-    scale = scale_of(rows)
-    columns = [Column("model", order, number=False)]
-    for part in parts:
-        placed = _placed_rows(lead_rows(part), order).select("mu", "lo", "hi").rows()
-        columns.append(Column(part.name, [scale.cell(*row) for row in placed]))
-    return Table(columns, f"In {'percent' if scale.percent else 'units of the metric'}.")
+def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
+    """Heat table of the leading metric: a row for each model, a column for each stratum.
+
+    A cell has an outline where the model leaves the ranks that it has in the whole log.
+    """
+    order = overall.models
+    placed = [_placed_rows(lead_rows(part), order) for part in parts]
+    scale = scale_of(pl.concat([lead_rows(part) for part in parts]))
+    means = [value for rows in placed for value in rows["mu"] if value is not None]
+    low, high = min(means, default=0.0), max(means, default=0.0)
+    wide = len(parts) <= _WITH_INTERVALS
+    columns = [Column("model", [*map(cut_name, order)], number=False, names=True)]
+    for part, rows in zip(parts, placed, strict=True):
+        leaves = _leaves_rank(part, overall)
+        shades = [
+            "" if mu is None else f"q{_shade_step(mu, low, high)}" + " out" * leaves[name]
+            for name, mu in zip(order, rows["mu"], strict=True)
+        ]
+        cells = [
+            scale.cell(*row) if wide else scale.text(row[0])
+            for row in rows.select("mu", "lo", "hi").iter_rows()
+        ]
+        columns.append(Column(part.name, cells, shades=shades))
+    unit = "percent" if scale.percent else "units of the metric"
+    note = (
+        f"In {unit}. Outlined: the ranks that are open to the model here are others than overall."
+    )
+    if not wide:
+        note += " The intervals are in the data at the end of the page."
+    return Table(columns, note, f"{lead_label(overall)} of each model in each stratum", "heat")
 
 
-def pairs_table(scope: Scope) -> Table:
-    """The best model against each other one."""
-    first, *others = scope.models
-    scale = scale_of(lead_rows(scope))
-    turned = pl.concat(
-        [
-            scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better"),
-            scope.pairs.select(
-                model_a="model_b",
-                model_b="model_a",
-                diff=-pl.col("diff"),
-                lo=-pl.col("hi"),
-                hi=-pl.col("lo"),
-                prob=1 - pl.col("prob"),
-                better="better",
-            ),
-        ]
+def _leaves_rank(part: Scope, overall: Scope) -> dict[str, bool]:
+    """Whether the ranks that a stratum leaves open to a model are disjoint from those overall."""
+    ends = ["model", "rank_lo", "rank_hi"]
+    both = overall.ranks.select(ends).join(part.ranks.select(ends), on="model", how="left")
+    apart = (pl.col("rank_lo_right") > pl.col("rank_hi")) | (
+        pl.col("rank_hi_right") < pl.col("rank_lo")
     )
-    mine = turned.filter(model_a=first).rename({"model_b": "model"}).drop("model_a")
-    placed = _placed_rows(mine, others)
-    rows = placed.rows(named=True)
-    differences = [scale.cell(*row) for row in placed.select("diff", "lo", "hi").rows()]
-    return Table(
-        [
-            Column(f"{first} against", others, number=False),
-            Column(f"difference{' (points)' * scale.percent}", differences),
-            Column("probability to be better", [probability_text(row["prob"]) for row in rows]),
-            Column("better", [row["better"] or "undecided" for row in rows], number=False),
-        ]
-    )
+    return dict(both.select("model", apart.fill_null(value=overall.biased)).iter_rows())
+
+
+def _shade_step(value: float, low: float, high: float) -> int:
+    """One of ten shades."""
+    return 0 if high <= low else min(int(10 * (value - low) / (high - low)), 9)
 
 
 def trials_needed_table(scope: Scope) -> Table:
     """Further trials that would distinguish neighbours in the ranking."""
-    rows = scope.needed.rows(named=True)
+    rows = scope.needed.head(_PLANNED).rows(named=True)
 
     def number(value: int | None) -> str:
         return "no difference in sight" if value is None else f"{value:,}"
 
-    return Table(
-        [
-            Column("better so far", [row["model_a"] for row in rows], number=False),
-            Column("than", [row["model_b"] for row in rows], number=False),
-            Column(
-                "trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]
-            ),
-            Column("further trials of each question", [number(row["extra"]) for row in rows]),
-            Column("in all", [number(row["total"]) for row in rows]),
+    columns = [
+        Column("better so far", [*map(cut_name, (row["model_a"] for row in rows))], number=False),
+        Column("than", [*map(cut_name, (row["model_b"] for row in rows))], number=False),
+        Column("trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]),
+        Column("further trials of each question", [number(row["extra"]) for row in rows]),
+        Column("in all", [number(row["total"]) for row in rows]),
+    ]
+    if "questions_extra" in scope.needed.columns:
+        asked = [
+            number(row["questions_extra"]) if row["extra"] is None else MISSING for row in rows
         ]
-    )
+        columns.append(Column("or further questions", asked))
+    rest = scope.needed.height - _PLANNED
+    note = f"{count_of(rest, 'more pair')} of neighbours: see the data." if rest > 0 else ""
+    return Table(columns, note, "Further trials that would distinguish neighbours")
 
 
 def hardest_questions(questions: pl.DataFrame, percent: Scale) -> Table:
@@ -191,7 +306,9 @@ def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
 
 def _question_column(rows: pl.DataFrame) -> Column:
     """The questions under names that fit into a table."""
-    return Column("question", [*map(question_name, rows["question"].to_list())], number=False)
+    return Column(
+        "question", [*map(question_name, rows["question"].to_list())], number=False, names=True
+    )
 
 
 def _trials_column(rows: pl.DataFrame) -> Column:
@@ -205,8 +322,9 @@ def coverage_table(found: pl.DataFrame) -> Table:
     for name in found.columns:
         words = found.schema[name] == pl.String
         cells = [_cell_text(value) for value in found[name].to_list()]
-        columns.append(Column(name, cells, number=not words and name != "categories"))
-    return Table(columns)
+        number = not words and name != "categories"
+        columns.append(Column(name, cells, number=number, names=name == "model"))
+    return Table(columns, caption="Coverage of each model")
 
 
 def _cell_text(value: object) -> str:

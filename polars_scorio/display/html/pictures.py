@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import vl_convert
 
-from polars_scorio.counting.trials import bind_roles
-from polars_scorio.display import grid_charts as grids
-from polars_scorio.display.chart_data import both_ways, curve_sizes, paired_rows
-from polars_scorio.display.charts import INK, Heading, Picture
-from polars_scorio.display.html.headline import (
-    lead_label,
-    lead_rows,
-    possible_best_words,
-    rival_models,
-    scale_of,
-)
+from polars_scorio.display import theme
+from polars_scorio.display.chart_data import curve_sizes
+from polars_scorio.display.charts import INK, Picture, models_by_mean
+from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.scopes import Scope, average_metric, holds_fractions
-from polars_scorio.display.phrases import count_of, name_list
+from polars_scorio.display.phrases import count_of
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
+from polars_scorio.reporting.report import report
 
 # Stand-ins that no chart uses otherwise; the page knows what they are in the light and in the dark.
 _INK, _FAINT = "#010203", "#a1a2a3"
@@ -42,7 +36,7 @@ _WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
-_MATRIX = 25  # models whose pairs a picture can show
+_BROAD = 480  # pixels of a picture that has a row for itself
 
 _CONFIG: dict[str, Any] = {
     "background": None,
@@ -130,21 +124,23 @@ def recoloured_svg(svg: str) -> str:
     )
 
 
-def interval_figures(scope: Scope, settings: Settings) -> list[Figure]:
-    """Intervals with estimates, and the ranks that are open to the models."""
-    plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
-    scale, lead = scale_of(lead_rows(scope)), scope.lead
-    rows = {row["model"]: row for row in lead_rows(scope).rows(named=True)}
-    texts = [
-        f"{name} {scale.cell(row['mu'], row['lo'], row['hi'], unit=True)}"
-        for name in scope.models
-        for row in [rows[name]]
-    ]
-    words = f"Intervals of {count_of(len(texts), 'model')}, the best first: {name_list(texts, 8)}."
-    figures = [page_figure(plots.intervals(lead, width=_WIDTH), words)]
-    if len(texts) > 1 and scope.ranks["rank"].is_not_null().any():
-        figures.append(page_figure(plots.ranks(lead, width=_WIDTH)))
-    return figures
+def model_classes(scope: Scope) -> dict[str, str]:
+    """Classes of the models that have a colour: the colour that they have in pictures."""
+    metric = average_metric(scope.lead)
+    rows = scope.rows.filter(metric=metric.name)
+    if rows.is_empty():
+        rows = report(scope.counts.lazy(), scope.roles, [metric]).collect()
+    colours = theme.Look().colours(models_by_mean(rows, "estimate"))
+    return {name: f"c{place}" for place, name in enumerate(colours)}
+
+
+def step_figure(look: Look, metric: Metric, settings: Settings) -> Figure:
+    """The metric along the strata, which are numbers or times, with bands and the best step."""
+    assert look.steps is not None  # noqa: S101 - the strata are steps
+    ((name, _),) = look.trials.strata.items()
+    at = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
+    plots = Plots(at.lazy(), replace(look.roles, by=name), settings.report)
+    return page_figure(plots.over(name, metric, width=_BROAD))
 
 
 def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
@@ -184,23 +180,3 @@ def question_figures(scope: Scope, settings: Settings) -> list[Figure]:
         page_figure(plots.questions(metric, kind="histogram", width=_WIDTH)),
         page_figure(plots.questions(metric, cells=cells), about="Question by question"),
     ]
-
-
-def matrix_figure(scope: Scope, settings: Settings) -> Figure | None:
-    """Picture of the probabilities that one model is better than another."""
-    if not 1 < len(scope.models) <= _MATRIX:
-        return None
-    trials = bind_roles(scope.counts.lazy(), scope.roles)
-    pairs = paired_rows(both_ways(scope.pairs, trials))
-    possible = possible_best_words(scope, settings)
-    said = (f"probability that the row beats the column, by {lead_label(scope)}", possible)
-    heading = Heading("Pair by pair", tuple(filter(None, said)))
-    chart = grids.probability_matrix(pairs, heading, f"better at {settings.level}")
-    unsure = rival_models(scope)
-    words = (
-        f"Probabilities that the model of a row is better than that of a column. "
-        f"{scope.models[0]} is surely better than all"
-        + (f" but {name_list(unsure)}" if unsure else " others")
-        + (f"; {possible}." if possible else ".")
-    )
-    return page_figure(chart, words)

@@ -29,7 +29,12 @@ def questions_section(main: Scope, settings: Settings) -> Section:
         lines.insert(0, "By the verdicts of the judge as they are.")
     if len(main.models) == 1:  # nothing can be said of reversed questions
         lines.pop()
-    shown = {"The hardest questions": tables.hardest_questions(main.per_question(), scale)}
+    shown = {}
+    never = analysed.filter(status="never")["question"].cast(pl.String).to_list()
+    solved = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(never))
+    if solved.height:
+        words = " that some model solved" * bool(never)
+        shown[f"The hardest questions{words}"] = tables.hardest_questions(solved, scale)
     telling = analysed.filter(pl.col("discrimination") > 0)
     if telling.height:
         shown["The questions that separate the models best"] = tables.telling_questions(

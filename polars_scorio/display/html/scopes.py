@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import erf, sqrt
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.counting.categories import counted_classes
@@ -17,10 +19,12 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.decisions.questions_needed import questions_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.html.labels import key_labels
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings
+from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
@@ -40,7 +44,7 @@ class Scope:
     Attributes
     ----------
     name : str
-        The stratum; empty for the whole log.
+        The stratum, of steps with their column ("step 800"); empty for the whole log.
     counts : DataFrame
         model, question, category, count: the same questions of all models.
     roles : Roles
@@ -61,6 +65,8 @@ class Scope:
         The trials of each question, where all have the same number and none is dropped.
     needed : DataFrame
         Further trials that would distinguish neighbours in the ranking, if they are undecided.
+    biased : bool
+        Whether trials stopped on outcomes, so that no model is called better than another.
     """
 
     name: str
@@ -74,6 +80,7 @@ class Scope:
     fewest: int = 1
     each: int | None = None
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
+    biased: bool = False
 
     @property
     def lead(self) -> Metric:
@@ -104,7 +111,7 @@ class Scope:
         done = pl.collect_all([rows, order, pairs, leader])
         self._refuse_unknown(done[0])
         fewest, each = self._sizes(done[0])
-        return replace(
+        made = replace(
             self,
             rows=in_one_column(done[0]),
             ranks=done[1],
@@ -112,8 +119,13 @@ class Scope:
             best=done[3],
             fewest=fewest,
             each=each,
-            needed=self._needed(done[2], settings),
         )
+        return replace(made, needed=made.plan_of_neighbours(settings))
+
+    def with_sizes(self) -> Scope:
+        """The scope with the number of trials of its questions."""
+        fewest, each = self._sizes(self.rows)
+        return replace(self, fewest=fewest, each=each)
 
     def _refuse_unknown(self, rows: pl.DataFrame) -> None:
         """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
@@ -135,26 +147,37 @@ class Scope:
         same = fewest == most and not rows["dropped"].sum()
         return max(1, fewest), most if same else None
 
-    def _needed(self, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-        """Further trials that would distinguish neighbours that are undecided."""
-        if self.judged:  # what labels leave open does not shrink
+    def plan_of_neighbours(self, settings: Settings) -> pl.DataFrame:
+        """Further trials that would distinguish neighbours that are undecided, all at once."""
+        if self.judged or len(self.models) == 1:  # what labels leave open does not shrink
             return pl.DataFrame()
         metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
             self.counts.lazy(),
             self.roles,
             metric,
-            confidence=settings.confidence,
+            confidence=confidence_at_once(len(self.models), settings.confidence),
             assurance=ASSURANCE,
             anytime=None if settings.target == "population" else settings.anytime,
             **settings.plan,
         )
-        open_pairs = pairs.filter(pl.col("better").is_null())
+        open_pairs = self.pairs.filter(pl.col("better").is_null())
         names = ["model_a", "model_b"]
         swapped = open_pairs.select(model_a="model_b", model_b="model_a")
         either = pl.concat([open_pairs.select(names), swapped])
-        needed = plan.collect().join(either, on=names, how="semi", maintain_order="left")
-        return needed.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
+        found = plan.collect().join(either, on=names, how="semi", maintain_order="left")
+        needed = found.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
+        if needed["extra"].null_count() == 0 or self.counts["question"].n_unique() == 1:
+            return needed
+        questions = questions_needed(
+            self.counts.lazy(),
+            self.roles,
+            metric,
+            confidence=confidence_at_once(len(self.models), settings.confidence),
+            assurance=ASSURANCE,
+        ).collect()
+        asked = questions.select(*names, pl.col("extra").alias("questions_extra"))
+        return needed.join(asked, on=names, how="left", maintain_order="left")
 
     def _weight(self, trials: Trials) -> pl.Expr:
         """Score of a trial in the average: the weight of its category."""
@@ -182,6 +205,13 @@ class Scope:
             confidence=settings.confidence,
         ).collect()
 
+    def question_scores(self) -> pl.DataFrame:
+        """Score and trials of each model at each question: model, question, score, trials."""
+        trials = bind_roles(self.counts.lazy(), self.roles)
+        rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
+        score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
+        return rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials")).collect()
+
     def per_question(self) -> pl.DataFrame:
         """The questions, the hardest first: of all models the mean score, the best and the worst.
 
@@ -190,10 +220,7 @@ class Scope:
         DataFrame
             question, trials, score, least, most.
         """
-        trials = bind_roles(self.counts.lazy(), self.roles)
-        rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
-        score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
-        scores = rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials"))
+        scores = self.question_scores().lazy()
         each = (
             scores.group_by("question")
             .agg(
@@ -281,17 +308,77 @@ def pooled_questions(look: Look, cells: pl.DataFrame) -> pl.DataFrame | None:
     return full.drop("stratum")
 
 
+def confidence_at_once(models: int, confidence: float) -> float:
+    """Confidence of one interval, if those of all pairs of models are to hold at once.
+
+    Examples
+    --------
+    >>> round(confidence_at_once(2, 0.95), 6), round(confidence_at_once(10, 0.95), 6)
+    (0.95, 0.998442)
+    """
+    critical = float(tukey_critical(np.array([models]), confidence)[0])
+    return erf(critical / sqrt(2))
+
+
 def page_scopes(
     look: Look, metrics: tuple[Metric, ...], settings: Settings
 ) -> tuple[Scope | None, list[Scope]]:
-    """The whole log, and its strata, with their numbers."""
+    """The scope that the verdict is about, and the strata with their reports and ranks.
+
+    The verdict is about the whole log. Of strata along a number or a time (training steps) it is
+    about the last one that has all models: a mean over them would have no meaning.
+
+    Returns
+    -------
+    Scope or None
+        None if no stratum has all models; the strata then have all their numbers.
+    list of Scope
+        The strata in their order, without comparisons; none if the log has none.
+    """
     roles = replace(look.roles, by=())
     cells = common_questions(look)
-    strata = cells.partition_by("stratum", maintain_order=True) if look.trials.by else []
-    parts = [
-        Scope(part["stratum"][0], part.drop("stratum"), roles, metrics).evaluated(settings)
-        for part in strata
-    ]
     pool = pooled_questions(look, cells)
-    overall = None if pool is None else Scope("", pool, roles, metrics).evaluated(settings)
-    return overall, parts
+    if pool is not None and look.steps is None:
+        overall = Scope("", pool, roles, metrics).evaluated(settings)
+        return overall, stratum_scopes(look, cells, metrics, settings)
+    strata = _stratum_cells(look, cells)
+    if pool is not None:
+        full = [
+            name for name, part in strata.items() if part["model"].n_unique() == len(look.models)
+        ]
+        name = f"{look.trials.by[0].name} {full[-1]}"
+        overall = Scope(name, strata[full[-1]], roles, metrics).evaluated(settings)
+        return overall, stratum_scopes(look, cells, metrics, settings)
+    parts = [Scope(name, part, roles, metrics) for name, part in strata.items()]
+    return None, [part.evaluated(settings) for part in parts]
+
+
+def _stratum_cells(look: Look, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The cells of each stratum, in the order of the strata."""
+    parts = {part["stratum"][0]: part.drop("stratum") for part in cells.partition_by("stratum")}
+    return {name: parts[name] for name in look.strata if name in parts}
+
+
+def stratum_scopes(
+    look: Look, cells: pl.DataFrame, metrics: tuple[Metric, ...], settings: Settings
+) -> list[Scope]:
+    """The strata with their reports and ranks, all from one pass, without comparisons."""
+    if not look.trials.by:
+        return []
+    lead = at_smallest_k(metrics[0])
+    log = cells.lazy()
+    plans = [
+        report(log, look.roles, metrics, **settings.report),
+        rank(log, look.roles, lead, **settings.report),
+    ]
+    rows, ranks = (
+        {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
+        for each in pl.collect_all(plans)
+    )
+    roles = replace(look.roles, by=())
+    return [
+        Scope(
+            name, part, roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
+        ).with_sizes()
+        for name, part in _stratum_cells(look, cells).items()
+    ]

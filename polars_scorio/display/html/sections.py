@@ -8,13 +8,10 @@ import polars as pl
 
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
-from polars_scorio.display.html.headline import (
-    lead_label,
-    lead_rows,
-    possible_best_words,
-    rival_models,
-)
+from polars_scorio.display.html.headline import lead_label, lead_rows, selected_words
+from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.pair_section import pair_section
 from polars_scorio.display.html.question_section import questions_section
 from polars_scorio.display.html.scopes import (
     ASSURANCE,
@@ -23,26 +20,34 @@ from polars_scorio.display.html.scopes import (
     knows_success,
 )
 from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.phrases import count_of, name_list
+from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
-_NAMED = 40  # models in a sentence
 _PLAN = (
-    "Neighbours in the ranking that are statistically indistinguishable, one pair at a time. After "
-    "so many further trials of each question, by both models, the interval of their difference "
-    f"excludes zero with a probability of {100 * ASSURANCE:g} %."
+    "Neighbours in the ranking that are statistically indistinguishable, by the criterion of the "
+    "verdict. After so many further trials of each question, by both models, the interval of their "
+    f"difference excludes zero with a probability of {100 * ASSURANCE:g} %."
 )
-_DISTINGUISHED = "All neighbours in the ranking are distinguishable, one pair at a time."
+_QUESTIONS = (
+    "Where no number of trials is enough, the last column has the number of further questions that "
+    "would be, if the questions are a sample."
+)
+_DISTINGUISHED = "All neighbours in the ranking are distinguishable."
 _COVERAGE = (
     "n_min and n_max: the fewest and the most trials of a question. missing: questions that other "
     "models of the stratum have and this one lacks. nulls: trials without an outcome."
 )
 _TOTALS = " planned and reported: trials and score as the tool that wrote the log says them."
+_HEAT = 40  # strata of a heat table
 
 
 def page_sections(
-    overall: Scope | None, parts: Sequence[Scope], coverage: pl.DataFrame, settings: Settings
+    look: Look,
+    overall: Scope | None,
+    parts: Sequence[Scope],
+    coverage: pl.DataFrame,
+    settings: Settings,
 ) -> Iterator[Section]:
     """The sections of a log that can be reported.
 
@@ -51,54 +56,65 @@ def page_sections(
     Section
         As far as the log has something to show.
     """
-    scopes = [scope for scope in (overall, *parts) if scope is not None]
-    main = scopes[0]
-    yield _intervals_section(main, overall, parts, settings)
-    yield _leaderboard_section(overall, parts, settings)
-    if len(main.models) > 1:
-        yield _comparisons_section(main, settings)
+    main = overall or parts[0]
+    several = len(main.models) > 1 and main.ranks["rank"].is_not_null().any() and not main.biased
+    yield _leaderboard_section(main, overall, parts, settings)
+    if several:
+        yield pair_section(main, settings)
+    if look.steps is not None:
+        yield _steps_section(look, main, settings)
+    elif overall is not None and len(parts) > 1:
+        yield _strata_section(overall, parts)
     rewards = holds_fractions(main.counts, main.roles)
     if rewards or knows_success(main.counts, main.roles, main.metrics):
         yield _curves_section(main, settings)
     yield questions_section(main, settings)
-    if len(main.models) > 1 and not main.judged:
-        yield _needed_section(scopes)
+    if several and not main.judged:
+        yield _needed_section(main)
     yield coverage_section(coverage)
 
 
-def _intervals_section(
+def _leaderboard_section(
     main: Scope, overall: Scope | None, parts: Sequence[Scope], settings: Settings
 ) -> Section:
-    figures = pictures.interval_figures(main, settings)
     lines = []
-    if parts:
+    if main.name:
+        lines.append(f"At {main.name}.")
+    elif parts and overall is not None:
+        lines.append("All questions of all strata in one pool.")
+    if len(main.models) > 1 and not main.biased:
         lines.append(
-            "All questions of all strata in one pool."
-            if overall is not None
-            else f"No stratum has all models; this is {main.name}."
+            f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, "
+            "for all models at once. P(best) is the probability that a model is the best of all."
         )
-    return Section("intervals", "How good are they, and how sure is that?", lines, figures)
-
-
-def _leaderboard_section(
-    overall: Scope | None, parts: Sequence[Scope], settings: Settings
-) -> Section:
-    shown: dict[str, tables.Table] = {}
-    if overall is not None:
-        shown["All strata in one pool" if parts else ""] = tables.leaderboard_table(overall)
-    if len(parts) > 1 and overall is not None:
-        title = f"{lead_label(overall)} by stratum"
-        shown[title] = tables.strata_table(parts, overall.models)
-    if len(parts) > 1 or overall is None:
-        shown |= {part.name: tables.leaderboard_table(part) for part in parts}
-    main = overall or parts[0]
-    ranks = (
-        f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, for "
-        "all models at once. P(best) is the probability that a model is the best of all."
-    )
-    lines = [ranks] if len(main.models) > 1 else []
+        lines += filter(None, [selected_words(main)])
     lines += judge_lines(main)
+    colours = pictures.model_classes(main)
+    shown = {}
+    for scope in [overall] if overall is not None else parts[:_HEAT]:
+        for table in tables.leaderboard_tables(scope, settings, colours):
+            shown[table.folded or ("" if overall is not None else scope.name)] = table
     return Section("leaderboard", "Leaderboard", lines, tables=shown)
+
+
+def _strata_section(overall: Scope, parts: Sequence[Scope]) -> Section:
+    table = tables.strata_table(parts[:_HEAT], overall)
+    rest = len(parts) - _HEAT
+    lines = [f"{lead_label(overall)} of each model in each stratum."]
+    lines += [f"The other {rest:,} strata are in the data at the end of the page."] * (rest > 0)
+    return Section("strata", "Where do they differ?", lines, tables={"": table})
+
+
+def _steps_section(look: Look, main: Scope, settings: Settings) -> Section:
+    (name,) = look.trials.strata
+    figure = pictures.step_figure(look, main.lead, settings)
+    lines = [
+        (
+            f"{lead_label(main)} along {name}. The numbers of the other sections are those of the "
+            "last one: a mean over all of them would have no meaning."
+        )
+    ]
+    return Section("strata", f"How does it change with {name}?", lines, [figure])
 
 
 def judge_lines(main: Scope) -> list[str]:
@@ -122,27 +138,6 @@ def judge_lines(main: Scope) -> list[str]:
     return lines
 
 
-def _comparisons_section(main: Scope, settings: Settings) -> Section:
-    undecided = main.pairs["better"].null_count()
-    unsure = rival_models(main)
-    of = count_of(main.pairs.height, "pair")
-    lines = [
-        f"{undecided:,} of {of} undecided at {settings.level} confidence, for all pairs at once.",
-        (
-            f"Statistically indistinguishable from {main.models[0]}: {name_list(unsure, _NAMED)}."
-            if unsure
-            else f"{main.models[0]} is distinguishable from all other models."
-        ),
-    ]
-    if possible := possible_best_words(main, settings):
-        lines.append(f"Among all models, {possible}.")
-    drawn = pictures.matrix_figure(main, settings)
-    figures = [] if drawn is None else [drawn]
-    return Section(
-        "comparisons", "Who is better than whom?", lines, figures, {"": tables.pairs_table(main)}
-    )
-
-
 def _curves_section(main: Scope, settings: Settings) -> Section:
     figures = pictures.curve_figures(main, settings)
     lines = (
@@ -153,15 +148,12 @@ def _curves_section(main: Scope, settings: Settings) -> Section:
     return Section("curves", "What do more draws buy?", lines, figures)
 
 
-def _needed_section(scopes: Sequence[Scope]) -> Section:
-    shown = {
-        scope.name
-        or ("All strata in one pool" if len(scopes) > 1 else ""): tables.trials_needed_table(scope)
-        for scope in scopes
-        if scope.needed.height
-    }
+def _needed_section(main: Scope) -> Section:
+    shown = {"": tables.trials_needed_table(main)} if main.needed.height else {}
     lines = [_PLAN if shown else _DISTINGUISHED]
-    return Section("trials", "How many more trials would distinguish them?", lines, tables=shown)
+    lines += [_QUESTIONS] * ("questions_extra" in main.needed.columns)
+    title = "How many more trials would distinguish them?"
+    return Section("trials", title, lines, tables=shown)
 
 
 def coverage_section(coverage: pl.DataFrame) -> Section:

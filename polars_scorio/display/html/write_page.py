@@ -12,13 +12,18 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
-from polars_scorio.display.html.alerts import coverage_alerts, draws_beyond_trials
+from polars_scorio.display.html.alerts import (
+    biased_models,
+    coverage_alerts,
+    draws_beyond_trials,
+)
 from polars_scorio.display.html.cost_section import cost_section
-from polars_scorio.display.html.headline import headline_sentence
+from polars_scorio.display.html.headline import verdict_basis, verdict_sentence
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
+from polars_scorio.display.html.pair_section import page_pairs
 from polars_scorio.display.html.scopes import Scope, default_metrics, knows_success, page_scopes
 from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.phrases import count_of
@@ -134,8 +139,14 @@ def _report_page(
     overall: Scope | None,
     parts: list[Scope],
 ) -> Page:
+    biased = biased_models(coverage, order.settings)
+    overall, parts = (
+        None if overall is None else replace(overall, biased=bool(biased)),
+        [replace(part, biased=bool(biased)) for part in parts],
+    )
     main = overall or parts[0]
-    words = headline_sentence(overall, parts, order.settings)
+    words = verdict_sentence(overall, parts, order.settings, biased)
+    basis = verdict_basis(main, order.settings)
     warned = [*coverage_alerts(look, coverage), *draws_beyond_trials(main, metrics)]
     made = method_notes(look.cells, metrics, order.settings, call=order.call, version=order.version)
     named = {part.name: part for part in parts}
@@ -143,29 +154,38 @@ def _report_page(
         title=order.title,
         summary=_log_size(coverage),
         headline=words,
+        basis=basis,
         refused=False,
         alerts=warned,
-        sections=[*page_sections(overall, parts, coverage, order.settings)],
+        sections=[*page_sections(look, overall, parts, coverage, order.settings)],
         about=made,
         numbers={
             "title": order.title,
             "headline": words,
+            "basis": basis,
             "alerts": [f"{alert.title}. {alert.text}" for alert in warned],
             "about": made.facts,
             "coverage": coverage,
             "overall": None if overall is None else _scope_frames(overall),
-            "strata": {name: _scope_frames(part) for name, part in named.items()},
+            "strata": {name: _stratum_frames(part) for name, part in named.items()},
         },
     )
 
 
-def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame]:
-    return {
-        "report": scope.rows,
-        "ranks": scope.ranks,
-        "pairs": scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better"),
-        "trials_needed": scope.needed,
-    }
+def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
+    """The models and frames of the whole log, or of the stratum that the verdict is about."""
+    ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
+    shown = {} if scope.biased or len(scope.models) == 1 else ranks
+    return {"models": scope.models, "report": scope.rows, **shown}
+
+
+def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
+    """The frames of a stratum."""
+    numbers = ["model", "metric", "k", "estimate", "mu", "lo", "hi"]
+    frames = {"report": scope.rows.select(numbers)}
+    if not scope.biased:
+        frames["ranks"] = scope.ranks.select("model", "rank_lo", "rank_hi")
+    return frames
 
 
 def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
@@ -177,6 +197,7 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
         title=order.title,
         summary=_log_size(coverage),
         headline=words,
+        basis="",
         refused=True,
         alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
         sections=[coverage_section(coverage)],

@@ -33,6 +33,21 @@ def models(number: int, strata: int = 0, questions: int = 12, trials: int = 4) -
     return log if strata else log.drop("bench")
 
 
+def retried(*names: str, questions: int = 60) -> pl.DataFrame:
+    """Outcomes of models whose questions are repeated until a success, at most eight times."""
+    random = Random(3)  # noqa: S311 - nothing here is secret
+    rows = []
+    for place, model in enumerate(names or ("ada", "bob")):
+        for question in range(questions):
+            rate = (0.8 - 0.1 * place) * random.random()
+            for trial in range(8):
+                rows.append((model, question, trial, int(random.random() < rate)))
+                if rows[-1][-1]:
+                    break
+    columns = ["model", "question", "trial", "category"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
 def page_of(
     log: pl.DataFrame, *metrics: Metric, settings: Settings = _USUAL, **roles: object
 ) -> Page:

@@ -22,7 +22,8 @@ def test_missing_questions_are_named_and_left_out():
     page = page_of(log)
     (alert,) = page.alerts
     assert alert.title == "Missing questions"
-    assert "1 model lacks questions that other models have (m01: 2, of 10)" in alert.text
+    assert "1 model lacks questions that other models have (m01: 2)." in alert.text
+    assert "leave out 2 of 10 questions" in alert.text
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
 
 
@@ -87,7 +88,7 @@ def stopped(kind: str) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("kind", "title", "says"),
     [
-        ("outcomes", "Trials that stopped on outcomes", "The first 3 trials of each question"),
+        ("outcomes", "Trials that stopped on outcomes", "Keep the first 3 trials of each question"),
         ("difficulty", "Trials that follow difficulty", "Harder questions of ada have more"),
         ("nothing", None, ""),
     ],

@@ -27,30 +27,51 @@ def settled() -> Page:
 def test_a_sure_leader(settled):
     # 30 questions of 8 trials, all right: lo was computed once and is shown to a decimal.
     assert settled.headline.startswith("ada leads with 100.0 % [98.6, 100.0] (avg@8)")
-    assert settled.headline.endswith(
-        "; all others are worse, at 95 % confidence; 1 of 3 pairs is undecided at 95 %."
+    assert settled.headline.endswith("; all 2 others are worse, at 95 % confidence.")
+    assert settled.basis == (
+        "avg@8 \N{MIDDLE DOT} 30 questions \N{MIDDLE DOT} 240 trials of each model \N{MIDDLE DOT} "
+        "95 % confidence, for all pairs at once"
     )
     # The lower end of the leader falls with the number of models.
-    (low,) = re.findall(
-        r"corrected for being the best of 3: \[(\d+\.\d), 100\.0\]", settled.headline
-    )
+    (line,) = [each for each in settled.sections[0].lines if "corrected" in each]
+    (low,) = re.findall(r"corrected for being the best of 3: \[(\d+\.\d), 100\.0\]", line)
     assert 95 < float(low) < 98.6
 
 
 @pytest.mark.slow
-def test_a_leader_with_rivals():
+def test_two_models_have_a_difference():
     log = pl.concat([long([[1, 1, 0]] * 4, "ada"), long([[1, 0, 0]] * 4, "bob")])
     said = page_of(log).headline
-    assert "ada leads with" in said
-    assert said.endswith("1 other model may be the best; 1 of 1 pair is undecided at 95 %.")
+    assert said.startswith("Nothing is decided: ada is ahead of bob by 33.3 points [-")
+    said = page_of(sure().filter(pl.col("model") != "eve")).headline
+    assert re.fullmatch(r"ada beats bob by 50\.\d points \[\d+\.\d, \d+\.\d\] \(avg@8\)\.", said), (
+        said
+    )
 
 
 @pytest.mark.slow
-def test_equal_models_share_the_lead():
+def test_equal_models_decide_nothing():
     said = page_of(sure().filter(pl.col("model") != "ada")).headline
-    assert said.startswith("bob and eve share the lead with 50.0 % [")
-    assert "(avg@8); corrected for being the best of 2: [" in said
-    assert said.endswith("]; 1 of 1 pair is undecided at 95 %.")
+    assert said.startswith(
+        "Nothing is decided: bob and eve have the same score, and the gap is at most "
+    )
+    several = pl.concat([long([[1, 0] * 4] * 30, name) for name in "abcd"])
+    page = page_of(several)
+    assert page.headline.startswith(
+        "Nothing is decided between 4 models: the gap of first and last is at most "
+    )
+    assert [alert.title for alert in page.alerts] == ["Identical models"]
+
+
+@pytest.mark.slow
+def test_rivals_are_counted_by_the_pairs():
+    page = page_of(models(6, questions=30))
+    first = page.numbers["overall"]["models"][0]
+    pairs = page.numbers["overall"]["pairs"]
+    mine = pl.any_horizontal(pl.col("model_a", "model_b") == first)
+    rivals = pairs.filter(mine, pl.col("better").is_null()).height
+    assert rivals
+    assert f"; {rivals} other model" in page.headline
 
 
 @pytest.mark.slow
@@ -73,8 +94,10 @@ def test_rewards_are_no_percentages():
     assert "%" not in said.split("(avg@8")[0]
 
 
-def test_a_good_log_has_no_alerts(settled):
-    assert list(settled.alerts) == []
+def test_a_log_has_the_alerts_it_needs(settled):
+    # Bob and eve have the same outcomes at every question.
+    assert [alert.title for alert in settled.alerts] == ["Identical models"]
+    assert page_of(models(2)).alerts == []
 
 
 @pytest.mark.slow

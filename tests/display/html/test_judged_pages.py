@@ -16,6 +16,7 @@ GRADER = ps.judge(sensitivity=(88, 100), specificity=(80, 100))
 def page_words(log, folder) -> str:
     log.write_html(folder / "page.html")
     text = (folder / "page.html").read_text(encoding="utf-8")
+    text = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]*>", " ", text))
 
 

@@ -1,5 +1,7 @@
 """The tables of a page: their heads, their cells, their notes."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -11,8 +13,7 @@ from polars_scorio.display.html.page_tables import (
     Table,
     coverage_table,
     hardest_questions,
-    leaderboard_table,
-    pairs_table,
+    leaderboard_tables,
     strata_table,
     trials_needed_table,
 )
@@ -41,16 +42,15 @@ def heads(table: Table) -> list[str]:
 
 def test_rows_are_the_cells_side_by_side():
     name, number = Column("model", ["ada", "bob"], number=False), Column("avg", ["1", "2"])
-    assert Table([name, number]).rows == [
-        ((name, "ada"), (number, "1")),
-        ((name, "bob"), (number, "2")),
-    ]
+    rows = [[(cell.column, cell.text) for cell in row] for row in Table([name, number]).rows]
+    assert rows == [[(name, "ada"), (number, "1")], [(name, "bob"), (number, "2")]]
 
 
 def test_a_leaderboard_has_a_column_for_each_metric_and_draw_size(whole):
-    table = leaderboard_table(whole)
-    assert heads(table) == ["rank", "P(best)", "model", "avg@4 (%)", "Pass@1 (%)", "Pass@2 (%)"]
-    assert [*table.columns[2].cells] == ["m00", "m01", "m02"]
+    (table,) = leaderboard_tables(whole, Settings(), {"m00": "c0"})
+    numbers = ["avg@4 (%)", "P(best)", "Pass@1 (%)", "Pass@2 (%)"]
+    assert heads(table) == ["rank", "model", "95 % interval", *numbers]
+    assert [*table.columns[1].cells] == ["m00", "m01", "m02"]
     assert table.note == "12 questions, 48 trials of each model."
     best = whole.rows.filter(model="m00", metric="avg").row(0, named=True)
     assert table.columns[3].cells[0].startswith(f"{100 * best['mu']:.1f} [")
@@ -58,31 +58,50 @@ def test_a_leaderboard_has_a_column_for_each_metric_and_draw_size(whole):
 
 def test_a_single_model_has_no_chance_to_be_the_best():
     alone, _ = scopes_of(models(1))
-    assert heads(leaderboard_table(alone)) == ["rank", "model", "avg@4 (%)"]
+    (table,) = leaderboard_tables(alone, Settings(), {})
+    assert heads(table) == ["model", "95 % interval", "avg@4 (%)"]
+
+
+def test_a_biased_log_has_no_ranks(whole):
+    (table,) = leaderboard_tables(replace(whole, biased=True), Settings(), {})
+    assert heads(table)[:3] == ["model", "95 % interval", "avg@4 (%)"]
+    assert "P(best)" not in heads(table)
+
+
+@pytest.mark.slow
+def test_of_many_models_the_first_15_are_not_folded():
+    many, _ = scopes_of(models(20, questions=4))
+    top, rest = leaderboard_tables(many, Settings(), {})
+    assert [len(table.columns[0].cells) for table in (top, rest)] == [15, 5]
+    assert (top.folded, rest.folded) == ("", "5 more models")
+    assert [*top.columns[1].cells, *rest.columns[1].cells] == many.models
 
 
 @pytest.mark.slow
 def test_strata_have_a_column_each_with_a_dash_for_a_model_that_lacks_one():
     log = models(2, strata=2).filter((pl.col("model") == "m00") | (pl.col("bench") == "bench 0"))
-    _, parts = scopes_of(log, by="bench")
-    table = strata_table(parts, ["m01", "m00"])
+    overall, parts = scopes_of(log, by="bench")
+    table = strata_table(parts, overall)
     assert heads(table) == ["model", "bench 0", "bench 1"]
-    assert table.columns[2].cells[0] == DASH
-    assert table.columns[2].cells[1] != DASH
-    assert table.note == "In percent."
+    assert [*table.columns[0].cells] == ["m00", "m01"]
+    assert table.columns[2].cells[1] == DASH
+    assert table.columns[2].cells[0] != DASH
+    assert table.columns[2].shades[1] == ""
+    assert table.note.startswith("In percent. Outlined: ")
 
 
-def test_the_best_model_is_compared_with_each_other_one(whole):
-    table = pairs_table(whole)
-    assert heads(table)[:2] == ["m00 against", "difference (points)"]
-    assert [*table.columns[0].cells] == ["m01", "m02"]
-    for name, cell, better in zip(*(table.columns[i].cells for i in (0, 1, 3)), strict=True):
-        pair = whole.pairs.filter(
-            pl.col("model_a").is_in(["m00", name]), pl.col("model_b").is_in(["m00", name])
-        ).row(0, named=True)
-        sign = 1 if pair["model_a"] == "m00" else -1
-        assert float(cell.split(" ")[0]) == pytest.approx(100 * sign * pair["diff"], abs=0.051)
-        assert better == (pair["better"] or "undecided")
+@pytest.mark.slow
+def test_a_model_that_leaves_its_ranks_is_outlined():
+    log = models(3, strata=2, questions=40)
+    best = (pl.col("model") == "m02") & (pl.col("bench") == "bench 1")
+    log = log.with_columns(category=pl.when(best).then(1).otherwise(pl.col("category") * ~best))
+    good = (pl.col("model") == "m00") & (pl.col("bench") == "bench 0")
+    log = log.with_columns(category=pl.when(good).then(1).otherwise("category"))
+    overall, parts = scopes_of(log, by="bench")
+    ranks = overall.ranks.with_columns(rank_lo=pl.lit(3), rank_hi=pl.lit(3))
+    table = strata_table(parts, replace(overall, ranks=ranks))
+    place = overall.models.index("m02")
+    assert table.columns[2].shades[place].endswith(" out")
 
 
 def test_trials_that_are_needed_have_a_row_for_each_open_pair():

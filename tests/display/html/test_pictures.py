@@ -10,8 +10,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.pictures import (
     curve_figures,
-    interval_figures,
-    matrix_figure,
+    model_classes,
     page_figure,
     recoloured_svg,
     reproducible_ids,
@@ -60,13 +59,10 @@ def test_the_title_of_a_chart_becomes_the_caption(r1):
     assert own.svg == figure.svg
 
 
-@pytest.mark.slow
-def test_intervals_and_ranks_are_two_pictures_unless_there_is_one_model():
-    figures = interval_figures(scope_of(models(2)), Settings())
-    assert len(figures) == 2
-    assert figures[0].alt.startswith("Intervals of 2 models, the best first: m00 ")
-    (alone,) = interval_figures(scope_of(models(1)), Settings())
-    assert alone.alt.startswith("Intervals of 1 model, the best first: m00 ")
+def test_models_have_the_classes_of_their_colours():
+    found = model_classes(scope_of(models(9, questions=4)))
+    assert sorted(found.values()) == [f"c{place}" for place in range(7)]
+    assert {*found} < {f"m{place:02}" for place in range(9)}
 
 
 @pytest.mark.slow
@@ -84,16 +80,3 @@ def test_curves_go_as_far_as_all_questions_have_trials(outcomes, starts):
     assert len(figures) == len(starts)
     for figure, start in zip(figures, starts, strict=True):
         assert figure.alt.startswith(start)
-
-
-@pytest.mark.slow
-def test_a_matrix_needs_two_models_and_names_the_rivals_of_the_first():
-    assert matrix_figure(scope_of(models(1)), Settings()) is None
-    equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])
-    assert matrix_figure(scope_of(equal), Settings()).alt.endswith(
-        "than all but bob; ada and bob may be the best, at 95 % confidence."
-    )
-    apart = pl.concat([long([[1] * 8] * 30, "ada"), long([[0] * 8] * 30, "bob")])
-    assert matrix_figure(scope_of(apart), Settings()).alt.endswith(
-        "than all others; only ada may be the best, at 95 % confidence."
-    )

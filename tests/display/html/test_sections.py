@@ -7,7 +7,7 @@ import polars_scorio as ps
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.pictures import Figure
 from polars_scorio.display.html.sections import coverage_section
-from tests.display.html.logs import models, page_of
+from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
 
 
@@ -15,8 +15,7 @@ from tests.made_logs import long
 def without_drawing(monkeypatch):
     """Leave out what `test_pictures` tests, and what takes most of the time: the drawing."""
     drawn = Figure("<svg/>", "words", "caption")
-    monkeypatch.setattr(pictures, "interval_figures", lambda *_: [drawn])
-    monkeypatch.setattr(pictures, "matrix_figure", lambda *_: drawn)
+    monkeypatch.setattr(pictures, "step_figure", lambda *_: drawn)
     monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
 
@@ -26,16 +25,17 @@ def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict
 
 
 def test_one_model_has_no_comparison():
-    anchors = ["intervals", "leaderboard", "curves", "questions", "coverage"]
+    anchors = ["leaderboard", "curves", "questions", "coverage"]
     assert [*sections_of(long([[1, 0], [0, 0]]))] == anchors
 
 
 def test_several_models_are_compared():
     found = sections_of(models(2))
     assert [*found] == [
-        *("intervals", "leaderboard", "comparisons", "curves", "questions", "trials", "coverage"),
+        *("leaderboard", "compare", "curves", "questions", "trials", "coverage"),
     ]
-    assert len(found["comparisons"].figures) == 1
+    (table,) = found["compare"].tables.values()
+    assert table.columns[1].head == "m00 against m01"
 
 
 def test_labels_with_weights_have_no_draws_of_successes():
@@ -50,34 +50,53 @@ def test_single_trials_have_no_curve():
 
 
 @pytest.mark.slow
-def test_pairs_are_counted_and_rivals_named():
+def test_pairs_are_counted_and_what_would_decide_them_is_said():
     equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])
-    assert sections_of(equal)["comparisons"].lines == [
-        "1 of 1 pair undecided at 95 % confidence, for all pairs at once.",
-        "Statistically indistinguishable from ada: bob.",
-        "Among all models, ada and bob may be the best, at 95 % confidence.",
-    ]
+    compared = sections_of(equal)["compare"]
+    assert compared.lines == ["1 of 1 pair undecided at 95 % confidence."]
+    assert compared.tables[""].columns[1].cells[-1].startswith("no number of trials")
     apart = pl.concat([long([[1] * 8] * 30, "ada"), long([[0] * 8] * 30, "bob")])
-    assert sections_of(apart)["comparisons"].lines == [
-        "0 of 1 pair undecided at 95 % confidence, for all pairs at once.",
-        "ada is distinguishable from all other models.",
-        "Among all models, only ada may be the best, at 95 % confidence.",
+    found = sections_of(apart)
+    assert found["compare"].lines == ["0 of 1 pair undecided at 95 % confidence."]
+    assert [*found["compare"].tables[""].columns[1].cells][1:] == [
+        "ada is better",
+        ">0.999",
+        "30, 0, 0",
     ]
-    assert sections_of(apart)["trials"].lines == [
-        "All neighbours in the ranking are distinguishable, one pair at a time."
-    ]
+    assert found["trials"].lines == ["All neighbours in the ranking are distinguishable."]
 
 
 @pytest.mark.slow
-def test_strata_have_a_table_of_their_own_below_the_pool():
+def test_strata_have_a_heat_table():
     found = sections_of(models(2, strata=2), by="bench")
-    assert found["intervals"].lines == ["All questions of all strata in one pool."]
-    assert [*found["leaderboard"].tables] == [
-        "All strata in one pool",
-        "avg@4 by stratum",
+    assert found["leaderboard"].lines[0] == "All questions of all strata in one pool."
+    assert [column.head for column in found["strata"].tables[""].columns] == [
+        "model",
         "bench 0",
         "bench 1",
     ]
+
+
+def test_steps_are_a_curve_in_the_order_of_numbers_and_no_pool():
+    log = models(2, strata=3).with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64) * 50)
+    page = page_of(log.drop("bench"), by="step")
+    assert page.headline.startswith("At step 100, the last: ")
+    assert [*page.numbers["strata"]] == ["0", "50", "100"]
+    found = {each.anchor: each for each in page.sections}
+    assert found["leaderboard"].lines[0] == "At step 100."
+    assert len(found["strata"].figures) == 1
+
+
+def test_a_log_that_stopped_on_outcomes_has_no_winner():
+    page = page_of(retried())
+    anchors = [each.anchor for each in page.sections]
+    assert page.headline.startswith("These numbers are biased: trials of ada and bob stopped on")
+    assert page.alerts[0].title == "Trials that stopped on outcomes"
+    assert "Keep the first 1 trial of each question" in page.alerts[0].text
+    assert not {"compare", "trials"} & {*anchors}
+    assert not {"ranks", "pairs"} & {*page.numbers["overall"]}
+    assert "rank" not in [head.head for head in page.sections[0].tables[""].columns]
+    assert "leads" not in page.markdown()
 
 
 def test_the_coverage_explains_its_columns():
