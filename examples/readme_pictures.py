@@ -10,6 +10,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import polars as pl
+from peeking import false_winners
 from PIL import Image
 from rollouts import rollouts
 
@@ -82,17 +83,9 @@ def coverage() -> alt.LayerChart:
     )
 
 
-def false_winners() -> alt.LayerChart:
-    """Evaluations that have named a false winner so far, from the table of the page on looks."""
-    page = Path(__file__).parent / "guide" / "looks.md"
-    lines = page.read_text(encoding="utf-8").split("┆ peeking ┆ anytime │")[1].splitlines()[2:]
-    cells = [line.strip("│ ").split("┆") for line in takewhile(lambda row: "┆" in row, lines)]
-    table = pl.DataFrame(
-        [[float(cell) for cell in row] for row in cells],
-        schema=["rounds", "peeking", "anytime"],
-        orient="row",
-    )
-    rows = table.unpivot(index="rounds", variable_name="how", value_name="share")
+def peeking_chart() -> alt.LayerChart:
+    """Evaluations that have named a false winner so far."""
+    rows = false_winners().unpivot(index="rounds", variable_name="how", value_name="share")
     colours = alt.Scale(domain=["peeking", "anytime"], range=["#D55E00", "#0072B2"])
     lines_of = alt.Chart(rows).encode(
         x=alt.X("rounds:Q", title="rounds of trials, each followed by a look").axis(grid=False),
@@ -124,7 +117,7 @@ pictures = {
     "trajectory": airline.trajectory(ps.avg()),
     "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
     "coverage": coverage(),
-    "looks": false_winners(),
+    "looks": peeking_chart(),
     "frontier": agents().scorio(cost="usd").plot.frontier(),
     "training": training().scorio.plot.over("step", ps.avg()),
 }

@@ -1,6 +1,7 @@
 import importlib
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -194,6 +195,15 @@ def test_incremental_survives_two_writers_that_are_killed():
     command = [sys.executable, EXAMPLES.parent / "tests" / "benchmarks" / "kills.py", "--kills=2"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
     assert "logs: each was counted once" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_the_page_on_looks_says_what_peeking_found():
+    found = runpy.run_path(str(EXAMPLES / "peeking.py"))["false_winners"]().row(-1, named=True)
+    page = EXAMPLES / "guide" / "looks.md"
+    said = " ".join(page.read_text(encoding="utf-8").split())
+    peeking, anytime = (f"{100 * found[name]:.0f} %" for name in ("peeking", "anytime"))
+    assert f"named a winner in {peeking} of them, `anytime=16` in {anytime}." in said
 
 
 # By examples/readme_pictures.py; a browser takes report.png.
