@@ -103,5 +103,7 @@ def check_judged(
         )
     if target == "population" and trials.cluster is not None:
         raise ValueError(
-            f"{role}= and cluster= about a population are not known together: leave one of them out"
+            f"{role}= and cluster= about a population are not known together: how labels vary "
+            'between clusters was not studied. Ask about these questions (target="benchmark"), '
+            f"which clusters do not change, or leave {role}= out for the verdicts as they are"
         )

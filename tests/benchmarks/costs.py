@@ -113,7 +113,7 @@ def frontier_rows(seed: int = 35) -> list[dict[str, object]]:
     factor, price = np.array([0.6, 0.8, 0.8, 1.0, 0.7]), np.array([0.5, 1.0, 1.0, 2.0, 2.0])
     for size in (30, 100, 500):
         for n in (1, 4, 16):
-            false = found = 0
+            false = found = both = 0
             chance = np.zeros(5)
             on = np.zeros(5)
             for _ in range(LOGS):
@@ -123,8 +123,10 @@ def frontier_rows(seed: int = 35) -> list[dict[str, object]]:
                 found += dominated[4]
                 chance += models.chance() / LOGS
                 on += models.on / LOGS
+                both += models.on[1:3].all()
             wrong = {"false": false / LOGS, "found": found / LOGS}
             tied = {"p_frontier_tied": chance[1:3].mean(), "on_tied": on[1:3].mean()}
+            tied["both_on_tied"] = both / LOGS
             rows.append({"M": size, "n": n, **wrong, **tied})
     return rows
 
