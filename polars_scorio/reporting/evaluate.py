@@ -127,4 +127,4 @@ class Evaluation:
 
 def nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
     """A column of nulls."""
-    return pl.Series(name, [], dtype).clear(length)
+    return pl.Series(name, [None], dtype).new_from_index(0, length)

@@ -193,7 +193,7 @@ def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
     end = x + exact * rho
     factors = np.arange(exact, dtype=float).reshape(-1, *(1,) * x.ndim)
     head = _weighted_sum(
-        lambda i: np.log(x + i * rho), factors, _leading_axis(risings.tail, x.ndim), x.shape
+        lambda i: _log_factors(x, i * rho), factors, _leading_axis(risings.tail, x.ndim), x.shape
     )
     rest = _weighted_sum(
         lambda length: _log_rising_by_stirling(end, rho, length),
@@ -202,6 +202,12 @@ def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
         x.shape,
     )
     return head + rest
+
+
+def _log_factors(x: Floats, beyond: Floats) -> Floats:
+    """Logs of ``x + beyond``, in one array: a third of the memory of three steps."""
+    factors = x + beyond
+    return np.log(factors, out=factors)
 
 
 def _leading_axis(values: Floats, axes: int) -> Floats:
@@ -216,7 +222,8 @@ def _weighted_sum(
     """Sum ``weights * term(points)`` over the first axis, in chunks of bounded memory."""
     total = np.zeros(shape)
     for part in row_slices(len(points), total.size):
-        terms = weights[part] * term(points[part])
+        terms = term(points[part])
+        terms *= weights[part]
         # One after the other: a group has the same sum, whatever groups share its chunks.
         terms[0] += total
         total = terms.sum(axis=0)
