@@ -48,9 +48,9 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
     ValueError
         With the first model that lacks some, how many and which.
     """
-    lacking = missing_questions(groups, trials)
-    if lacking.is_empty():
+    if not groups[PARTIAL].list.len().sum():
         return
+    lacking = missing_questions(groups, trials)
     first = lacking.sort(*trials.keys).row(0, named=True)
     names = ", ".join(map(repr, first[PARTIAL][:_NAMED])) + ", ..." * (len(first[PARTIAL]) > _NAMED)
     place = ", ".join(f"{key}={first[key]!r}" for key in trials.keys)
