@@ -21,7 +21,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 
 _CLOSE = 1e-7  # to the largest mean
 _SHARPER = 20.0  # each barrier than the one before
-_CENTRED = 1e-3  # squared Newton decrement
+_CENTRED = 0.5  # squared Newton decrement: the next barrier needs a start, and no centre
 _MOST_STEPS = 100  # with one barrier
 _SHORTEST = 1e-12  # part of a step
 _ENOUGH = 0.1  # of the decrease that the slope promises
