@@ -202,8 +202,11 @@ def maximise_likelihood(
     """
     if likelihood.ndim == 2 and isinstance(base, float):  # noqa: PLR2004 - one group
         share = questions / (questions.sum() + base)
-        for _ in range(steps):  # half the time of the general step
-            weight = weight * ((share / (likelihood @ weight)) @ likelihood)
+        weight, chance, gain = weight.copy(), np.empty(len(likelihood)), np.empty_like(weight)
+        for _ in range(steps):  # two fifths of the time of the general step
+            np.dot(likelihood, weight, out=chance)
+            np.dot(np.divide(share, chance, out=chance), likelihood, out=gain)
+            weight *= gain
         return weight
     total = (questions.sum(axis=-1) + np.atleast_1d(base).sum(axis=-1))[..., None]
     for _ in range(steps):
