@@ -56,6 +56,7 @@ from polars_scorio.counting.trials import (
     COUNT,
     MISREAD,
     TRIAL,
+    TRUTH,
     Trials,
     refuse_repeats,
 )
@@ -93,20 +94,22 @@ def refuse_count_names(trials: Trials) -> None:
     refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
-def question_tallies(trials: Trials, *, latest: bool = False) -> pl.LazyFrame:
+def question_tallies(trials: Trials, *, latest: bool = False, labels: bool = False) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
     checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `latest`, if ids say which trial came
-    last, the structs hold `LATEST` too, the largest trial id of the category.
+    last, the structs hold `LATEST` too, the largest trial id of the category. With `labels`, if
+    people labelled trials, a category has a struct for each label, which is in `TRUTH`.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
-    rows = trials.rows().with_columns(*id_hash(trials))
-    cells = rows.group_by(*keys, CATEGORY).agg(*over_trials(numbers), *last)
+    outcome = [CATEGORY, *([TRUTH] if labels and trials.truth is not None else [])]
+    rows = trials.rows(labels=labels).with_columns(*id_hash(trials))
+    cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers), *last)
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
-    states = pl.struct(CATEGORY, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
+    states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
     own = [summed_number(MISSING, missing.sum()), joined_list(STATES, states)]
     questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(own))
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -65,7 +64,7 @@ class Look:
         trials = bind_roles(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
         seen = bind_roles(frame, replace(roles, missing="drop"))
-        read = question_tallies(seen, latest=True).collect(engine="streaming")
+        read = question_tallies(seen, latest=True, labels=True).collect(engine="streaming")
         questions = with_identities(read, seen)
         keys = {
             "stratum": trials.strata,
@@ -83,12 +82,12 @@ class Look:
         # An outcome is there once for each cluster of a question.
         rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
         ended = rows.group_by(_ROW).agg(stopping_columns(seen, tallied=True))
-        cells = rows.group_by(_ROW, pl.col(CATEGORY).alias("category")).agg(
+        outcome = {"category": CATEGORY, **({} if trials.truth is None else {"truth": TRUTH})}
+        parts = [pl.col(part).alias(name) for name, part in outcome.items()]
+        cells = rows.group_by(_ROW, *parts).agg(
             pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
         )
-        cells = cells.sort(_ROW, "category").select(*keys, "category", "count")
-        if trials.truth is not None:
-            cells = _labelled_cells(seen, questions, keys)
+        cells = cells.sort(_ROW, *outcome).select(*keys, *outcome, "count")
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
         told = _labelled_totals(totals, questions, trials)
         return cls(trials, questions, cells, each, told, _stratum_steps(questions, trials))
@@ -190,26 +189,6 @@ def _stratum_steps(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame | No
         return None
     labels = key_labels(questions, [name]).cast(pl.String)
     return questions.select(stratum=labels, at=pl.col(name)).unique().sort("at")
-
-
-def _labelled_cells(
-    seen: Trials, questions: pl.DataFrame, keys: Mapping[str, Collection[str]]
-) -> pl.DataFrame:
-    """The cells by the labels of people too, from another pass over the log."""
-    own = [*seen.groups, seen.question.name, *([] if seen.cluster is None else [CLUSTER])]
-    number = pl.len() if seen.count is None else pl.col(COUNT).sum()
-    rows = seen.rows(labels=True).group_by(*own, CATEGORY, TRUTH)
-    counts = rows.agg(number.cast(pl.Int64).alias("count")).collect(engine="streaming")
-    names = {name: key_labels(questions, key) for name, key in keys.items()}
-    # A name of the log may be one of the page: these come last.
-    places = questions.select(own).with_row_index(_ROW)
-    labels = questions.select(**names).with_columns(pl.col("stratum", "model").cast(pl.String))
-    found = counts.join(places, on=own, nulls_equal=True)
-    each = labels[found[_ROW]]
-    cells = each.with_columns(
-        found[CATEGORY].alias("category"), found[TRUTH].alias("truth"), found["count"]
-    )
-    return cells.sort(*keys, "category", "truth").select(*keys, "category", "truth", "count")
 
 
 def _labelled_totals(

@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
@@ -12,6 +13,7 @@ from polars_scorio.display.html.scopes import page_scopes
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import drawn
+from tests.made_verdicts import verdicts
 
 
 def looked(log: pl.DataFrame, **roles: object) -> Look:
@@ -106,3 +108,23 @@ def test_questions_have_the_scores_of_the_report(roles, metric):
     shown = whole.per_question().select(pl.col("question").cast(pl.String), "trials", "score")
     assert_frame_equal(shown, expected, check_row_order=False, check_dtypes=False)
     assert shown["score"].is_sorted()
+
+
+def test_labels_of_people_come_with_the_same_pass():
+    log, reads = verdicts(), []
+
+    def batches(columns, *_):
+        reads.append(columns)
+        yield log.select(columns or log.columns)
+
+    source = register_io_source(batches, schema=log.schema)
+    found = Look.read(source, Roles(truth="human")).cells
+    assert len(reads) == 1
+    keys = ["model", "question", "category", "human"]
+    expected = log.group_by(keys).len("count").rename({"human": "truth"})
+    words = pl.col("model", "question").cast(pl.String)
+    shown, expected = (each.with_columns(words) for each in (found, expected))
+    columns = expected.columns
+    assert_frame_equal(
+        shown.select(columns).sort(columns), expected.sort(columns), check_dtypes=False
+    )
