@@ -11,7 +11,7 @@ from polars_scorio.logs.read import TOOLS
 from tests.documents import ROOT, check_prints, code_blocks
 
 GUIDE = ROOT / "examples" / "guide"
-# The reference has the docstrings, which are doctests.
+# A site that was built leaves its reference here: the docstrings, which are doctests.
 WRITTEN = [page for page in sorted(GUIDE.rglob("*.md")) if "reference" not in page.parts]
 NAMES = {page: page.relative_to(GUIDE).with_suffix("").as_posix() for page in WRITTEN}
 PAGES = [pytest.param(page, id=name) for page, name in NAMES.items()]

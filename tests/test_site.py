@@ -26,3 +26,5 @@ def test_every_page_of_the_guide_is_in_the_sidebar(tmp_path):
         if page.parent == GUIDE and page.stem not in ("README", "looks"):
             assert f'href="{target}"' in sidebar
     assert all(f">{caption}<" in sidebar for caption in ("Your question", "Metrics", "Look it up"))
+    gate = (tmp_path / "gate.html").read_text(encoding="utf-8")
+    assert 'href="reference/decisions.html#df-scorio-gate"' in gate

@@ -1,14 +1,13 @@
-"""The reference of all that is public. Run: python -m tests.reference"""
+"""The reference of all that is public. Run: python -m tests.reference FOLDER"""
 
-from tests.documents import ROOT
+import sys
+from pathlib import Path
+
 from tests.reference.pages import pages
-
-FOLDER = ROOT / "examples" / "guide" / "reference"
 
 HEAD = """# Reference
 
-All public functions and methods, as `help` shows them. These pages are made from the package by
-`python -m tests.reference`.
+All public functions and methods, as `help` shows them.
 
 """
 
@@ -20,7 +19,14 @@ def reference() -> dict[str, str]:
     return {"README.md": index, **{f"{page.name}.md": str(page) for page in made}}
 
 
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+def write_reference(folder: Path) -> None:
+    """Write the pages into a folder; a page that is as it was keeps its date."""
+    folder.mkdir(exist_ok=True)
     for name, text in reference().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_reference(Path(sys.argv[1]))
