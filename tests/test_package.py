@@ -1,5 +1,6 @@
 """The package itself: what it shows of itself, and that rubrics, its values, can be sent about."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -9,6 +10,7 @@ import pytest
 from packaging.version import Version
 
 import polars_scorio as ps
+from tests.documents import ROOT
 
 
 def test_the_package_shows_public_names_only():
@@ -28,6 +30,19 @@ def test_a_source_tree_that_is_not_installed_has_a_version(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", nowhere)
     assert ps.__version__ == "0+unknown"
     assert Version(ps.__version__) < Version("0.1")
+
+
+def test_the_recipe_for_conda_and_the_citation_are_of_this_version():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version = re.search(r'^version = "(.*)"$', project, flags=re.MULTILINE)[1]
+    assert f'version: "{version}"' in recipe
+    assert f"version: {version}\n" in citation
+    needed = re.search(r"^dependencies = \[(.*)\]$", project, flags=re.MULTILINE)[1]
+    pins = [pin.replace(">=", " >=") for pin in re.findall(r'"(.*?)"', needed)]
+    _, _, run = recipe.partition("  run:\n")
+    assert re.findall(r"^    - (.*)$", run.partition("\n\n")[0], flags=re.MULTILINE)[1:] == pins
 
 
 def test_what_the_package_lacks_is_named():
