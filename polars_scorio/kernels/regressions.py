@@ -246,7 +246,10 @@ def chance_of_at_least(number: int, chance: Floats) -> float:
     if possible.size > _CONVOLVED:
         sigma = np.sqrt(np.sum(possible * (1 - possible)))
         return float(scipy.special.ndtr(-(number - 0.5 - possible.sum()) / sigma))
-    exactly = np.ones(1)
-    for one in possible.tolist():
-        exactly = np.pad(exactly * (1 - one), (0, 1)) + np.pad(exactly * one, (1, 0))
+    exactly = np.zeros(possible.size + 1)
+    exactly[0] = 1.0
+    for events, one in enumerate(possible.tolist(), start=1):
+        none, some = exactly[:events] * (1 - one), exactly[:events] * one
+        exactly[:events] = none
+        exactly[1 : events + 1] += some
     return float(min(exactly[number:].sum(), 1.0))
