@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import get_args
 
-from polars_scorio.arguments import InferenceKind
+from polars_scorio.arguments import InferenceKind, check_anytime
+from polars_scorio.command_line.terminal import command_words
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.from_text import read_metric
@@ -26,7 +27,7 @@ def add_number_arguments(parser: ArgumentParser) -> None:
         "trials planned for each question (population: questions), written down before the first "
         "look: what is said then holds at every look"
     )
-    add("--anytime", type=int, metavar="N", help=anytime)
+    add("--anytime", type=planned_number, metavar="N", help=anytime)
 
 
 def chosen_settings(asked: Namespace) -> Settings:
@@ -41,3 +42,12 @@ def metric_argument(text: str) -> Metric:
     except ValueError as error:
         # argparse shows the message of this error only.
         raise ArgumentTypeError(str(error)) from None
+
+
+def planned_number(text: str) -> int:
+    """The planned trials of each question, or the planned questions."""
+    try:
+        return check_anytime(int(text) if text.isdecimal() else text)
+    except ValueError as error:
+        message = command_words(str(error), ["anytime", "target"])
+        raise ArgumentTypeError(message) from None

@@ -63,7 +63,12 @@ def command_words(text: str, options: Collection[str]) -> str:
     >>> message = 'pass missing="drop", missing=0 or success=pl.lit(1), not trial=None.'
     >>> command_words(message, ["missing", "success"])
     'pass --missing drop, --missing 0 or success=pl.lit(1), not --trial none.'
+    >>> command_words('Take ps.avg(). coverage(per="question") lists them.', [])
+    'Take avg. polars-scorio coverage --per question lists them.'
     """
+    text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
+    text = re.sub(r'(?<![\w.])coverage\(per="(\w+)"\)', rf"{PROGRAM} coverage --per \1", text)
+    text = re.sub(r"(?<![\w.])coverage\(\)", f"{PROGRAM} coverage", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
     text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)

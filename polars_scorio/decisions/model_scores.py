@@ -310,8 +310,8 @@ def models_of(
     if for_gate and not calibrated:
         raise ValueError(
             f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
-            'take ps.avg() or a metric of the Pass@k family, with inference="calibrated", and '
-            "leave prior= out"
+            'take ps.avg() or a metric of the Pass@k family, with inference="calibrated" and '
+            "no prior trials"
         )
     columns = report_columns(trials, rewards=rewards).with_information(request.choice.anytime)
     if calibrated:

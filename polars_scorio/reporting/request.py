@@ -328,7 +328,7 @@ def _refuse_repeated_looks(
             raise ValueError(
                 f"{metric.name}: anytime= needs unbiased estimates, and these are posterior means, "
                 "whose bias no critical value repairs. Take ps.avg() or a metric of the Pass@k "
-                'family, with inference="calibrated", and leave prior= and per="question" out'
+                'family, with inference="calibrated", no prior trials, and a row for each model'
             )
 
 
