@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,9 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     order = Order.of(asked.metric, settings, roles, asked.output, title=title, call=call)
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
-    with Progress(sys.stderr) as progress:
+    progress = Progress(sys.stderr)
+    # A file or a pipe gets no progress: it has errors and warnings alone.
+    with progress if sys.stderr.isatty() else nullcontext():
         made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell, totals=totals)
     if asked.output == "-":
         print_text(made.markdown())

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import sys
 
 import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import main
+from polars_scorio.decisions import progress
 from polars_scorio.display.html import write_page
 from tests.command_line.pages import page_text
 from tests.display.html.logs import models
@@ -60,3 +62,12 @@ def test_a_full_disk_leaves_the_old_page(log, folder, capsys, monkeypatch):
     assert "No space left on device: 'report.html'" in capsys.readouterr().err
     assert (folder / "report.html").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_printed_on_terminals_alone(capsys, monkeypatch, terminal):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    models(1).write_parquet("log.parquet")
+    assert main(["report", "log.parquet", "-o", "-"]) == 0
+    assert ("drawing ..." in capsys.readouterr().err) is terminal
