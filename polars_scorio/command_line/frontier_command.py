@@ -9,12 +9,13 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import Compared
 from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.number_arguments import metric_argument
-from polars_scorio.command_line.terminal import print_table
+from polars_scorio.command_line.terminal import add_format_argument, print_table
 
 
 def add_frontier_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_log_arguments(parser)
+    add_format_argument(parser)
     add = parser.add_argument_group("frontier").add_argument
     metric = 'what is set against the mean cost, as in Python: "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
@@ -26,4 +27,4 @@ def add_frontier_arguments(parser: ArgumentParser) -> None:
 def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the models, the cheapest first."""
     options = {"confidence": asked.confidence, "questions": asked.questions}
-    print_table(log.frontier(asked.metric, **options))
+    print_table(log.frontier(asked.metric, **options), asked.format)

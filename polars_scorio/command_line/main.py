@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from polars.exceptions import PolarsError
 
 from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
+from polars_scorio.command_line.counts_command import add_counts_arguments, run_counts
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
 from polars_scorio.command_line.frontier_command import add_frontier_arguments, run_frontier
 from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
 from polars_scorio.command_line.log_arguments import read_log
 from polars_scorio.command_line.questions_command import add_questions_arguments, run_questions
+from polars_scorio.command_line.rank_command import add_rank_arguments, run_rank
 from polars_scorio.command_line.report_command import add_report_arguments, run_report
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
@@ -26,6 +28,8 @@ _HELP_END = """examples:
   polars-scorio report results.json --from tau2_bench
   polars-scorio coverage rollouts.csv --question task_id
   polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
+  polars-scorio rank rollouts.parquet --metric "pass_at_k(4)" --format markdown
+  polars-scorio counts rollouts.parquet --format csv > counts.csv
   polars-scorio gate new/ --against old/ --margin 0.02
   polars-scorio questions rollouts.parquet --by domain
   polars-scorio frontier rollouts.parquet --cost usd
@@ -45,6 +49,10 @@ _COMMANDS = {
     "coverage": ("print what is in a log, and what is missing", add_coverage_arguments,
                  run_coverage),
     "compare": ("print which of two models is better", add_compare_arguments, run_compare),
+    "rank": ("print the models in their order, and which ranks are open to each",
+             add_rank_arguments, run_rank),
+    "counts": ("print the trials of each question by category, which stand for the log",
+               add_counts_arguments, run_counts),
     "gate": ("judge whether a model is not worse than a baseline by more than a margin",
              add_gate_arguments, run_gate),
     "questions": ("print which questions nobody solves, separate the models, or are reversed",

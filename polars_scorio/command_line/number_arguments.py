@@ -15,9 +15,14 @@ from polars_scorio.metrics.metric import Metric
 
 def add_number_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose metrics and inference."""
-    add = parser.add_argument_group("numbers").add_argument
     metric = 'as in Python, "pass_at_k([1, 4])"; may be given again'
-    add("--metric", type=metric_argument, action="append", default=[], help=metric)
+    parser.add_argument("--metric", type=metric_argument, action="append", default=[], help=metric)
+    add_inference_arguments(parser)
+
+
+def add_inference_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments that choose inference."""
+    add = parser.add_argument_group("numbers").add_argument
     add("--confidence", type=float, default=0.95, help="of the intervals (%(default)s)")
     kinds = "what they rest on (calibrated; bayes: published)"
     add("--inference", choices=get_args(InferenceKind), help=kinds)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
+from polars_scorio.display.tables import markdown_rows
+
 PROGRAM = "polars-scorio"
+TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
 # In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 
@@ -20,8 +25,33 @@ def print_text(text: str) -> None:
     print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))  # noqa: T201 - it is a command
 
 
-def print_table(rows: pl.DataFrame | pl.LazyFrame) -> None:
+def add_format_argument(parser: ArgumentParser) -> None:
+    """Add the argument that chooses how a table is written."""
+    formats = "how the table is written (%(default)s); csv and json have all digits"
+    parser.add_argument("--format", choices=get_args(TableFormat), default="table", help=formats)
+
+
+def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table") -> None:
     """Print all rows and columns of a table."""
+    frame = rows.lazy().collect()
+    if written == "csv":
+        print_text(_flat_lists(frame).write_csv().removesuffix("\n"))
+    elif written == "json":
+        print_text(frame.write_json())
+    elif written == "markdown":
+        print_text(markdown_rows(frame))
+    else:
+        print_text(_box_table(frame))
+
+
+def _flat_lists(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with lists as texts, such as ``0;1``: a cell of CSV has no list."""
+    lists = pl.selectors.by_dtype(pl.List)
+    return frame.with_columns(lists.cast(pl.List(pl.String)).list.join(";"))
+
+
+def _box_table(frame: pl.DataFrame) -> str:
+    """The table in a frame of lines, with three decimals."""
     lines = "┌".encode(_output_encoding(), "ignore")
     with pl.Config(
         tbl_rows=-1,
@@ -33,7 +63,7 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame) -> None:
         tbl_hide_dataframe_shape=True,
         ascii_tables=not lines or None,
     ):
-        print_text(str(rows.lazy().collect()))
+        return str(frame)
 
 
 def _output_encoding() -> str:

@@ -127,6 +127,11 @@ class Table:
         pairs = [(each.value, each.parts[-1]) for each in numbers]
         return cls(tuple(columns), table_note(frame, pairs) if frame.height else "")
 
+    @classmethod
+    def of_columns(cls, frame: pl.DataFrame) -> Table:
+        """A table of the columns as they are, without intervals or a note."""
+        return cls(tuple(_plain_column(frame, name) for name in frame.columns), "")
+
     def written(self, text: Callable[[str], str]) -> Table:
         """The table after a change of all its texts."""
         columns = tuple(

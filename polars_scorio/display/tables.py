@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.display.cells import Column, Table
+from polars_scorio.display.cells import Column, Number, Table
 from polars_scorio.display.number_format import MISSING
 
 if TYPE_CHECKING:
@@ -139,7 +139,24 @@ def to_markdown(
     <BLANKLINE>
     1 question, 1 trial per question. In brackets: calibrated 95 % intervals.
     """
-    table = _visible_table(frame, percent, digits)
+    return _markdown_table(_visible_table(frame, percent, digits))
+
+
+def markdown_rows(frame: pl.DataFrame) -> str:
+    r"""Any frame as a Markdown table: as `to_markdown`, or each column as it is.
+
+    >>> print(markdown_rows(pl.DataFrame({"model": ["a|b"], "count": [2]})))
+    | model | count |
+    | --- | ---: |
+    | a\|b | 2 |
+    """
+    if Number.find(frame.columns):
+        return to_markdown(frame)
+    return _markdown_table(Table.of_columns(frame).written(visible_text))
+
+
+def _markdown_table(table: Table) -> str:
+    """Markdown of a table, with its note."""
     cells = [
         [
             markdown_text(": ".join(filter(None, (column.group, column.label)))),

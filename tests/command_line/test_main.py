@@ -59,7 +59,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(arguments):
 
 
 def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
-    def interrupt(_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(coverage_command, "print_table", interrupt)

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import command_parser, main
-from polars_scorio.command_line.terminal import command_words
+from polars_scorio.command_line.terminal import command_words, print_table
+from polars_scorio.display.number_format import MISSING
 
 
 @pytest.mark.slow
@@ -55,3 +56,36 @@ def test_warnings_are_messages_of_the_command(log, capsys):
 def test_a_warning_that_is_an_error_is_a_message_too(log, capsys):
     assert main(["compare", log, "--by", "bench", "--success", "7"]) == 1
     assert capsys.readouterr().err.startswith("polars-scorio: ")
+
+
+TABLE = pl.DataFrame({"model": ["a|b", None], "share": [0.123456789, 1.0], "seen": [[0, 1], []]})
+ROWS = (
+    '{"model":"a|b","share":0.123456789,"seen":[0,1]}',
+    '{"model":null,"share":1.0,"seen":[]}',
+)
+FORMATS = {
+    "csv": ["model,share,seen", "a|b,0.123456789,0;1", ',1.0,""'],
+    "json": [f"[{','.join(ROWS)}]"],
+    "markdown": [
+        "| model | share | seen |",
+        "| --- | ---: | --- |",
+        r"| a\|b | 0.123 | 0, 1 |",
+        f"| {MISSING} | 1.000 |  |",
+    ],
+}
+
+
+@pytest.mark.parametrize("written", FORMATS)
+def test_tables_have_formats_for_other_programs(capsys, written):
+    print_table(TABLE, written)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == FORMATS[written]
+
+
+@pytest.mark.parametrize("written", ["table", "csv", "json", "markdown"])
+@pytest.mark.parametrize("command", ["compare", "coverage", "rank", "counts"])
+def test_every_table_takes_a_format(log, capsys, command, written):
+    assert main([command, log, "--by", "bench", "--format", written]) == 0
+    printed = capsys.readouterr().out
+    first = {"table": "┌", "csv": "bench,", "json": '[{"bench":', "markdown": "| bench |"}
+    assert printed.startswith(first[written])
