@@ -157,7 +157,8 @@ class Scorio(
             then about the truth: `avg` by the labels on these trials, which may depend on the
             verdict at most, or be those of whole questions at random; metrics of draws by the
             sensitivity and the specificity of the judge. Reports have the columns `judged`, the
-            estimate from the verdicts as they are, and `labels`. Each model needs 10 labels;
+            estimate from the verdicts as they are, and `labels`. About a population of clusters
+            there is `avg` alone. Each model needs 10 labels;
             `ps.sample_to_label` says which trials to label, `judge_agreement` how good the judge
             is.
         judge : Judge or DataFrame, optional

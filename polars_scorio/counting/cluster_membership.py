@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.counting.checks import ANOTHER, UNCLUSTERED
 from polars_scorio.counting.tally_numbers import Number, over_parts
 from polars_scorio.counting.trials import CLUSTER, Part, Trials
+from polars_scorio.kernels.array_types import Ints
 
 
 def in_one_cluster(
@@ -80,3 +82,8 @@ def refuse_divided(rows: pl.DataFrame, trials: Trials) -> None:
             f"{first[CLUSTER]!r} and {first[ANOTHER]!r}. The same question belongs to the same "
             "cluster, whoever was asked."
         )
+
+
+def cluster_ranks(flat: pl.DataFrame) -> Ints:
+    """The cluster of each row as a number, from 1 on."""
+    return flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from polars_scorio.counting.cluster_membership import cluster_ranks
 from polars_scorio.counting.judge_counts import JudgeSample, model_counts
 from polars_scorio.counting.tally import class_columns
-from polars_scorio.counting.trials import EVERYTHING, Trials
+from polars_scorio.counting.trials import CLUSTER, EVERYTHING, Trials
 from polars_scorio.counting.truth_labels import LABELS
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.judges.judge_rates import (
@@ -163,8 +164,11 @@ def labelled_questions(
     verdicts, trials = counts[classes.successful].sum(axis=0), counts.sum(axis=0)
     labels = np.stack([flat[name].to_numpy() for name in LABELS], axis=1)
     order = np.lexsort([*labels.T, verdicts, trials, group])
-    numbers = (each[order].astype(np.float64) for each in (trials, verdicts, labels))
-    return LabelledQuestions(group[order], groups, *numbers)
+    trials, verdicts, labels = (
+        each[order].astype(np.float64) for each in (trials, verdicts, labels)
+    )
+    cluster = cluster_ranks(flat)[order] if CLUSTER in flat.columns else None
+    return LabelledQuestions(group[order], groups, trials, verdicts, labels, cluster)
 
 
 def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:

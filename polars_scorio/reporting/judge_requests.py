@@ -11,6 +11,7 @@ from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 
+_MANY = 100  # trials of a question
 _METRICS = "take ps.avg() or a metric of the Pass@k family"
 
 
@@ -102,8 +103,18 @@ def check_judged(
             "judge), or anytime= to look once"
         )
     if target == "population" and trials.cluster is not None:
-        raise ValueError(
-            f"{role}= and cluster= about a population are not known together: how labels vary "
-            'between clusters was not studied. Ask about these questions (target="benchmark"), '
-            f"which clusters do not change, or leave {role}= out for the verdicts as they are"
-        )
+        _refuse_clustered_draws(metrics, role)
+
+
+def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
+    """Refuse metrics of several trials over a population of clusters."""
+    for metric in metrics:
+        for k in metric.k:
+            gains = metric.draw(k)
+            if gains is not None and gains(_MANY).size > 1:
+                raise ValueError(
+                    f"{metric.name}: with {role}= and cluster= only ps.avg() is known about a "
+                    "population, as the correction of draws of several trials takes questions as "
+                    'independent: ask about these questions (target="benchmark"), which clusters '
+                    f"do not change, or leave {role}= out for the verdicts as they are"
+                )

@@ -12,6 +12,7 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import BALLOTS
+from polars_scorio.counting.cluster_membership import cluster_ranks
 from polars_scorio.counting.cost_sums import (
     COST_SQUARES,
     LARGEST_COST,
@@ -121,7 +122,7 @@ class QuestionCells:
         clusters = None
         if CLUSTER in flat.columns:
             clusters = Clustered.tally(
-                counts, prior, group, _cluster_ranks(flat), every, len(groups)
+                counts, prior, group, cluster_ranks(flat), every, len(groups)
             )
         pooled = None
         if STRATUM in flat.columns:
@@ -187,7 +188,7 @@ class QuestionCells:
         group = self.cell_of_row
         pooled = STRATUM in flat.columns
         stratum = flat[STRATUM].to_numpy().astype(np.int64) if pooled else np.zeros_like(group)
-        cluster = _cluster_ranks(flat) if named else None
+        cluster = cluster_ranks(flat) if named else None
         return costs, CostQuestions(group, stratum, self.states.groups, cluster)
 
     def question_successes(self) -> Ints:
@@ -208,7 +209,7 @@ class QuestionCells:
             mean=_float_column(self.flat, MEAN_REWARD) if listed else None,
             error=_float_column(self.flat, REWARD_ERROR) if listed else None,
             rewards=None if listed else self._reward_values(),
-            cluster=_cluster_ranks(self.flat) if CLUSTER in self.flat.columns else None,
+            cluster=cluster_ranks(self.flat) if CLUSTER in self.flat.columns else None,
         )
         return metric.reward_estimates(rewards, k)
 
@@ -258,7 +259,7 @@ class QuestionCells:
 
     def votes(self, *, clustered: bool) -> tuple[Votes, Clustered | None]:
         """The answers of each question; and, if `clustered`, of the same questions in clusters."""
-        cluster = _cluster_ranks(self.flat) if clustered and self.clusters is not None else None
+        cluster = cluster_ranks(self.flat) if clustered and self.clusters is not None else None
         return Votes.tally(self._ballots, self.cell_of_row, self.states.groups, cluster)
 
     def votes_of_strata(self) -> tuple[Votes, Strata]:
@@ -335,8 +336,3 @@ def read_ballots(answers: pl.Series, trials: Ints) -> Ballots:
     votes[question, place] = given[VOTES].to_numpy()
     right[question, place] = given[RIGHT].to_numpy() > 0
     return Ballots(votes, right, trials - votes.sum(axis=1))
-
-
-def _cluster_ranks(flat: pl.DataFrame) -> Ints:
-    """The cluster of each row as a number, from 1 on."""
-    return flat[CLUSTER].rank("dense").to_numpy().astype(np.int64)

@@ -1,7 +1,7 @@
 """Do intervals of the truth behind verdicts of an imperfect judge hold?
 
-Run: python tests/benchmarks/judges.py accuracy|draws|labels|differences [--replicates 100]
-[--questions 30 100] [--only population=hard design=questions] [--seed 1]
+Run: python tests/benchmarks/judges.py accuracy|draws|labels|clusters|differences
+[--replicates 100] [--questions 30 100] [--only population=hard design=questions] [--seed 1]
 
 Rates of questions come from the eight populations of `looks_and_gates.py`. A replicate is a stratum
 of one log, with labels or a calibration sample of its own; all goes through the public API. Prints
@@ -29,6 +29,7 @@ from tests.benchmarks.looks_and_gates import POPULATIONS, always, at_least_once
 JUDGES = {"good": (0.95, 0.9), "fair": (0.85, 0.8), "poor": (0.7, 0.65)}
 SAMPLES = (25, 100, 400)  # labels of right, and of wrong answers
 LABELS = 100  # on these trials
+CLUSTER = 5  # questions with one rate, where there are clusters
 METRICS = {
     "avg": (ps.avg(), 1, always),
     "pass_at_2": (ps.pass_at_k(2), 2, at_least_once),
@@ -168,6 +169,29 @@ def labelled(study: Study) -> Iterator[dict]:
             yield cell | {"metric": "pass_at_2", "target": "benchmark", **found}
 
 
+def clustered(study: Study) -> Iterator[dict]:
+    """Accuracy of the population if five questions each have one rate, by 100 labels."""
+    for cell in study.cells(design=("random", "verdict", "questions"), fooled=(False, True)):
+        rng = np.random.default_rng(cell["questions"] * 100 + cell["n"])
+        shape = study.replicates, cell["questions"] // CLUSTER
+        p = POPULATIONS[cell["population"]](rng, shape).repeat(CLUSTER, axis=1)
+        truth, verdict = judged_log(rng, p, cell["n"], JUDGES["fair"], fooled=cell["fooled"])
+        chosen = chosen_labels(rng, verdict, cell["design"])
+        log = log_frame(verdict, np.where(chosen, truth, -1))
+        log = log.with_columns(passage=pl.col("question") // CLUSTER)
+        goal = population_mean(cell["population"])
+        right, wrong = (int(rng.binomial(400, rate)) for rate in JUDGES["fair"])
+        grader = ps.judge(sensitivity=(right, 400), specificity=(wrong, 400))
+        ways = {"truth": {"truth": "human"}, "judge": {"judge": grader}}
+        for way, roles in ways.items():
+            if way == "judge" and (cell["fooled"] or cell["design"] != "random"):
+                continue
+            options = {"model": None, "by": "stratum", "target": "population", **roles}
+            alone = held(log.scorio(**options).avg(), goal)["held"]
+            found = held(log.scorio(cluster="passage", **options).avg(), goal)
+            yield cell | {"way": way, **found, "without_clusters": alone}
+
+
 def differences(study: Study) -> Iterator[dict]:
     """Two models on the same questions, with labels on the trials of both.
 
@@ -222,6 +246,7 @@ if __name__ == "__main__":
         "accuracy": partial(sampled, ["avg"]),
         "draws": partial(sampled, [*METRICS][1:]),
         "labels": labelled,
+        "clusters": clustered,
         "differences": differences,
     }
     parser.add_argument("study", choices=studies)

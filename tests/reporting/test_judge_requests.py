@@ -45,10 +45,11 @@ def test_options_without_a_correction_are_refused(log, options, said):
         log.report(ps.avg(), **options)
 
 
-def test_clusters_of_a_population_are_refused():
+def test_draws_over_a_population_of_clusters_are_refused():
     log = LOG.scorio(judge=GRADER, cluster="question", target="population")
-    with pytest.raises(ValueError, match="judge= and cluster= about a population"):
-        log.avg()
+    with pytest.raises(ValueError, match=r"pass_at_k: with judge= and cluster= only ps\.avg\(\)"):
+        log.pass_at_k(2)
+    assert log.pass_at_k(1).height == log.pass_at_k(2, target="benchmark").height
 
 
 def test_more_draws_than_trials_are_refused(log):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import unit_interval
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.judges.judged_accuracy import JudgedRate
 from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.states import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,8 @@ class LabelledQuestions:
     labels : ndarray of float, shape (M, 4)
         Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and
         those of them that are right.
+    cluster : ndarray of int, shape (M,), optional
+        The cluster of each question; default: each question stands alone.
     """
 
     group: Ints
@@ -36,6 +39,24 @@ class LabelledQuestions:
     trials: Floats
     verdicts: Floats
     labels: Floats
+    cluster: Ints | None = None
+
+    def unit_sums(self, values: Floats) -> tuple[Floats, Ints]:
+        """Sums over the questions of each cluster, and the group of each; or of each question."""
+        if self.cluster is None:
+            return values, self.group
+        first, place = distinct_rows([self.group, self.cluster])
+        return np.asarray(np.bincount(place, values), dtype=np.float64), self.group[first]
+
+    def squares(self, values: Floats) -> Floats:
+        """Sums over the clusters (or questions) of each group of the squares of their sums."""
+        parts, owner = self.unit_sums(values)
+        return np.asarray(np.bincount(owner, parts**2, self.groups), dtype=np.float64)
+
+    def units(self, chosen: Mask) -> Floats:
+        """Clusters (or questions) of each group with a chosen question."""
+        parts, owner = self.unit_sums(chosen.astype(np.float64))
+        return np.asarray(np.bincount(owner, parts > 0, self.groups), dtype=np.float64)
 
     def sums(self, values: Floats) -> Floats:
         """Sums over the questions of each group, shape (G,)."""
@@ -47,6 +68,8 @@ class LabelledQuestions:
 
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
         """Accuracy of each group, post-stratified by verdict and clustered by question.
+
+        About a population, questions of one cluster are one draw from it.
 
         The rate of right answers among the labelled trials of a verdict stands for all trials with
         that verdict [1]_. It is right for every judge, as long as the choice of the trials that
@@ -62,7 +85,7 @@ class LabelledQuestions:
         Returns
         -------
         LabelledRate
-            NaN in groups with fewer than two labelled questions.
+            NaN in groups with fewer than two labelled questions (or clusters of these).
 
         References
         ----------
@@ -82,12 +105,12 @@ class LabelledQuestions:
         >>> print(rate.estimate, rate.lo.round(4), rate.hi.round(4))
         [0.5] [0.0935] [0.9065]
         """
-        parts = _PostStratified.of(self)
+        parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
         variance = parts.variance(target)
         z = -scipy.special.ndtri((1 - confidence) / 2)
-        questions = parts.labelled_questions
-        enough = questions > 1
-        freedom = np.where(enough, questions - 1, 1.0)
+        units = parts.labelled_units
+        enough = units > 1
+        freedom = np.where(enough, units - 1, 1.0)
         student = -scipy.special.stdtrit(freedom, (1 - confidence) / 2)
         spread = parts.smoothed * (1 - parts.smoothed)
         effective = np.maximum(spread / (variance * (student / z) ** 2), 1.0)
@@ -167,9 +190,9 @@ class _PostStratified:
         return self.log.sums(np.ones_like(self.log.trials))
 
     @property
-    def labelled_questions(self) -> Floats:
-        """Questions with a label, Q."""
-        return self.log.sums((self.log.labels[:, [0, 2]].sum(axis=1) > 0).astype(float))
+    def labelled_units(self) -> Floats:
+        """Questions with a label (or clusters of these), Q."""
+        return self.log.units(self.log.labels[:, [0, 2]].sum(axis=1) > 0)
 
     @property
     def estimate(self) -> Floats:
@@ -192,17 +215,17 @@ class _PostStratified:
         """Variance of the estimate."""
         of_labels = self._binomial_variance()
         gain = self._question_gains()
-        labelled = np.maximum(self.labelled_questions, 2)
+        labelled = np.maximum(self.labelled_units, 2)
         if target == "benchmark":
             between = labelled / (labelled - 1) * self.log.sums(gain**2)
             return np.asarray(np.maximum(of_labels, between) + self.verdict_variance())
         offset = self._question_offsets()
-        questions = np.maximum(self.questions, 2)
-        wider = questions / (questions - 1)
-        sampled = wider * self.log.sums(offset**2)
-        both = wider * self.log.sums((offset + gain) ** 2)
+        units = self.log.units(np.ones(offset.shape, np.bool_))
+        wider = np.maximum(units, 2) / (np.maximum(units, 2) - 1)
+        sampled = wider * self.log.squares(offset)
+        both = wider * self.log.squares(offset + gain)
         # Questions that are all alike are no proof that others are: at most one event for each.
-        events = np.where(sampled > 0, self.log.sums(self.log.trials), self.questions)
+        events = np.where(sampled > 0, self.log.sums(self.log.trials), units)
         least = self.smoothed * (1 - self.smoothed) / events
         return np.asarray(np.maximum(np.maximum(both, of_labels + sampled), least))
 

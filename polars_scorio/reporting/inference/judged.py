@@ -66,7 +66,9 @@ class JudgedInference:
         judges = cells.judges
         assert judges is not None  # noqa: S101 - the evaluation of a report reads them
         states = cells.seen_as("success")
-        truth = JudgedNumbers(states, judges, self.confidence, self.target)
+        clusters = cells.clusters if self.target == "population" else None
+        clusters = clusters and clusters.binary([*cells.classes.successful])
+        truth = JudgedNumbers(states, judges, self.confidence, self.target, clusters)
         rows = dict[Row, CellNumbers]()
         for metric, _ in asked:
             for k in metric.k:

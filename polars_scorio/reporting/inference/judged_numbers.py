@@ -20,6 +20,7 @@ from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample, population_variance
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
+from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.judges.judge_rates import JudgeRates
 from polars_scorio.kernels.judges.judged_accuracy import judged_accuracy
 from polars_scorio.kernels.judges.judged_prices import JudgedPrice, judged_price
@@ -49,12 +50,15 @@ class JudgedNumbers:
         Of the intervals.
     target : "benchmark" or "population"
         What the numbers are about.
+    clusters : Clustered or None
+        The questions in their clusters, if these are a sample.
     """
 
     states: States
     judges: CellJudges
     confidence: float
     target: Target
+    clusters: Clustered | None = None
 
     def of_metric(self, name: str, k: int | None, gains: GainsOf) -> CellNumbers:
         """The numbers of a metric at one draw size.
@@ -145,11 +149,12 @@ class JudgedNumbers:
         if self.target == "benchmark":
             (price,) = credit_prices(self._fitted, [_ONE_TRIAL])
             return price, effective_questions(price)
-        sample, every = QuestionSample(self.states), np.ones(self.states.groups, np.bool_)
+        sample = QuestionSample(self.states, self.clusters)
+        every = np.ones(self.states.groups, np.bool_)
         values = self.states.counts[:, 1] / self.states.n
         independent = population_variance(self._fitted, CreditSum([(1.0, _ONE_TRIAL)]), every)
-        sigma, size = sample.sigma(values, independent), self.states.size
-        freedom = np.maximum(sample.number - 1, 1)
+        sigma, size = sample.sigma(values, independent), sample.number
+        freedom = np.maximum(size - 1, 1)
         student = -scipy.special.stdtrit(freedom, self._tail) / self._critical
         # Questions that are all alike count as one event each.
         spread = judged * (1 - judged) + 0.25 / size

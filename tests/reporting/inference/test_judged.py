@@ -1,5 +1,6 @@
 """The truth behind verdicts, through reports: vectors of kernels are tested beside them."""
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -124,3 +125,25 @@ def test_means_over_strata_with_labels_of_their_own_are_better_known():
     )
     assert (macro["hi"] - macro["lo"] < plain["hi"] - plain["lo"]).all()
     assert macro["labels"].to_list() == [2 * labels for labels in plain["labels"]]
+
+
+@pytest.mark.parametrize("roles", [{"truth": "human"}, {"judge": GRADER}])
+def test_clusters_of_one_question_change_nothing(roles):
+    log = LOG.with_columns(passage=pl.col("question") * 7)
+    plain = log.scorio(**roles, target="population").avg()
+    clustered = log.scorio(**roles, target="population", cluster="passage").avg()
+    assert_frame_equal(clustered.drop("clusters"), plain)
+
+
+@pytest.mark.parametrize("roles", [{"truth": "human"}, {"judge": GRADER}])
+def test_repeated_questions_in_a_cluster_are_one_question(roles):
+    again = LOG.with_columns(question=pl.col("question") + 1_000)
+    log = pl.concat([LOG, again]).with_columns(passage=pl.col("question") % 1_000)
+    options = {**roles, "target": "population"}
+    once = LOG.scorio(**options).avg()
+    wrong, right = log.scorio(**options).avg(), log.scorio(cluster="passage", **options).avg()
+    width, shorter, longer = ((each["hi"] - each["lo"]).to_numpy() for each in (once, wrong, right))
+    assert (shorter < longer).all()
+    np.testing.assert_allclose(longer, width, rtol=0.1)
+    about_these = log.scorio(**roles, cluster="passage").avg()
+    assert_frame_equal(about_these.drop("clusters"), log.scorio(**roles).avg())
