@@ -78,6 +78,11 @@ def gate(
     """The plan of a gate; see `Scorio.gate`."""
     metric = avg() if metric is None else metric_of(metric, "gate")
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
+    if cost_margin is not None and options.get("anytime") is not None:
+        raise ValueError(
+            "gate: nobody knows intervals of costs that hold at every look: leave cost_margin= "
+            "out, or anytime= for a gate that is looked at once"
+        )
     options = {**options, "inference": options.get("inference") or "calibrated"}
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind_roles(frame, roles)

@@ -29,7 +29,8 @@ def with_cost_verdict(
 
     Each end of the ratio of the mean costs holds at the confidence of `options` by itself. A
     candidate fails if its score fails, or if it is shown to be dearer; it passes if both are shown
-    to be inside their margins.
+    to be inside their margins. With strata, the cost is judged over all of them together: rows of
+    single strata have the ratio, no verdict about it, and that of their score.
     """
     margin = check_number("cost_margin", cost_margin, _FACTOR)
     refuse_repeats([*judged.collect_schema().names(), *COST_COLUMNS])
@@ -45,6 +46,9 @@ def with_cost_verdict(
         .then(pl.lit("fail"))
         .otherwise(pl.lit("undecided"))
     )
+    if trials.strata:
+        whole = pl.all_horizontal(pl.col(name).is_null() for name in trials.strata)
+        verdict = pl.when(whole).then(verdict)
     costs = ratios.select(
         *trials.strata,
         pl.col("model_a").alias(model),

@@ -109,13 +109,12 @@ class GateWords:
         return f"{words}, which holds at every look (planned: {self.anytime:,} {planned})"
 
     def _cost_words(self, row: Mapping[str, Any], factor: float) -> str:
-        """The verdict about the cost, whose ends hold at one look and need no judge."""
+        """The verdict about the cost, whose ends need no judge."""
         times = "" if factor == 1 else f"{factor:.10g} times as much as "
         words = _OF_COSTS[row["cost_verdict"]].format(
             candidate=row[self.model], price=times + str(row["baseline"])
         )
         level = f"one-sided {100 * self.confidence:.10g} %"
-        level += "" if self.anytime is None else " at one look"
         return f"{words} ({cost_ratio_words(row)}, {level})"
 
     def _further_words(self, further: int | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind, check_choice, check_count
+from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import grid_charts as grids
@@ -91,6 +92,11 @@ class QuestionPlots(PlotBase):
         check_choice("kind", kind, QuestionPicture)
         cells = check_count("cells", cells, most=_MOST_CELLS)
         subject = self._subject(metric, options)
+        refuse_costs(
+            subject.metric,
+            "plot.questions",
+            "plot.intervals and plot.frontier show what models cost",
+        )
         if kind == "histogram":
             return self._histogram(subject)
         single_k(subject.metric, "questions")

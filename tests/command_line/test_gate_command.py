@@ -59,7 +59,8 @@ def test_each_verdict_has_its_exit_status_and_sentence(gate, shift, margin, stat
 def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):
     price = pl.when(model="v1").then(1.0).otherwise(1.5)
     usd = price + pl.col("question") / 1000
-    versions(0.0, questions=20).with_columns(usd=usd).write_parquet("log.parquet")
+    priced = versions(0.0, questions=20).with_columns(usd=usd, half=pl.col("question") % 2)
+    priced.write_parquet("log.parquet")
     status, last, _ = gate(
         "log.parquet", "--baseline", "v1", "--margin", 0.3, "--cost", "usd", "--cost-margin", 1.2,
         "--json", "gate.json", "--junit", "gate.xml", "--markdown", "gate.md",
@@ -80,6 +81,14 @@ def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):
     text = (folder / "gate.md").read_text(encoding="utf-8")
     assert f"- {last}\n" in text
     assert "| cost_verdict | score_verdict |" in text
+    # With strata the cost is judged over all of them, in the exit status as in the files.
+    status, last, _ = gate(
+        "log.parquet", "--baseline", "v1", "--margin", 0.6, "--cost", "usd", "--cost-margin", 1.2,
+        "--by", "half", "--junit", "gate.xml",
+    )  # fmt: skip
+    assert status == 3
+    suite = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))  # noqa: S314 - our own
+    assert suite.attrib["failures"] == "1"
 
 
 @pytest.mark.parametrize(("meaning", "status"), [("fail", 3), ("pass", 0)])

@@ -62,6 +62,22 @@ def test_each_stratum_has_its_ratio(log):
     assert gates.height == 6
 
 
+def test_the_cost_is_judged_over_all_strata_together(log):
+    gates = log.scorio(cost="usd", by="domain").gate("old", margin=0.3, cost_margin=1.15)
+    whole = pl.col("domain").is_null()
+    assert gates.filter(whole).sort("model")["cost_verdict"].to_list() == ["fail", "pass"]
+    strata = gates.filter(~whole)
+    assert strata["cost_verdict"].null_count() == strata.height
+    assert strata["verdict"].to_list() == strata["score_verdict"].to_list()
+
+
+def test_costs_do_not_hold_at_every_look(log):
+    with pytest.raises(
+        ValueError, match=r"nobody knows intervals of costs.*leave cost_margin= out"
+    ):
+        log.scorio(cost="usd", anytime=16).gate("old", margin=0.3, cost_margin=1.15)
+
+
 def test_gates_without_a_margin_of_costs_have_no_columns_of_costs(log):
     assert "cost_ratio" not in log.scorio(cost="usd").gate("old", margin=0.3).columns
 

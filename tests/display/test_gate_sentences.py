@@ -73,11 +73,11 @@ def test_a_verdict_of_the_cost_stands_beside_that_of_the_score(verdict, of_cost,
 
 def test_further_trials_are_named_if_the_score_is_open_and_the_cost_fails():
     row = {**ROW, **COSTS, "verdict": "fail", "cost_verdict": "fail", "score_verdict": "undecided"}
-    sentence = replace(WORDS, cost_margin=1.1, anytime=16).sentence(row)
+    sentence = replace(WORDS, cost_margin=1.1).sentence(row)
     assert sentence.startswith("fail: it is open whether v2 is worse than v1")
     assert "59 further trials of each question would decide it" in sentence
     assert "v2 costs more than 1.1 times as much as v1" in sentence
-    assert "one-sided 95 % at one look)" in sentence
+    assert "one-sided 95 %)" in sentence
 
 
 def test_an_unknown_cost_ratio_is_named():

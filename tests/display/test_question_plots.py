@@ -119,3 +119,7 @@ def test_wrong_kinds_and_metrics_are_refused():
         plot.questions(kind="bars")
     with pytest.raises(ValueError, match='pass_at_k: kind="histogram" is of mean outcomes'):
         plot.questions(ps.pass_at_k(1), kind="histogram")
+    with pytest.raises(
+        ValueError, match=r"plot\.questions takes no metric of costs.*plot\.frontier"
+    ):
+        plot.questions(ps.mean_cost())
