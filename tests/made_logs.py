@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
+import numpy as np
 import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -75,3 +76,21 @@ def scans(plan: pl.LazyFrame) -> list[tuple[str, str]]:
     found = re.findall(scan + details, explained)
     assert len(found) == len(re.findall(scan, explained)) > 0
     return found
+
+
+def priced_models(questions: int, trials: int) -> pl.DataFrame:
+    """A cheap model, a good one, and one that is dear and bad, on two domains, with costs."""
+    rng = np.random.default_rng(34)
+    model, question, trial = (each.ravel() for each in np.indices((3, questions, trials)))
+    rate, price = np.array([0.5, 0.8, 0.2]), np.array([1.0, 3.0, 9.0])
+    return pl.DataFrame(
+        {
+            "model": np.array(["cheap", "good", "poor"])[model],
+            "domain": np.array(["air", "bus"])[question % 2],
+            "question": question,
+            "trial": trial,
+            "category": (rng.random(model.size) < rate[model]).astype(int),
+            "usd": price[model] * rng.lognormal(0, 0.4, model.size),
+            "passage": question // 4,
+        }
+    )

@@ -5,26 +5,13 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.decisions.frontier import frontier_band
+from tests.made_logs import priced_models
 
 
 @pytest.fixture(scope="module")
 def log():
-    """A cheap model, a good one, and one that is dear and bad, on two strata of 40 questions."""
-    rng = np.random.default_rng(34)
-    shape = (3, 80, 4)
-    model, question, trial = (each.ravel() for each in np.indices(shape))
-    rate, price = np.array([0.5, 0.8, 0.2]), np.array([1.0, 3.0, 9.0])
-    return pl.DataFrame(
-        {
-            "model": np.array(["cheap", "good", "poor"])[model],
-            "domain": np.array(["air", "bus"])[question % 2],
-            "question": question,
-            "trial": trial,
-            "category": (rng.random(model.size) < rate[model]).astype(int),
-            "usd": price[model] * rng.lognormal(0, 0.4, model.size),
-            "passage": question // 4,
-        }
-    )
+    """A cheap model, a good one, and one that is dear and bad, on two domains."""
+    return priced_models(questions=80, trials=4)
 
 
 def test_a_dear_and_bad_model_is_dominated(log):

@@ -1,28 +1,16 @@
-import numpy as np
 import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.made_logs import priced_models
 
 pytest.importorskip("altair")
 
 
 @pytest.fixture(scope="module")
 def log():
-    """A cheap model, a good one, and one that is dear and bad, on two strata."""
-    rng = np.random.default_rng(34)
-    model, question, trial = (each.ravel() for each in np.indices((3, 60, 3)))
-    rate, price = np.array([0.5, 0.8, 0.2]), np.array([1.0, 3.0, 9.0])
-    return pl.DataFrame(
-        {
-            "model": np.array(["cheap", "good", "poor"])[model],
-            "domain": np.array(["air", "bus"])[question % 2],
-            "question": question,
-            "trial": trial,
-            "category": (rng.random(model.size) < rate[model]).astype(int),
-            "usd": price[model] * rng.lognormal(0, 0.4, model.size),
-        }
-    )
+    """A cheap model, a good one, and one that is dear and bad, on two domains."""
+    return priced_models(questions=60, trials=3)
 
 
 def test_points_have_both_intervals_and_the_frontier_is_a_band(log):
