@@ -7,6 +7,8 @@ import shlex
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
 from polars.exceptions import PolarsError
 
@@ -19,10 +21,14 @@ from polars_scorio.command_line.log_arguments import read_log
 from polars_scorio.command_line.questions_command import add_questions_arguments, run_questions
 from polars_scorio.command_line.rank_command import add_rank_arguments, run_rank
 from polars_scorio.command_line.report_command import add_report_arguments, run_report
+from polars_scorio.command_line.standard_input import STANDARD_INPUT, saved_input
+from polars_scorio.command_line.summary_command import add_summary_arguments, run_summary
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
 
 _HELP_END = """examples:
+  polars-scorio rollouts.parquet
+  zcat rollouts.csv.gz | polars-scorio rank -
   polars-scorio report rollouts.parquet --by domain -o report.html
   polars-scorio report runs/ --category reward --threshold 0.5 --metric "pass_at_k([1, 4])" -o -
   polars-scorio report results.json --from tau2_bench
@@ -43,8 +49,11 @@ exit statuses:
   130  the command was interrupted
   141  the reader of its output, such as head, has left
 """
+_SUMMARY = "summary"
 # Each command: what help says of it, the function that adds its arguments, the one that runs it.
 _COMMANDS = {
+    _SUMMARY: ("print coverage, leaderboard and who leads: what a log without a command gets",
+               add_summary_arguments, run_summary),
     "report": ("write a report as one HTML file", add_report_arguments, run_report),
     "coverage": ("print what is in a log, and what is missing", add_coverage_arguments,
                  run_coverage),
@@ -81,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted; 141
         if nobody reads its output any more.
     """
-    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    given = _named_command(sys.argv[1:] if arguments is None else arguments)
     try:
         try:
             return _exit_status(given)
@@ -95,12 +104,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
+def _named_command(arguments: Sequence[str]) -> list[str]:
+    """The arguments with a command in front: a log alone is summarised.
+
+    >>> _named_command(["runs/log.csv"]), _named_command(["rank", "log.csv"])
+    (['summary', 'runs/log.csv'], ['rank', 'log.csv'])
+    """
+    first = arguments[0] if arguments else ""
+    # A single word that is no file is a command with a typo, which the parser answers.
+    is_log = first == STANDARD_INPUT or Path(first).exists() or not first.isidentifier()
+    if not first or first in _COMMANDS or (first != STANDARD_INPUT and first[0] == "-"):
+        return [*arguments]
+    return [_SUMMARY, *arguments] if is_log else [*arguments]
+
+
 def _exit_status(given: Sequence[str]) -> int:
     """Run the command, print what is wrong, and return its exit status."""
     asked = command_parser().parse_args(given)
     status = _USAGE
     try:
-        with warnings_printed(vars(asked)):
+        with ExitStack() as stack:
+            stack.enter_context(warnings_printed(vars(asked)))
+            asked.log = stack.enter_context(saved_input(asked.log))
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
             status = _USAGE if asked.run is run_report else _REFUSED

@@ -1,0 +1,52 @@
+"""`polars-scorio LOG`: what is in a log, the leaderboard, and who leads."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.terminal import PROGRAM, command_words, print_table, print_text
+from polars_scorio.display.tables import to_markdown
+from polars_scorio.metrics.weighted import avg
+
+
+def add_summary_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_log_arguments(parser)
+    add_number_arguments(parser)
+
+
+def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
+    """Print coverage, leaderboard and headline; return why the log has no report, if so."""
+    from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
+    from polars_scorio.display.html.write_page import made_page  # noqa: PLC0415 - as above
+
+    settings = chosen_settings(asked)
+    print_table(log.coverage())
+    roles, totals = log._roles, log._tool_totals  # noqa: SLF001 - the command is of the package
+    order = Order.of(asked.metric, settings, roles, "-", call=call)
+    made, refusal = made_page(log.frame.lazy(), roles, order, totals=totals)
+    if refusal is not None:
+        print_text(command_words(made.headline, vars(asked)))
+        return refusal
+    if roles.model is not None:
+        board = log.leaderboard(*asked.metric or [avg()], **settings.report)
+        print_text(f"{to_markdown(board.lazy().collect())}\n")
+    for alert in made.alerts:
+        print_text(f"{alert.title}. {alert.text}")
+    print_text(f"{made.headline}\nFor a page to send: {_page_command(call)}")
+    return None
+
+
+def _page_command(call: str) -> str:
+    """The command that writes the page of the log, with the arguments of this call.
+
+    >>> _page_command("polars-scorio summary 'my log.csv' --by domain")
+    "polars-scorio report 'my log.csv' --by domain"
+    """
+    _, _, *arguments = shlex.split(call)
+    return f"{PROGRAM} report {shlex.join(arguments)}"

@@ -1,0 +1,49 @@
+"""Logs on standard input, in all formats of files."""
+
+import gzip
+import io
+import sys
+
+import polars as pl
+import pytest
+
+from polars_scorio.command_line.main import main
+from tests.display.html.logs import models
+
+WRITERS = {
+    "parquet": pl.DataFrame.write_parquet,
+    "csv": pl.DataFrame.write_csv,
+    "tsv": lambda log, file: log.write_csv(file, separator="\t"),
+    "json": pl.DataFrame.write_json,
+    "jsonl": pl.DataFrame.write_ndjson,
+}
+
+
+def give_input(monkeypatch, data):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_standard_input_is_a_log(capsys, monkeypatch, kind):
+    models(2).write_parquet("log.parquet")
+    assert main(["rank", "log.parquet", "--format", "csv"]) == 0
+    expected = capsys.readouterr().out
+    data = io.BytesIO()
+    WRITERS[kind](models(2), data)
+    give_input(monkeypatch, data.getvalue())
+    assert main(["rank", "-", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "logs", "message"),
+    [
+        (b" \n", ["-"], "standard input is empty"),
+        (gzip.compress(b"a,b"), ["-"], "as in gzip -dc FILE |"),
+        (b"a,b\n", ["-", "-"], "name - once"),
+    ],
+)
+def test_input_that_is_no_log_says_so(capsys, monkeypatch, data, logs, message):
+    give_input(monkeypatch, data)
+    assert main(["coverage", *logs]) == 2
+    assert message in capsys.readouterr().err
