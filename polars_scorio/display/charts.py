@@ -21,6 +21,7 @@ Picture: TypeAlias = "alt.LayerChart | alt.FacetChart"
 
 INK = "#707070"  # of marks that are seen on white and on black
 NAME = 260  # pixels that a name may take
+_PLACES = 10  # ticks of an axis of ranks
 _DOTTED = 30  # with more trials points on a line run into each other
 # A long name without its middle: models often differ at their ends.
 _CUT = (
@@ -119,7 +120,7 @@ def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) ->
     colour = alt.Color("colour:N", scale=None)
     base = alt.Chart().encode(y=down, color=colour, tooltip=number_tooltips(rows))
     most = max([*rows["rank_hi"]], default=1)
-    axis = alt.Axis(format="d", tickMinStep=1, domain=False)
+    axis = alt.Axis(format="d", tickMinStep=1, domain=False, values=_whole_places(int(most)))
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
     across = alt.X("rank_lo:Q", title="place", scale=scale, axis=axis)
     layers = [
@@ -130,6 +131,15 @@ def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) ->
     ]
     words = f"The places that are open to each of {len(models)}, from {_first_and_last(models)}"
     return in_panels(layers, rows, heading, words, height=alt.Step(20))
+
+
+def _whole_places(most: int) -> list[int]:
+    """Places at the ticks of an axis: all of them, or about ten.
+
+    >>> _whole_places(2), _whole_places(25)
+    ([1, 2], [1, 4, 7, 10, 13, 16, 19, 22, 25])
+    """
+    return [*range(1, most + 1, -(-most // _PLACES))]
 
 
 def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:

@@ -24,6 +24,7 @@ from polars_scorio.display.theme import GREY
 _HEIGHT = 280  # pixels of a panel
 _LABEL = 13  # pixels between two labels
 BANDED = 3  # bands of more lines hide each other
+_SMALL, _GREY = 150, 24  # pixels of one of several small panels, grey lines in it
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
 _TICKS = 12  # with more of them Vega decides which draw sizes have a tick
 _DOTTED = 60  # with more of them on a line, points are small
@@ -39,7 +40,10 @@ def line_chart(
     *,
     percent: bool,
 ) -> Picture:
-    """A line for each model, the coloured ones with a band if there are at most three.
+    """A line for each model, the coloured ones with a band.
+
+    More than three bands in one panel would hide each other: there is a panel for each coloured
+    model then, with the other models grey. If strata have the panels, there are no bands.
 
     Parameters
     ----------
@@ -60,16 +64,19 @@ def line_chart(
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
-    banded = len(colours) <= BANDED
+    several = len(colours) > BANDED and not heading.panels
+    banded = len(colours) <= BANDED or several
     rows = _drawing_order(rows, order, len(colours))
     heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
+    if several:
+        rows, heading = _model_panels(rows, [*colours]), replace(heading, panels="model")
     low, high = _vertical_range(rows, banded=banded)
     written = not heading.panels and models > 1
     if written:
         height = heading.look.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
-    key = model_legend() if heading.panels and models > 1 else None
+    key = model_legend() if heading.panels and models > 1 and not several else None
     hue = alt.condition(
         "datum.coloured", alt.Color("model:N", scale=scale, legend=key), alt.value(GREY)
     )
@@ -88,7 +95,20 @@ def line_chart(
         words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
-    return in_panels(layers, rows, heading, words, height=_HEIGHT)
+    size = {"height": _SMALL, "width": _SMALL} if several else {"height": _HEIGHT}
+    return in_panels(layers, rows, heading, words, **size)  # type: ignore[arg-type]  # pixels
+
+
+def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
+    """The rows once for each coloured model, which alone is coloured in the panel of its name."""
+    near = {
+        *coloured,
+        *rows.filter(~pl.col("coloured"))["model"].unique(maintain_order=True)[:_GREY],
+    }
+    drawn = rows.filter(pl.col("model").is_in([*near]))
+    mine = pl.col("model") == pl.col("stratum")
+    panels = [drawn.with_columns(stratum=pl.lit(name)) for name in coloured]
+    return pl.concat(panels).with_columns(coloured=mine)
 
 
 def _with_grey(heading: Heading, grey: int) -> Heading:

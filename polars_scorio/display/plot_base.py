@@ -93,8 +93,8 @@ class Subject:
 
     @property
     def bands(self) -> str:
-        """Meaning of lines and bands, in words; more than three bands would hide each other."""
-        if len(self.colours) <= BANDED:
+        """Meaning of lines and bands, in words; strata with many models have no bands."""
+        if len(self.colours) <= BANDED or not panel_heading(self.trials):
             return f"bands: {self.intervals}"
         return f"{self.inference}; no bands, for more than {BANDED} lines in colour"
 

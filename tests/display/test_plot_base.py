@@ -68,10 +68,14 @@ def test_options_of_the_call_come_before_those_of_the_accessor():
     assert "50 %" in asked.intervals
 
 
-def test_three_bands_at_most_are_drawn():
+def test_strata_with_more_than_three_models_have_no_bands():
     assert subject_of(MODELS).bands.startswith("bands: ")
     four = pl.concat([MODELS, long([[0], [0]], "dee")])
-    assert subject_of(four).bands.endswith("; no bands, for more than 3 lines in colour")
+    assert subject_of(four).bands.startswith("bands: ")
+    strata = four.with_columns(bench=pl.lit("x"))
+    assert subject_of(strata, by="bench").bands.endswith(
+        "; no bands, for more than 3 lines in colour"
+    )
 
 
 def test_a_heading_leaves_out_empty_lines_and_counts_the_questions():

@@ -14,6 +14,7 @@ from polars_scorio.display.chart_data import curve_sizes
 from polars_scorio.display.charts import INK, Picture, models_by_mean
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.scopes import Scope, average_metric, holds_fractions
+from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
@@ -36,6 +37,7 @@ _WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
+_SMALL = 130  # pixels of a panel of one model among several
 _BROAD = 480  # pixels of a picture that has a row for itself
 
 _CONFIG: dict[str, Any] = {
@@ -161,7 +163,7 @@ def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
         }
     figures = []
     for name, (metric, meaning) in kinds.items():
-        chart = plots.curve(metric, width=_WIDTH)
+        chart = plots.curve(metric, width=_WIDTH if len(scope.models) <= BANDED else _SMALL)
         words = (
             f"{name} of {count_of(len(scope.models), 'model')} for k from 1 to {most}: {meaning}."
         )

@@ -20,7 +20,7 @@ from polars_scorio.display.html.scopes import (
     knows_success,
 )
 from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.phrases import count_of
+from polars_scorio.display.phrases import count_of, range_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
@@ -40,6 +40,7 @@ _COVERAGE = (
 )
 _TOTALS = " planned and reported: trials and score as the tool that wrote the log says them."
 _HEAT = 40  # strata of a heat table
+_ROWS = 100  # of the table of coverage
 
 
 def page_sections(
@@ -156,9 +157,50 @@ def _needed_section(main: Scope) -> Section:
     return Section("trials", title, lines, tables=shown)
 
 
-def coverage_section(coverage: pl.DataFrame) -> Section:
-    """Section on the coverage of the log."""
-    lines = [_COVERAGE + (_TOTALS if "planned" in coverage.columns else "")]
-    return Section(
-        "coverage", "What is in the log?", lines, tables={"": tables.coverage_table(coverage)}
-    )
+def coverage_section(coverage: pl.DataFrame, *, whole: bool = False) -> Section:
+    """Section on the coverage of the log: a sentence where models are alike, rows for all others.
+
+    Parameters
+    ----------
+    coverage : DataFrame
+        As `Look.coverage` returns it.
+    whole : bool
+        Whether all models have rows, as where the log is refused.
+    """
+    alike = _alike_rows(coverage)
+    rest = coverage if whole or not alike.sum() else coverage.filter(~alike)
+    lines = []
+    if rest.height < coverage.height:
+        usual = coverage.filter(alike).row(0, named=True)
+        all_rows = "All models" if rest.is_empty() else f"{int(alike.sum()):,} rows"
+        each = range_text(usual["n_min"], usual["n_max"])
+        lines.append(
+            f"{all_rows} are alike: {count_of(usual['questions'], 'question')} with {each} "
+            f"trial{'' if usual['n_max'] == 1 else 's'} each, none missing."
+        )
+    if rest.is_empty():
+        return Section("coverage", "What is in the log?", lines)
+    lines.append(_COVERAGE + (_TOTALS if "planned" in coverage.columns else ""))
+    if rest.height > _ROWS:
+        lines.append(f"The first {_ROWS} of {rest.height:,} rows; all are in the data below.")
+    table = tables.coverage_table(rest.head(_ROWS))
+    return Section("coverage", "What is in the log?", lines, tables={"": table})
+
+
+def _alike_rows(coverage: pl.DataFrame) -> pl.Series:
+    """Whether a row is as usual, with nothing missing; no row is if fewer than two rows are."""
+    names = {"questions", "trials", "n_min", "n_max", "missing", "nulls"}
+    if "planned" in coverage.columns or not names <= {*coverage.columns}:
+        return pl.repeat(value=False, n=coverage.height, eager=True)
+    columns = ["questions", "trials", "n_min", "n_max"]
+    sound = (pl.col("missing") == 0) & (pl.col("nulls") == 0)
+    if "stopping" in coverage.columns:
+        sound &= pl.col("stopping").is_null()
+    if "duplicates" in coverage.columns:
+        sound &= pl.col("duplicates").fill_null(0) == 0
+    rows = coverage.select(sound.alias("sound"), shared=pl.concat_str(columns, separator=" "))
+    usual = rows.filter("sound")["shared"].mode().sort()
+    if usual.is_empty():
+        return rows["sound"]
+    alike = pl.col("sound") & (pl.col("shared") == usual[0])
+    return rows.select(alike & (alike.sum() > 1)).to_series()

@@ -200,7 +200,7 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
         basis="",
         refused=True,
         alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
-        sections=[coverage_section(coverage)],
+        sections=[coverage_section(coverage, whole=True)],
         about=made,
         numbers={
             "title": order.title,

@@ -99,6 +99,18 @@ def test_a_log_that_stopped_on_outcomes_has_no_winner():
     assert "leads" not in page.markdown()
 
 
+def test_models_that_are_alike_are_a_sentence():
+    log = models(3)
+    section = coverage_section(log.scorio.coverage())
+    assert section.lines == ["All models are alike: 12 questions with 4 trials each, none missing."]
+    assert section.tables == {}
+    lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
+    section = coverage_section(lacking.scorio.coverage())
+    assert section.lines[0].startswith("2 rows are alike: 12 questions")
+    assert [*section.tables[""].columns[0].cells] == ["m01"]
+    assert len(coverage_section(log.scorio.coverage(), whole=True).tables) == 1
+
+
 def test_the_coverage_explains_its_columns():
     section = coverage_section(pl.DataFrame({"model": ["ada"], "missing": [3]}))
     assert section.anchor == "coverage"

@@ -1,0 +1,130 @@
+"""A gallery of logs, each of which has a page: complete, well formed, small, quick."""
+
+import time
+from collections.abc import Callable
+from random import Random
+
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.display.html.page import Page
+from tests.display.html.logs import Checked, models, page_of, retried
+from tests.made_logs import long
+
+Log = tuple[pl.DataFrame, dict[str, object]]
+
+
+def of_rate(rate: float, questions: int = 30, number: int = 3) -> pl.DataFrame:
+    """Models that succeed in this share of the trials."""
+    random = Random(4)  # noqa: S311 - nothing here is secret
+    outcomes = [
+        (f"m{model}", question, trial, int(random.random() < rate))
+        for model in range(number)
+        for question in range(questions)
+        for trial in range(4)
+    ]
+    columns = ["model", "question", "trial", "category"]
+    return pl.DataFrame(outcomes, schema=columns, orient="row")
+
+
+def training() -> pl.DataFrame:
+    """A run of five steps, whose names are in another order than their numbers."""
+    log = models(2, strata=5, questions=8)
+    return log.with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64) * 50).drop("bench")
+
+
+def clustered() -> pl.DataFrame:
+    return models(3, questions=20).with_columns(passage=pl.col("question") // 4)
+
+
+def labelled() -> pl.DataFrame:
+    """Verdicts of a judge, half of them with the label of a person."""
+    known = pl.col("question") % 2 == 0
+    return models(2, questions=40).with_columns(human=pl.when(known).then("category"))
+
+
+def dollars() -> pl.DataFrame:
+    return models(3).with_columns(usd=0.01 + 0.001 * pl.col("trial"))
+
+
+def named(*names: str) -> pl.DataFrame:
+    return models(len(names)).with_columns(
+        pl.col("model").replace_strict({f"m{n:02}": name for n, name in enumerate(names)})
+    )
+
+
+GALLERY: dict[str, Callable[[], Log]] = {
+    "one model": lambda: (models(1), {}),
+    "two models": lambda: (models(2), {}),
+    "five models, one stratum": lambda: (models(5, strata=1), {"by": "bench"}),
+    "25 models": lambda: (models(25, questions=20, trials=8), {}),
+    "25 models, 8 strata": lambda: (models(25, strata=8), {"by": "bench"}),
+    "60 models, 40 strata": lambda: (models(60, strata=40, questions=8), {"by": "bench"}),
+    "1 %": lambda: (of_rate(0.01), {}),
+    "50 %": lambda: (of_rate(0.5), {}),
+    "99 %": lambda: (of_rate(0.99), {}),
+    "all right": lambda: (long([[1] * 4] * 12), {}),
+    "one trial": lambda: (models(3, trials=1), {}),
+    "two questions": lambda: (models(2, questions=2), {}),
+    "10,000 questions": lambda: (of_rate(0.5, 10_000), {}),
+    "unequal n": lambda: (models(3).filter((pl.col("question") + pl.col("trial")) % 5 > 0), {}),
+    "clusters": lambda: (clustered(), {"cluster": "passage"}),
+    "weights": lambda: (models(3).with_columns(pl.col("category") * 0.5), {"bounds": (0, 1)}),
+    "training": lambda: (training(), {"by": "step"}),
+    "judge": lambda: (labelled(), {"truth": "human"}),
+    "costs": lambda: (dollars(), {"cost": "usd"}),
+    "long names": lambda: (named("organisation/" + "x" * 150, "y" * 80), {}),
+    "names from right to left": lambda: (named("نموذج كبير", "نموذج صغير"), {}),
+    "hostile names": lambda: (named("</script><script>alert(1)</script>", "<b>{{ 7*7 }}"), {}),
+    "missing questions": lambda: (
+        models(3).filter(~((pl.col("model") == "m01") & (pl.col("question") > 6))),
+        {},
+    ),
+    "retry until success": lambda: (retried(), {}),
+}
+QUICK = {"one model", "retry until success"}
+KILOBYTES = {"60 models, 40 strata": 2_000}
+
+
+def page_and_time(name: str) -> tuple[Page, str, float]:
+    """A page, its HTML, and the processor time that both took."""
+    log, roles = GALLERY[name]()
+    begun = time.process_time()
+    page = page_of(log, **roles)
+    text = page.html()
+    return page, text, time.process_time() - begun
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in GALLERY],
+)
+def test_each_log_has_a_page_within_its_budget(name):
+    page, text, seconds = page_and_time(name)
+    assert not page.refused
+    checked = Checked(text)
+    assert len(text.encode()) < 1_000 * KILOBYTES.get(name, 500)
+    assert seconds < 60
+    # Each table says what it shows and names its rows; nothing has a tab stop without a use.
+    assert text.count("<caption>") == sum(tag == "table" for tag, _ in checked.elements)
+    assert any(attrs.get("scope") == "row" for _, attrs in checked.elements)
+    assert not checked.values("tabindex")
+    assert "surely" not in "".join(checked.texts)
+
+
+@pytest.mark.slow
+def test_five_million_rows_take_five_seconds():
+    rows = 5_000_000
+    log = pl.select(row=pl.int_range(rows)).select(
+        model=pl.format("m{}", pl.col("row") % 5),
+        question=pl.col("row") // 5 % 10_000,
+        trial=pl.col("row") // 50_000,
+        category=(pl.col("row").hash(7) % 100 < 40 + 3 * (pl.col("row") % 5)).cast(pl.Int8),
+    )
+    few = page_of(of_rate(0.5, 1_000, 5), ps.avg())
+    assert not few.refused  # the first page pays for the imports
+    begun = time.process_time()
+    page = page_of(log, ps.avg())
+    assert page.html()
+    assert time.process_time() - begun < 5 * 3  # of a loaded machine with other processors
