@@ -11,6 +11,11 @@
   const labelled = (words, tag, parent) => make(tag, make("label", parent, words + " "));
   const options = (select, names) => names.forEach(name => make("option", select, name).value = name);
 
+  // What scrolls can be reached by the keyboard.
+  document.querySelectorAll(".wide").forEach(box => {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  });
+
   // A heading sorts its table: numbers from the largest down, words from A to Z, then the reverse.
   const sortKey = cell => {
     const number = parseFloat(cell.textContent.replaceAll(",", "").replace(/^[<>]/, ""));

@@ -1,6 +1,7 @@
 """The page in a browser: nothing overflows, nothing is fetched, nothing is complained of."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -23,11 +24,42 @@ onload = () => document.title = JSON.stringify(all.map(frame => {{
 </script>"""
 
 
-def probed(folder, html: str) -> tuple[list[list[int]], str]:
-    """Overflow, requests and width of the page in each frame, and the complaints."""
+_AXE = """<script src="axe.js"></script><script>
+onload = () => axe.run().then(found => document.title = JSON.stringify(
+  found.violations.map(each => [each.id, each.nodes.map(node => node.html.slice(0, 100))])))
+</script></body>"""
+
+
+def found_browser() -> str:
+    """Path of a browser; skips the test if there is none."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("no browser is here")
+    return browser
+
+
+def violations(folder, html: str, *options: str) -> list[list[str]]:
+    """Violations that axe-core finds in a page; its script is the file that AXE_CORE names."""
+    script = os.environ.get("AXE_CORE")
+    if script is None:
+        pytest.skip("AXE_CORE does not name a file: npm pack axe-core has one, axe.min.js")
+    browser = found_browser()
+    shutil.copy(script, folder / "axe.js")
+    page = folder / "axe.html"
+    page.write_text(html.replace("</body>", _AXE), encoding="utf-8")
+    usual = ["--headless", "--no-sandbox", "--allow-file-access-from-files", "--dump-dom",
+             "--virtual-time-budget=30000", f"--user-data-dir={folder}/axe-user"]  # fmt: skip
+    done = subprocess.run(  # noqa: S603 - our own page
+        [browser, *usual, *options, page.as_uri()], capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    (title,) = re.findall(r"<title>(\[.*?)</title>", done.stdout)
+    return json.loads(title)
+
+
+def probed(folder, html: str) -> tuple[list[list[int]], str]:
+    """Overflow, requests and width of the page in each frame, and the complaints."""
+    browser = found_browser()
     (folder / "page.html").write_text(html, encoding="utf-8")
     frame = '<iframe src="page.html" style="width:{}px;height:800px;border:0"></iframe>'
     probe = folder / "probe.html"
@@ -57,3 +89,11 @@ def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     assert [abs(row[2] - width) <= 20 for row, width in zip(found, WIDTHS, strict=True)] == [
         True
     ] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [1, 0], ids=["light", "dark"])
+def test_axe_finds_no_violation(tmp_path, scheme):
+    html = page_of(models(5, strata=2), by="bench").html()
+    options = f"--blink-settings=preferredColorScheme={scheme}", "--window-size=400,900"
+    assert violations(tmp_path, html, *options) == []
