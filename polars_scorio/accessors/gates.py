@@ -68,8 +68,8 @@ class GateMethods(Accessor[FrameT]):
         cost_margin : float, optional
             By which factor a candidate may be dearer, by the mean cost of a trial: 1.1 is ten
             percent. It fails too if it is shown to be dearer by more, and passes only if it is
-            shown not to be. With strata, the verdict of the gate takes the cost over all strata
-            together. Default: the cost does not count.
+            shown not to be. With strata, the cost is judged over all of them together, in the
+            rows without a stratum. Not with `anytime`. Default: the cost does not count.
         confidence : float
             Of each verdict, above 0.5: a false pass has a chance of at most 1 - confidence, and so
             has a false fail. With `cost_margin`, score and cost are tested each at its own
@@ -101,8 +101,8 @@ class GateMethods(Accessor[FrameT]):
             bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: as in `compare`
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
-            cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict`; `further`
-            cost_verdict      is about the score alone
+            cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
+            cost_verdict      rows of a stratum); `further` is about the score alone
             score_verdict     with `cost_margin` alone: the verdict of the score alone
             ================  ==================================================================
 
@@ -116,8 +116,8 @@ class GateMethods(Accessor[FrameT]):
         ValueError
             If a margin is negative or not inside the range of the metric; if the log has no
             candidate or not the baseline; for posterior means, which are biased; for draws of more
-            trials than some question has; for trials that stopped on their outcomes; and as
-            `compare`.
+            trials than some question has; for trials that stopped on their outcomes; for
+            `cost_margin` with `anytime`; and as `compare`.
 
         Notes
         -----

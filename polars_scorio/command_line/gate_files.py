@@ -82,7 +82,7 @@ def _junit_message(row: Mapping[str, Any]) -> str:
     numbers = [row["diff"], row["lo"], row["hi"]]
     diff, lo, hi = ("unknown" if each is None else f"{each:+.4g}" for each in numbers)
     message = f"{row['verdict']}: {diff} [{lo}, {hi}]"
-    if "cost_verdict" not in row:
+    if row.get("cost_verdict") is None:
         return message
     parts = f"score: {row['score_verdict']}, cost: {row['cost_verdict']}"
     return f"{message}, {cost_ratio_words(row)} ({parts})"
