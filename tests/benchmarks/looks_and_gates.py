@@ -35,6 +35,9 @@ POPULATIONS = {
 LOOKS = (1, 2, 3, 4, 6, 8, 12, 16)
 PLAN = 16
 TRIALS = [1, 4, 16]
+MARGIN = 0.05
+# By how much the candidate of a gate is worse than the baseline.
+VERSIONS = {"at": MARGIN, "equal": 0.0, "broken": 3 * MARGIN}
 
 
 def counted(n: int, c: np.ndarray) -> ps.Scorio:
@@ -157,19 +160,17 @@ def samples(replicates: int, sizes: list[int]) -> Iterator[dict]:
 
 def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
     """One-sided errors of gates exactly at the margin; verdicts on equal and broken versions."""
-    margin = 0.05
     for (name, population), size, metric in product(POPULATIONS.items(), sizes, METRICS):
         asked, k, _ = METRICS[metric]
         rng = np.random.default_rng(size)
         rates = population(rng, (replicates, 1, size))
-        versions = {"at": margin, "equal": 0.0, "broken": 3 * margin}
-        lower = {kind: lowered(rates, metric, worse) for kind, worse in versions.items()}
+        lower = {kind: lowered(rates, metric, worse) for kind, worse in VERSIONS.items()}
         for n in (n for n in TRIALS if n >= k):
             cell: dict[str, object] = {"population": name, "questions": size, "metric": metric}
             cell |= {"n": n, "replicates": replicates}
             for kind, worse in lower.items():
                 c = rng.binomial(n, np.concatenate([rates, worse], axis=1))
-                rows = counted(n, c).gate(0, metric=asked, margin=margin)
+                rows = counted(n, c).gate(0, metric=asked, margin=MARGIN)
                 rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
                 kept = rows.filter(pl.Series(worse.any(axis=(1, 2))))  # else there is no such rate
                 cell |= {
@@ -224,9 +225,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=[*POPULATIONS], default=[*POPULATIONS])
     parser.add_argument("--metrics", nargs="+", choices=[*METRICS], default=[*METRICS])
     parser.add_argument("--trials", type=int, nargs="+", default=[*TRIALS], help="of gates")
+    parser.add_argument("--versions", nargs="+", choices=[*VERSIONS], default=[*VERSIONS])
     asked = parser.parse_args()
     TRIALS[:] = asked.trials
-    for known, names in ((POPULATIONS, asked.only), (METRICS, asked.metrics)):
+    for known, names in (
+        (POPULATIONS, asked.only),
+        (METRICS, asked.metrics),
+        (VERSIONS, asked.versions),
+    ):
         for name in {*known} - {*names}:
             del known[name]
     start = time.perf_counter()

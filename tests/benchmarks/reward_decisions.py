@@ -69,9 +69,15 @@ def coverage_of_ragged(population: Population, replicates: int, size: int) -> It
     rewards = drawn_rewards(population, rng, p, 8)
     trials = 1 + 7 * (population.mean(p) > np.median(population.mean(p)))
     rewards = np.where(np.arange(8) < trials[..., None], rewards, np.nan)
-    log = reward_log(rewards).scorio(by="stratum", bounds=population.bounds)
-    rows = log.report(ps.avg())
-    yield {"coverage": share_held(rows, population.mean(p).mean(axis=(1, 2)))}
+    log = reward_log(rewards)
+    many = population.parameters(np.random.default_rng(0), (MANY,))
+    truths = {
+        "benchmark": population.mean(p).mean(axis=(1, 2)),
+        "population": population.mean(many).mean(),
+    }
+    for target, truth in truths.items():
+        roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
+        yield {"target": target, "coverage": share_held(roles.report(ps.avg()), truth)}
 
 
 def coverage_of_clusters(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -106,29 +112,43 @@ def gates_at_margin(population: Population, replicates: int, size: int) -> Itera
     p = np.repeat(population.parameters(rng, (replicates, 1, size)), 2, axis=1)
     rewards = drawn_rewards(population, rng, p, 4)
     low, high = population.bounds
-    margin, mean = MARGIN * (high - low), population.mean(p[:, :1])[..., None]
-    # Shrunk towards the least reward: the mean over the questions falls by the margin.
-    share = margin / (mean.mean(axis=2, keepdims=True) - low)
-    rewards[:, 1:] = low + (rewards[:, 1:] - low) * (1 - np.minimum(share, 1))
-    kept = (share < 1).ravel()
-    roles = reward_log(rewards[kept]).scorio(by="stratum", bounds=population.bounds)
-    rows = roles.gate(0, margin=margin).filter(pl.col("stratum").is_not_null())
-    errors = {name: (rows[f"p_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")}
-    yield {"false pass": errors["pass"], "false fail": errors["fail"]}
+    many = population.parameters(np.random.default_rng(0), (MANY,))
+    means = {
+        "benchmark": population.mean(p[:, 0]).mean(axis=1),
+        "population": np.full(replicates, population.mean(many).mean()),
+    }
+    for target, mean in means.items():
+        # Shrunk towards the least reward: the mean over the questions falls by the margin.
+        share = MARGIN * (high - low) / (mean - low)
+        versions = rewards.copy()
+        versions[:, 1] = low + (rewards[:, 1] - low) * (1 - np.minimum(share, 1))[:, None, None]
+        log = reward_log(versions[share < 1])
+        roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
+        rows = roles.gate(0, margin=MARGIN * (high - low))
+        rows = rows.filter(pl.col("stratum").is_not_null())
+        wrong = {name: (rows[f"p_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")}
+        yield {"target": target, "false pass": wrong["pass"], "false fail": wrong["fail"]}
 
 
 def winners_of_looks(population: Population, replicates: int, size: int) -> Iterator[dict]:
-    """False winners of two equal models over all looks."""
+    """False winners of two equal models over all looks, while trials or questions arrive."""
     rng = np.random.default_rng(size)
     p = np.repeat(population.parameters(rng, (replicates, 1, size)), 2, axis=1)
     rewards = drawn_rewards(population, rng, p, PLAN)
-    found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
-    for n in LOOKS:
-        log = reward_log(rewards[..., :n]).scorio(by="stratum", bounds=population.bounds)
-        for kind, plan in (("peeking", None), ("anytime", PLAN)):
-            rows = log.compare(ps.avg(), anytime=plan).sort("stratum")
-            found[kind] |= rows["better"].is_not_null().to_numpy()
-    yield {kind: float(wrong.mean()) for kind, wrong in found.items()}
+    of_trials = [rewards[..., :n] for n in LOOKS]
+    # About a population there are four trials of each question, and `size` questions are planned.
+    of_questions = [rewards[:, :, : max(2, size * n // PLAN), :4] for n in LOOKS]
+    for target, plan, seen in (
+        ("benchmark", PLAN, of_trials),
+        ("population", size, of_questions),
+    ):
+        found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
+        for each in seen:
+            log = reward_log(each).scorio(by="stratum", bounds=population.bounds, target=target)
+            for kind, planned in (("peeking", None), ("anytime", plan)):
+                rows = log.compare(ps.avg(), anytime=planned).sort("stratum")
+                found[kind] |= rows["better"].is_not_null().to_numpy()
+        yield {"target": target, **{kind: float(wrong.mean()) for kind, wrong in found.items()}}
 
 
 STUDIES = {
