@@ -76,6 +76,24 @@ def test_a_page_is_short_and_asks_one_question(page):
     assert lines[0].startswith("# ")
 
 
+def chapters() -> list[Path]:
+    """The pages that the index lists as answers to a question of the reader."""
+    _, _, listed = (GUIDE / "README.md").read_text(encoding="utf-8").partition("## Your question")
+    return [
+        GUIDE / name
+        for name in re.findall(r"^- .*?\]\((\w+\.md)\)", listed.partition("## ")[0], re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in chapters()])
+def test_a_chapter_begins_with_its_answer_and_a_block_of_code(page):
+    text = page.read_text(encoding="utf-8")
+    _, answer, _ = text.split("\n\n", 2)
+    assert 2 <= len(answer.splitlines()) <= 6
+    assert "```python" in text.splitlines()[:20]
+    assert "\n## How it works" in text
+
+
 @pytest.mark.parametrize("page", [pytest.param(ROOT / "README.md", id="README"), *PAGES])
 def test_links_lead_somewhere(page):
     for file, anchor in link_targets(page):
