@@ -12,10 +12,11 @@ from polars_scorio.kernels.costs.cost_means import CostMeans, CostQuestions
 from polars_scorio.kernels.costs.frontier_chance import FrontierModels
 from polars_scorio.kernels.costs.question_costs import QuestionCosts
 from polars_scorio.kernels.posteriors import Target
+from tests.benchmarks import looks_and_gates
 
 LOGS, TAIL = 200, 0.025
-# Beta populations of success rates.
-POPULATIONS = {"hard": (0.5, 2.5), "middle": (2.0, 2.0), "easy": (4.0, 1.0), "split": (0.3, 0.3)}
+# Success rates: the populations of other studies, and one of rates around a half.
+POPULATIONS = {**looks_and_gates.POPULATIONS, "middle": lambda rng, shape: rng.beta(2, 2, shape)}
 _FAILURE, _QUESTION_SD, _TRIAL_SD = 1.5, 0.5, 0.6
 
 
@@ -24,7 +25,7 @@ def drawn_questions(
 ) -> tuple[Floats, Floats]:
     """Success rates, and logs of the usual cost of a success; the same within a cluster."""
     number = -(-size // cluster)
-    rate = np.repeat(rng.beta(*POPULATIONS[population], number), cluster)[:size]
+    rate = np.repeat(POPULATIONS[population](rng, number), cluster)[:size]
     effect = np.repeat(rng.normal(0, _QUESTION_SD, number), cluster)[:size]
     return rate, effect - 0.8 * (rate - 0.5)
 
