@@ -178,7 +178,7 @@ def _planned_metric(metric: Metric | None, trials: Trials, method: str) -> Weigh
     if not isinstance(metric, WeightedMetric):
         raise TypeError(
             f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
-            f"closed form, got {metric!r}. Plan with ps.bayes(): where it is decided, the others "
+            f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
             "mostly are."
         )
     return on_levels(metric, trials)

@@ -36,6 +36,26 @@ def test_no_numbers_of_rewards_allow_trials_that_depend_on_them():
 
 def test_the_best_of_k_has_no_plan_of_trials():
     with pytest.raises(
-        TypeError, match=r"^trials_needed takes .* whose variance after more trials"
+        TypeError, match=r"^trials_needed takes .* variance after more .* Plan with ps\.avg\(\):"
     ):
         REWARDS.scorio(bounds=(0, 1)).trials_needed(ps.max_at_k(2))
+
+
+@pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2), ps.min_at_k(2)], ids=str)
+def test_all_metrics_of_rewards_have_a_plan_of_questions(metric):
+    rewards = pl.concat(
+        pl.DataFrame(
+            {
+                "model": model,
+                "question": [q for q in range(12) for _ in range(4)],
+                "trial": [*range(4)] * 12,
+                "category": [(7 * row % 10 + more) / 12 for row in range(48)],
+            }
+        )
+        for model, more in (("a", 0.0), ("b", 0.5))
+    )
+    (row,) = rewards.scorio(bounds=(0, 1)).questions_needed(metric).to_dicts()
+    assert row["questions"] == 12
+    assert row["total"] == 12 + row["extra"]
+    assert row["extra"] > 0
+    assert row["sigma"] > 0
