@@ -85,6 +85,16 @@ class ComparedPrice:
         least = np.divide(variance, price.variance, out=0 * variance, where=price.variance > 0)
         return cls(replace(price, factor=np.maximum(price.factor, least)), most)
 
+    @property
+    def is_single(self) -> Mask:
+        """Whether no question of an estimate has more than one trial."""
+        return np.isfinite(self.most)
+
+    @property
+    def hides_noise(self) -> Mask:
+        """Whether single trials are all right, or all wrong."""
+        return np.asarray(self.is_single & (bound_distance(self.price) == 0))
+
     def at(self, groups: Ints) -> ComparedPrice:
         """Prices of some groups, in the given order."""
         return ComparedPrice(self.price.at(groups), self.most[groups])
@@ -270,10 +280,19 @@ def metric_difference(
 def takes_pairs(
     first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedPrice
 ) -> Mask:
-    """Pairs that use the paired price, given how far both sides reach at `CHOICE`."""
+    """Pairs that use the paired price, given how far both sides reach at `CHOICE`.
+
+    One trial of each question, all of them right, shows no noise in paired differences. If the
+    other model has more trials, its own spread would pass for that of both, so that such a pair
+    has the price of the trials: of five models at .8 on 15 questions with 1, 4 or 16 trials, 10 %
+    of 2,000 logs had a false winner before.
+    """
     down, up = _trial_reach(first, second, one, other, CHOICE)
     # Without a paired price the comparison with NaN leaves the price of the trials.
-    return np.asarray(np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE))
+    longer = np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE)
+    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
+        longer &= ~(first.hides_noise & ~second.is_single | second.hides_noise & ~first.is_single)
+    return np.asarray(longer)
 
 
 def interval_ends(

@@ -252,3 +252,16 @@ def test_a_draw_beyond_the_trials_has_no_interval():
     side = ComparedPrice.floored(price, np.zeros(1), np.array([np.inf]))
     found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
     assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_single_trials_that_are_all_right_are_not_paired_with_several(swapped):
+    (both,) = credit_prices(
+        Calibrated.fit(states_of([(1, 1, 15)], [(16, 13, 15)])), [fixed_gains(np.ones(1))]
+    )
+    quiet = PairedPrice(np.array([1e-4]), np.array([14.0]))
+    for most, sigma in ((np.inf, np.hypot(*both.sigma)), (15.0, 0.01)):
+        sides = ComparedPrice.floored(both, np.zeros(2), np.array([15.0, most]))
+        first, second = (sides.at(np.array([row])) for row in ([1, 0] if swapped else [0, 1]))
+        found = metric_difference(first, second, quiet, CHOICE)
+        assert found.sigma == pytest.approx(sigma)
