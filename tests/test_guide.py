@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from polars_scorio.command_line.main import command_parser
+from polars_scorio.command_line.main import command_parser, named_command
 from polars_scorio.logs.read import TOOLS
 from tests.documents import ROOT, check_prints, code_blocks
 
@@ -119,8 +119,7 @@ def test_the_command_takes_what_the_page_types(page):
     for line in typed:
         if line.startswith("polars-scorio "):
             _, *words = shlex.split(line.partition(" > ")[0], comments=True)
-            a_log_alone = words[0].endswith(".parquet")
-            command_parser().parse_args(["summary", *words] if a_log_alone else words)
+            command_parser().parse_args(named_command(words))
 
 
 def test_every_reader_of_logs_has_a_line():

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted; 141
         if nobody reads its output any more.
     """
-    given = _named_command(sys.argv[1:] if arguments is None else arguments)
+    given = named_command(sys.argv[1:] if arguments is None else arguments)
     try:
         try:
             return _exit_status(given)
@@ -104,10 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _named_command(arguments: Sequence[str]) -> list[str]:
+def named_command(arguments: Sequence[str]) -> list[str]:
     """The arguments with a command in front: a log alone is summarised.
 
-    >>> _named_command(["runs/log.csv"]), _named_command(["rank", "log.csv"])
+    >>> named_command(["runs/log.csv"]), named_command(["rank", "log.csv"])
     (['summary', 'runs/log.csv'], ['rank', 'log.csv'])
     """
     first = arguments[0] if arguments else ""
