@@ -40,6 +40,8 @@ class Column:
         Whether they have intervals.
     heat : tuple of float or None
         Where each lies between the least (0) and the largest (1); empty without colours.
+    bold : tuple of bool
+        Whether each is bold: the names of models that are first beyond doubt; empty without any.
     """
 
     group: str
@@ -48,6 +50,15 @@ class Column:
     right: bool = False
     interval: bool = False
     heat: tuple[float | None, ...] = ()
+    bold: tuple[bool, ...] = ()
+
+    def bold_texts(self, text: Callable[[str], str], bold: str) -> list[str]:
+        """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``."""
+        marks = self.bold or (False,) * len(self.texts)
+        return [
+            bold.format(text(cell)) if mark else text(cell)
+            for cell, mark in zip(self.texts, marks, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,12 @@ class Table:
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
                 columns.append(_plain_column(frame, name))
         pairs = [(each.value, each.parts[-1]) for each in numbers]
-        return cls(tuple(columns), table_note(frame, pairs) if frame.height else "")
+        columns, stratum = _without_twins(_with_bold_names(columns, frame))
+        if stratum:
+            frame = frame.drop("overall", strict=False)
+        notes = [f"Stratum: {stratum}."] * bool(stratum)
+        notes += [table_note(frame, pairs)] if frame.height else []
+        return cls(tuple(columns), " ".join(filter(None, notes)))
 
     @classmethod
     def of_columns(cls, frame: pl.DataFrame) -> Table:
@@ -140,6 +156,27 @@ class Table:
             for each in self.columns
         )  # fmt: skip
         return Table(columns, self.note)
+
+
+def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Column]:
+    """The columns, with bold names of the models that have the first rank and no other."""
+    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns) or frame.height == 1:
+        return [*columns]
+    first = tuple(frame["rank_hi"].eq_missing(1))
+    place = [column.label for column in columns].index("rank") + 1
+    return [
+        replace(column, bold=first) if at == place and any(first) else column
+        for at, column in enumerate(columns)
+    ]
+
+
+def _without_twins(columns: Sequence[Column]) -> tuple[list[Column], str]:
+    """The columns without those of the only stratum, if the whole log has the same; its name."""
+    strata = {column.group for column in columns if column.group}
+    twins = [replace(column, group="") for column in columns if column.group]
+    if len(strata) != 1 or not all(twin in columns for twin in twins):
+        return [*columns], ""
+    return [column for column in columns if not column.group], strata.pop()
 
 
 def _number_columns(

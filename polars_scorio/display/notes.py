@@ -47,7 +47,7 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     ]
     if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
         notes.append("Where k exceeds the trials, a number is a prediction.")
-    notes += _rank_note(frame) if "confidence" in known else []
+    notes += _rank_note(frame) if known & {"confidence", "rank_ci"} else []
     return " ".join(notes)
 
 
@@ -77,8 +77,13 @@ def _rank_note(frame: pl.DataFrame) -> list[str]:
     """Meaning of the ranks."""
     if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
         return []
-    level = " or ".join(f"{100 * each:.10g} %" for each in frame["confidence"].unique().sort())
-    return [f"Ranks: the places that are open at {level}, for all models at once."]
+    level = ""
+    if "confidence" in frame.columns:
+        levels = frame["confidence"].unique().sort()
+        level = " at " + " or ".join(f"{100 * each:.10g} %" for each in levels)
+    bold = frame.height > 1 and 1 in frame["rank_hi"]
+    first = " A bold model has the first one beyond doubt." if bold else ""
+    return [f"Ranks: the places that are open{level}, for all models at once.{first}"]
 
 
 def _value_range(numbers: pl.Series, unit: str) -> str:

@@ -102,6 +102,10 @@ def to_great_table(
         if rows:
             shades = _Shades(names[name].heat)
             made = made.data_color(name, rows, fn=shades, autocolor_text=False)
+    for name, column in names.items():
+        bold = [row for row, mark in enumerate(column.bold) if mark]
+        if bold:
+            made = made.tab_style(style.text(weight="bold"), loc.body(columns=name, rows=bold))
     return made.tab_source_note(table.note) if table.note else made
 
 
@@ -161,7 +165,7 @@ def _markdown_table(table: Table) -> str:
         [
             markdown_text(": ".join(filter(None, (column.group, column.label)))),
             "---:" if column.right else "---",
-            *(column.texts if column.right else map(markdown_text, column.texts)),
+            *column.bold_texts(str if column.right else markdown_text, "**{}**"),
         ]
         for column in table.columns
     ]
@@ -278,7 +282,7 @@ def _tabular_lines(columns: Sequence[Column]) -> list[str]:
     cells = [
         [
             _latex_text(column.label),
-            *map(_latex_number if column.right else _latex_text, column.texts),
+            *column.bold_texts(_latex_number if column.right else _latex_text, r"\textbf{{{}}}"),
         ]
         for column in columns
     ]

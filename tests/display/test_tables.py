@@ -319,7 +319,8 @@ def test_joined_columns_are_legible():
 
 def test_strata_keep_their_names(r1):
     log = r1.with_columns(benchmark=pl.lit("SWE-bench Verified"))
-    board = log.scorio(by="benchmark").leaderboard(ps.avg())
+    other = long([[0, 1, 0, 1, 0]], "m").with_columns(benchmark=pl.lit("Terminal-Bench"))
+    board = pl.concat([log, other]).scorio(by="benchmark").leaderboard(ps.avg())
     assert cells_of(board)[0] == "SWE-bench Verified: avg@5 (%)"
     assert ">SWE-bench Verified</span>" in ps.to_great_table(board).as_raw_html()
 
@@ -348,7 +349,7 @@ def test_comparisons_and_ranks_are_tables():
     assert "| >0.999 | good |" in pairs[2]
     ranks = ps.to_markdown(log.scorio(inference="calibrated").rank()).splitlines()
     assert "| score (%) |" in ranks[0]
-    assert ranks[2].startswith("| 1 | good | ")
+    assert ranks[2].startswith("| 1 | **good** | ")
 
 
 def test_columns_may_be_left_out_and_joined(strata):
@@ -396,3 +397,29 @@ def test_without_great_tables_there_is_a_way_out():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
     message = 'ImportError: to_great_table needs Great Tables: pip install "polars-scorio[style]"'
     assert done.stderr.splitlines()[-1] == message
+
+
+@pytest.fixture(scope="module")
+def decided():
+    """A log of one stratum, in which the first model is surely the best."""
+    log = pl.concat([long([[1] * 8] * 12, "best_one"), long([[0] * 8] * 12, "other")])
+    return log.with_columns(bench=pl.lit("arc")).scorio(by="bench", model="model")
+
+
+def test_a_model_that_is_best_beyond_doubt_is_bold(decided):
+    board = decided.leaderboard(ps.avg())
+    markdown = ps.to_markdown(board)
+    assert "| 1 | **best_one** | 100.00 [" in markdown
+    assert "| 2 | other | " in markdown
+    assert markdown.endswith("A bold model has the first one beyond doubt.")
+    assert r"\textbf{best\_one}" in ps.to_latex(board)
+    assert "**" not in ps.to_markdown(board.with_columns(rank_hi=2))
+    assert "| arc | 1 | **best_one** | " in ps.to_markdown(decided.rank())
+
+
+@pytest.mark.parametrize("to_text", [ps.to_markdown, ps.to_latex])
+def test_the_only_stratum_has_no_columns_of_its_own(decided, to_text):
+    text = to_text(decided.leaderboard(ps.avg(), ps.pass_at_k(2)))
+    assert (text.count("avg@8"), text.count("Pass@2")) == (1, 1)
+    assert "Stratum: arc. 12 questions" in text
+    assert "Columns without a stratum" not in text
