@@ -319,7 +319,7 @@ def test_joined_columns_are_legible():
 
 def test_strata_keep_their_names(r1):
     log = r1.with_columns(benchmark=pl.lit("SWE-bench Verified"))
-    other = long([[0, 1, 0, 1, 0]], "m").with_columns(benchmark=pl.lit("Terminal-Bench"))
+    other = long([[0, 1, 0, 1, 0]], "m").with_columns(benchmark=pl.lit("ARC"))
     board = pl.concat([log, other]).scorio(by="benchmark").leaderboard(ps.avg())
     assert cells_of(board)[0] == "SWE-bench Verified: avg@5 (%)"
     assert ">SWE-bench Verified</span>" in ps.to_great_table(board).as_raw_html()
