@@ -124,5 +124,7 @@ pictures = {
 for name, picture in pictures.items():
     path = folder / f"{name}.png"
     picture.save(path, scale_factor=2)
-    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(
+        path, optimize=True
+    )
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

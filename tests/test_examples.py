@@ -249,3 +249,12 @@ def test_the_picture_of_a_report_can_be_made_anew(tmp_path):
         pytest.skip("a browser takes the picture")
     assert " kB" in run("report_picture.py", tmp_path)
     assert list(pictures_of(tmp_path)) == ["report.png"]
+
+
+@pytest.mark.slow
+def test_the_picture_of_a_report_is_not_stale(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    script = runpy.run_path(str(EXAMPLES / "report_picture.py"))
+    digest = script["page_digest"](script["written_page"](tmp_path))
+    picture = (EXAMPLES / "pictures" / "report.png").read_bytes()
+    assert digest.encode() in picture, "run: python examples/report_picture.py"
