@@ -38,9 +38,9 @@ def test_standard_input_is_a_log(capsys, monkeypatch, kind):
 @pytest.mark.parametrize(
     ("data", "logs", "message"),
     [
-        (b" \n", ["-"], "standard input is empty"),
-        (gzip.compress(b"a,b"), ["-"], "as in gzip -dc FILE |"),
-        (b"a,b\n", ["-", "-"], "name - once"),
+        pytest.param(b" \n", ["-"], "standard input is empty", id="empty"),
+        pytest.param(gzip.compress(b"a,b"), ["-"], "as in gzip -dc FILE |", id="compressed"),
+        pytest.param(b"a,b\n", ["-", "-"], "name - once", id="twice"),
     ],
 )
 def test_input_that_is_no_log_says_so(capsys, monkeypatch, data, logs, message):

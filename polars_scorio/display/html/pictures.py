@@ -37,7 +37,7 @@ _WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
-_SMALL = 130  # pixels of a panel of one model among several
+_SMALL = 105  # pixels of a panel of one model among several
 _BROAD = 480  # pixels of a picture that has a row for itself
 
 _CONFIG: dict[str, Any] = {
