@@ -104,7 +104,6 @@ print([name for name in {waiting} if name in sys.modules])"""
 @pytest.mark.slow
 def test_a_foreign_namespace_of_this_name_is_not_replaced_in_silence():
     code = """import warnings, polars as pl
-@pytest.mark.slow
 @pl.api.register_dataframe_namespace("scorio")
 class Other:
     def __init__(self, frame): ...
@@ -116,6 +115,7 @@ print(*(warning.message for warning in caught))"""
     assert said == "overriding existing custom namespace 'scorio' (on dataframe)\n"
 
 
+@pytest.mark.slow
 def test_everything_works_without_docstrings():
     """Signatures and help are put together from docstrings, which ``python -OO`` removes."""
     code = """import polars as pl, polars_scorio as ps
