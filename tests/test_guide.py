@@ -15,6 +15,12 @@ GUIDE = ROOT / "examples" / "guide"
 WRITTEN = [page for page in sorted(GUIDE.rglob("*.md")) if "reference" not in page.parts]
 NAMES = {page: page.relative_to(GUIDE).with_suffix("").as_posix() for page in WRITTEN}
 PAGES = [pytest.param(page, id=name) for page, name in NAMES.items()]
+# These pages run a pytest, or simulate, for more than a second.
+SLOW = {"gate", "metrics/your_own", "reports"}
+RUN = [
+    pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+    for page, name in NAMES.items()
+]
 LONGEST = 300  # lines
 # The index of the guide names these settings.
 DISPLAY = {
@@ -47,7 +53,7 @@ def rollouts() -> pl.DataFrame:
 
 # A reader is not shown what a warning calls doubtful.
 @pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", RUN)
 def test_every_code_block_runs_and_prints_what_the_page_shows(
     page, rollouts, tmp_path, monkeypatch
 ):

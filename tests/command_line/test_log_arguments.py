@@ -13,6 +13,7 @@ from tests.display.html.logs import models
 from tests.made_verdicts import verdicts
 
 
+@pytest.mark.slow
 def test_roles_are_columns_or_expressions():
     table = models(2).with_columns(reward=pl.col("category") * 0.75 + 0.1).drop("category", "trial")
     table.rename({"model": "llm", "question": "task id"}).write_ndjson("log.jsonl")
@@ -165,6 +166,7 @@ def test_a_page_leaves_unscored_questions_out(capsys):
     assert "cannot be reported" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_labels_of_people_are_a_column(capsys):
     verdicts().write_parquet("log.parquet")
     assert main(["report", "log.parquet", "--truth", "human", "--metric", "avg", "-o", "-"]) == 0

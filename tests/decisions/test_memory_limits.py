@@ -32,6 +32,7 @@ def peak_memory(function):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "simultaneous"), [(8000, True), (1500, False)])
 def test_a_ranking_needs_no_table_of_pairs(models, simultaneous):
     log = log_of(models)

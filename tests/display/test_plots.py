@@ -68,11 +68,13 @@ def test_without_models_the_strata_are_lines(log):
     assert data_of(chart)["model"].to_list() == ["air", "web"]
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_a_lazy_log_gives_the_same_picture(log, kind):
     assert KINDS[kind](plot_of(log.lazy())).to_dict() == KINDS[kind](plot_of(log)).to_dict()
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_names_of_columns_may_be_anything(log, kind):
     odd = log.rename({"model": "a.b:Q", "question": "mu", "domain": "model[0]"})
@@ -168,6 +170,7 @@ def test_no_mark_lies_outside_its_interval(outcomes, inference):
         assert all(row["lo"] - 1e-12 <= mark <= row["hi"] + 1e-12 for mark in marks)
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_a_picture_has_the_size_and_the_theme_that_are_asked_for(log, kind):
     made = KINDS[kind](log.filter(domain="web").scorio(success=[1, 2]).plot, width=111, height=99)
@@ -180,6 +183,7 @@ def test_a_picture_has_the_size_and_the_theme_that_are_asked_for(log, kind):
         KINDS[kind](plot_of(log), width=0)
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_a_picture_says_what_it_shows(log, kind):
     chart = KINDS[kind](plot_of(log))

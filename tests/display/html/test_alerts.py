@@ -17,6 +17,7 @@ def alerts_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[s
     return {alert.title: alert.text for alert in page_of(log, *metrics, **roles).alerts}
 
 
+@pytest.mark.slow
 def test_missing_questions_are_named_and_left_out():
     log = models(3, questions=10).filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
     page = page_of(log)
@@ -27,6 +28,7 @@ def test_missing_questions_are_named_and_left_out():
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
 
 
+@pytest.mark.slow
 def test_dropped_trials_are_counted():
     log = models(2).with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
     found = alerts_of(log, missing="drop")
@@ -50,6 +52,7 @@ def test_unchecked_unequal_and_single_trials():
     assert [*alerts_of(models(2, trials=1))] == ["One trial per question"]
 
 
+@pytest.mark.slow
 def test_runs_that_are_not_whole():
     totals = pl.DataFrame({"model": ["m00", "m01"], "planned": [48, 60], "reported": [0.5, None]})
     order = Order.of((), Settings(), Roles(), "log.html")

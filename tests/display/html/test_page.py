@@ -65,6 +65,7 @@ def test_a_page_has_all_its_parts():
         assert part in said
 
 
+@pytest.mark.slow
 def test_every_picture_says_in_words_what_it_shows(harmless):
     pictures = [attrs for _, attrs in Checked(harmless.html()).elements
                 if attrs.get("role") == "img"]  # fmt: skip
@@ -85,6 +86,7 @@ def test_ranks_and_pairs_say_the_same():
         assert row["rank_lo"] == 1 + others.height
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched_and_only_our_script_runs(harmless, hostile):
     for page in (harmless, hostile):
         text = page.html()
