@@ -111,6 +111,7 @@ def test_strata_may_have_different_questions(log, ask):
         ask(without(log.filter(apart), "a", [0], "air").scorio(**ROLES))
 
 
+@pytest.mark.every(3)
 @ASKED
 def test_strata_may_have_different_models(log, ask):
     some = log.filter((pl.col("domain") == "air") | (pl.col("model") != "c"))

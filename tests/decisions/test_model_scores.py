@@ -43,6 +43,7 @@ def test_what_is_no_metric_is_refused_by_the_method():
         metric_of("avg", "rank")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 @pytest.mark.parametrize(
     ("scale", "bounds", "expected"),

@@ -216,6 +216,7 @@ def test_one_model_is_the_first(log):
     assert rows["domain"].to_list() == ["air", "web"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -9,6 +9,7 @@ from tests.display.chart_parts import data_of, marks_of, plot_of, subtitle_of
 from tests.made_logs import drawn, long
 
 
+@pytest.mark.every(3)
 @pytest.mark.skipif(
     pl.__version__.startswith("1."),
     reason="Polars 1 shares scans, as measured, but no function over them that could count",

@@ -139,6 +139,7 @@ def test_words_are_no_axis(log):
         plot_of(log).over("domain")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "convergence"])
 def test_more_strata_than_panels_are_refused(kind):
     log = steps(25)
@@ -280,6 +281,7 @@ def test_without_altair_there_is_a_way_out():
 # --- hostile names
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_names_do_not_leave_the_script_of_a_page(log, kind):
     evil = "</script><script>alert(1)</script><!--"
@@ -313,6 +315,7 @@ def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
     assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)
 
 
+@pytest.mark.every(3)
 @every_kind
 def test_strata_whose_labels_join_to_the_same_text_have_panels_of_their_own(log, kind):
     pairs = [("a / b", "c"), ("a", "b / c"), ("a /", "b"), ("a", "/ b"), ('a"', "b"), ("a", '"b')]

@@ -47,6 +47,7 @@ def got(value: object) -> str:
 # --- arguments
 
 
+@pytest.mark.every(5)
 @metrics_with("k")
 @pytest.mark.parametrize(
     "k",
@@ -90,6 +91,7 @@ def test_k_is_not_none_where_it_is_needed(make):
         make(k=None)
 
 
+@pytest.mark.every(5)
 @metrics_with("alpha0")
 @pytest.mark.parametrize("argument", ["alpha0", "beta0"])
 @pytest.mark.parametrize("value", [0, -0.5, NAN, INF, True, None, "1", [1.0], 1j], ids=repr)
@@ -160,6 +162,7 @@ def test_weights_are_kept_by_category(make, w, pairs):
     assert make(w=w).w == pairs
 
 
+@pytest.mark.every(5)
 @metrics_with("bounds")
 @pytest.mark.parametrize(
     "bounds",
@@ -174,6 +177,7 @@ def test_bounds_are_two_numbers_in_order(make, bounds):
         make(bounds=bounds)
 
 
+@pytest.mark.every(5)
 @metrics_with("bounds")
 @pytest.mark.parametrize(
     "bounds", [(0, 1), (-1.5, 2), (1, 1), (-INF, INF), [0, 1], np.array([0, 1]), None], ids=repr

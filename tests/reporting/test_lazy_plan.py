@@ -291,6 +291,7 @@ def expected(big) -> pl.DataFrame:
     return report(big.lazy()).collect(engine="in-memory")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(4))
 def test_shuffled_rows_give_the_same_bits(big, expected, engine, seed):

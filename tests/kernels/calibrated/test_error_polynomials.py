@@ -38,6 +38,7 @@ def definition(n, values, p):
         return float(sum(w * (u - mean) ** 2 for w, u in zip(chances, estimates, strict=True)))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (4, 1), (4, 4), (5, 3), (9, 4), (20, 3)])
 @pytest.mark.parametrize("p", [1e-6, 0.01, 0.3, 0.99, 1 - 1e-6])

@@ -11,6 +11,7 @@ from polars_scorio.kernels.draws.credit_at_rates import credit_at
 from tests.kernels.calibrated.cases import CASES
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_factor_by_states_finds_what_one_by_rates_does(case, sign, monkeypatch):

@@ -150,6 +150,7 @@ def test_certain_draws_have_exact_estimates(gains_of):
 SPECTRUM = [0.2, 0.0, 0.5, 0.1, 0.15, 0.0]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "gains", "arguments"),
     [
