@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Parts a stratum from a metric in the name of a column; `plain_name` never makes one.
 SEPARATOR = "__"
-# What belongs to a number of a metric, after its name; the latter of verdicts of a judge alone.
+# Endings of the columns beside the number of a metric; the second ones only with a judge.
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # What holds for all numbers of a row.

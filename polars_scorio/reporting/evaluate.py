@@ -119,12 +119,14 @@ class Evaluation:
         # Null for a number that an inference lacks.
         return pl.DataFrame(
             [
-                columns[name].cast(dtype) if name in columns else nulls(name, dtype, len(cell))
+                columns[name].cast(dtype)
+                if name in columns
+                else null_column(name, dtype, len(cell))
                 for name, dtype in schema.items()
             ]
         )
 
 
-def nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
+def null_column(name: str, dtype: pl.DataType, length: int) -> pl.Series:
     """A column of nulls."""
     return pl.Series(name, [None], dtype).new_from_index(0, length)

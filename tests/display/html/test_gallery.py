@@ -114,7 +114,7 @@ def test_each_log_has_a_page_within_its_budget(name):
 
 
 @pytest.mark.slow
-def test_five_million_rows_take_five_seconds():
+def test_five_million_rows_take_at_most_fifteen_seconds():
     rows = 5_000_000
     log = pl.select(row=pl.int_range(rows)).select(
         model=pl.format("m{}", pl.col("row") % 5),
