@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -18,22 +19,35 @@ from polars_scorio.counting.trials import Trials
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
 # The answers of a question that have votes, and one that is both right and wrong.
 BALLOTS, TWOFOLD = ":ballots", ":twofold"
-# Which rule a question violates, its name if it does, and what was found there.
-PROBLEM, PLACE, FOUND = ":problem", ":place", ":found"
+# Which rule a question violates, and its name if it does.
+PROBLEM, PLACE = ":problem", ":place"
 # A second cluster of a question, and whether it lacks one.
 ANOTHER, UNCLUSTERED = ":another", ":unclustered"
+
+
+class Quoted(NamedTuple):
+    """A value of a question that a message quotes; with a unit, a number of such things."""
+
+    column: str
+    unit: str | None = None
+
+    def text(self, question: pl.DataFrame) -> str:
+        """The words for the value, from a frame of one question."""
+        value = str(question[self.column].cast(pl.String).item())
+        return value if self.unit is None else f"{value} {self.unit}{'s' * (value != '1')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """One way in which a question is bad: the condition, the finding, and the message.
 
-    If the condition is but a doubt, `look` reads the questions again, and returns the rules that
-    they violate. A `foremost` rule is named before all others.
+    The finding is put into words for the one question that a message names. If the condition is
+    but a doubt, `look` reads the questions again, and returns the rules that they violate. A
+    `foremost` rule is named before all others.
     """
 
     violated: pl.Expr
-    found: pl.Expr
+    found: Sequence[str | Quoted]
     what: str
     way_out: str
     look: Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]] | None = None
@@ -41,12 +55,17 @@ class Rule:
 
 
 def mark_problems(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.LazyFrame:
-    """Add `PROBLEM`, `PLACE` and `FOUND` to a frame of questions: null where all is well."""
+    """Add `PROBLEM` and `PLACE` to a frame of questions: null where all is well."""
     problem = [pl.when(rule.violated).then(pl.lit(i, pl.UInt8)) for i, rule in enumerate(rules)]
-    found = [pl.when(rule.violated).then(rule.found) for rule in rules]
-    return questions.with_columns(
-        pl.coalesce(problem).alias(PROBLEM), pl.coalesce(found).alias(FOUND)
-    ).with_columns(pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE))
+    return questions.with_columns(pl.coalesce(problem).alias(PROBLEM)).with_columns(
+        pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE)
+    )
+
+
+def quoted_columns(rules: Sequence[Rule]) -> list[str]:
+    """The columns of a question that the messages of some rules quote."""
+    parts = (part for rule in rules for part in rule.found)
+    return [*dict.fromkeys(part.column for part in parts if isinstance(part, Quoted))]
 
 
 def check_frame(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
@@ -92,7 +111,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     Parameters
     ----------
     problems : DataFrame
-        A row for each bad question: the keys, `PROBLEM`, `PLACE`, `FOUND`.
+        A row for each bad question: the keys, `PROBLEM`, `PLACE` and the `quoted_columns`.
     trials : Trials
         The log, for the names of its keys.
     rules : sequence of Rule
@@ -108,15 +127,17 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     if not violations:
         return
     (rule, same), *besides = violations
-    first = same.sort(*trials.groups, PLACE, nulls_last=False).row(0, named=True)
-    place = {**{key: first[key] for key in trials.keys}, trials.question.name: first[PLACE]}
+    first = same.sort(*trials.groups, PLACE, nulls_last=False).head(1)
+    named = first.row(0, named=True)
+    place = {**{key: named[key] for key in trials.keys}, trials.question.name: named[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+    found = "".join(part if isinstance(part, str) else part.text(first) for part in rule.found)
     more = "".join(
         f" Besides, {_questions_have(rows.height)} {other.what}." for other, rows in besides
     )
     raise ValueError(
         f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first at "
-        f"{where}{first[FOUND]}. {rule.way_out}{more} See coverage() for what there is."
+        f"{where}{found}. {rule.way_out}{more} See coverage() for what there is."
     )
 
 

@@ -8,7 +8,6 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
-    FOUND,
     MISSING,
     PLACE,
     PROBLEM,
@@ -16,6 +15,7 @@ from polars_scorio.counting.checks import (
     Rule,
     check_frame,
     mark_problems,
+    quoted_columns,
     raise_first,
     refuse_bad,
 )
@@ -153,7 +153,8 @@ class _OnePass:
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
         sums = [ROWS, DIGEST] if ids_are_summable(self.trials) else []  # for the second look
-        problem = pl.struct(PROBLEM, PLACE, FOUND, *sums).filter(pl.col(PROBLEM).is_not_null())
+        named = dict.fromkeys([PROBLEM, PLACE, *quoted_columns(self.broken), *sums])
+        problem = pl.struct(*named).filter(pl.col(PROBLEM).is_not_null())
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),
             problem.alias(_PROBLEMS),

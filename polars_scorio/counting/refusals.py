@@ -17,6 +17,7 @@ from polars_scorio.counting.checks import (
     ROWS,
     TWOFOLD,
     UNCLUSTERED,
+    Quoted,
     Rule,
 )
 from polars_scorio.counting.cost_sums import COST_LIMIT, COSTLESS, LARGEST_COST, LEAST_COST
@@ -120,7 +121,7 @@ def _key_rules(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.any_horizontal(pl.col(keys).is_null(), pl.col(floats).is_nan()),
-            pl.lit(""),
+            (),
             f"a null{' or NaN' * bool(floats)} in the keys {keys}",
             "Fill the nulls, or filter such rows out.",
         )
@@ -133,13 +134,13 @@ def _multiplicity_rules(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(BAD) > 0,
-            _joined_text(": ", _counted_words(BAD, "row")),
+            (": ", Quoted(BAD, "row")),
             f"null or negative counts in {trials.count.name!r}",
             "A count says for how many trials its row stands: 0, 1, 2, ...",
         ),
         Rule(
             pl.col(ROWS).is_null(),
-            pl.lit(""),
+            (),
             f"more trials than {MOST:,} in {trials.count.name!r}",
             "That is all that 64 bits hold. Is it a column of counts?",
         ),
@@ -152,7 +153,7 @@ def _misread_rules(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(MISREAD) > 0,
-            _joined_text(": ", _counted_words(MISREAD, "trial")),
+            (": ", Quoted(MISREAD, "trial")),
             f"a NaN that the category expression {trials.category.name!r} takes for a success",
             "Polars orders NaN above all numbers. Pass the column itself and threshold=, as in "
             'category="reward", threshold=0.5: then NaN is a missing category. Or say in the '
@@ -169,16 +170,14 @@ def _cluster_rules(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(UNCLUSTERED),
-            pl.lit(""),
+            (),
             f"a null{' or NaN' * dtype.is_float()} cluster in {name!r}",
             "Give a question that belongs to no others a cluster of its own, for instance with "
             "cluster=pl.coalesce(...) of the cluster and the question.",
         ),
         Rule(
             pl.col(ANOTHER).is_not_null(),
-            _joined_text(
-                f": {quote}", pl.col(CLUSTER), f"{quote} and {quote}", pl.col(ANOTHER), quote
-            ),
+            (f": {quote}", Quoted(CLUSTER), f"{quote} and {quote}", Quoted(ANOTHER), quote),
             f"more than one cluster in {name!r}",
             "A question belongs to one cluster. Does by= lack a key, or is the same name used for "
             "two questions?",
@@ -194,16 +193,14 @@ def identity_rules(trials: Trials) -> list[Rule]:
     return [
         Rule(
             pl.col(NO_ID) > 0,
-            _joined_text(": ", _counted_words(NO_ID, "trial")),
+            (": ", Quoted(NO_ID, "trial")),
             f"a null trial id in {trial!r}",
             "Fill the ids, or pass trial=None where rows carry none.",
             foremost=True,
         ),
         Rule(
             pl.col(IDS) < pl.col(ROWS),
-            _joined_text(
-                ": ", _counted_words(ROWS, "trial"), ", ", _counted_words(IDS, "distinct id")
-            ),
+            (": ", Quoted(ROWS, "trial"), ", ", Quoted(IDS, "distinct id")),
             f"the same trial twice (a repeated id in {trial!r})",
             "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
             "where that column is no trial id, or validate=False to skip this check.",
@@ -218,7 +215,7 @@ def _size_rules(trials: Trials) -> list[Rule]:
         rules.append(
             Rule(
                 pl.col(ROWS) != trials.roles.n,
-                _joined_text(": ", _counted_words(ROWS, "trial")),
+                (": ", Quoted(ROWS, "trial")),
                 f"a number of trials other than n={trials.roles.n}",
                 "Look for files that were read twice and for lost trials, or leave n= out.",
             )
@@ -227,7 +224,7 @@ def _size_rules(trials: Trials) -> list[Rule]:
         rules.append(
             Rule(
                 pl.col(MISSING) > 0,
-                _joined_text(": ", _counted_words(MISSING, "trial")),
+                (": ", Quoted(MISSING, "trial")),
                 f"a missing category (null or NaN in {trials.category.name!r})",
                 'missing="drop" leaves such trials out and counts them in the column dropped; a '
                 "category, as in missing=0, counts them as that.",
@@ -239,9 +236,7 @@ def _size_rules(trials: Trials) -> list[Rule]:
 def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
     empty = Rule(
         is_unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
-        _joined_text(
-            ": ", _counted_words(ROWS, "trial"), ", ", pl.col(MISSING), " of them missing"
-        ),
+        (": ", Quoted(ROWS, "trial"), ", ", Quoted(MISSING), " of them missing"),
         "no trial with a category",
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
@@ -252,7 +247,7 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
     quote = "'" if is_label(trials.category.dtype) else ""
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
-        _joined_text(f": {quote}", pl.col(OUTSIDE), quote),
+        (f": {quote}", Quoted(OUTSIDE), quote),
         f"{what} in {trials.category.name!r}",
         way_out,
     )
@@ -264,7 +259,7 @@ def _too_many_trials(what: str) -> Rule:
     """The rule on questions with too many trials for exact sums of squares."""
     return Rule(
         pl.col(ROWS) > MOST_TRIALS,
-        _joined_text(": ", _counted_words(ROWS, "trial")),
+        (": ", Quoted(ROWS, "trial")),
         f"more than {MOST_TRIALS:,} trials with {what}",
         "Their squares have no exact sum. Leave trials out.",
     )
@@ -277,14 +272,14 @@ def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
     name = trials.answer.name
     twofold = Rule(
         pl.col(TWOFOLD).is_not_null(),
-        _joined_text(": ", pl.col(TWOFOLD)),
+        (": ", Quoted(TWOFOLD)),
         f"an answer with two verdicts in {name!r}",
         "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
         "about, in one spelling, and make null what cannot be read.",
     )
     silent = Rule(
         (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
-        _joined_text(": ", _counted_words(ROWS, "trial")),
+        (": ", Quoted(ROWS, "trial")),
         f"no answer at all (null in {name!r})",
         "Trials without an answer abstain. Filter such questions out, or say with missing= what "
         'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
@@ -300,7 +295,7 @@ def _label_rules(trials: Trials, classes: Classes) -> list[Rule]:
     quote = "'" if is_label(trials.truth.dtype) else ""
     stray = Rule(
         pl.col(STRAY_LABEL).is_not_null(),
-        _joined_text(f": {quote}", pl.col(STRAY_LABEL), quote),
+        (f": {quote}", Quoted(STRAY_LABEL), quote),
         f"a label of truth outside {list(classes.known or ())} in {trials.truth.name!r}",
         "People and judge must choose from the same categories: recode it, say with success= which "
         "categories are right, or pass an expression that is true for right answers.",
@@ -315,19 +310,19 @@ def _cost_rules(trials: Trials, classes: Classes) -> list[Rule]:
     name, limit = trials.cost.name, int(COST_LIMIT)
     negative = Rule(
         pl.col(LEAST_COST) < 0,
-        _joined_text(": ", pl.col(LEAST_COST)),
+        (": ", Quoted(LEAST_COST)),
         f"a negative cost in {name!r}",
         "A cost is at least 0. Is it a difference, or a balance?",
     )
     large = Rule(
         pl.col(LARGEST_COST) >= COST_LIMIT,
-        _joined_text(": ", pl.col(LARGEST_COST)),
+        (": ", Quoted(LARGEST_COST)),
         f"a cost in {name!r} that is infinite, or not below {limit:,}",
         "Mend it, or count in a larger unit.",
     )
     unknown = Rule(
         pl.col(COSTLESS) > 0,
-        _joined_text(": ", _counted_words(COSTLESS, "trial")),
+        (": ", Quoted(COSTLESS, "trial")),
         f"a missing cost (null or NaN in {name!r})",
         "missing= is about categories and does not help: fill in what the trials cost, or filter "
         "all trials of such questions out.",
@@ -377,15 +372,3 @@ def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
 def is_unscored() -> pl.Expr:
     """Whether a question has no trial with an outcome."""
     return pl.col(ROWS) - pl.col(MISSING) < 1
-
-
-def _counted_words(column: str, what: str) -> pl.Expr:
-    """How many there are of what: 1 trial, 2 trials."""
-    plural = pl.when(pl.col(column) == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
-    return _joined_text(pl.col(column), " ", plural)
-
-
-def _joined_text(*parts: str | pl.Expr) -> pl.Expr:
-    """Parts one after the other, null where one of them is; `pl.format` panics on nulls in 1.35."""
-    exprs = [pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts]
-    return pl.concat_str(exprs)

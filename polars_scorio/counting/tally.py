@@ -12,7 +12,6 @@ from polars_scorio.counting.category_values import category_literal, column_cate
 from polars_scorio.counting.checks import (
     BAD,
     BALLOTS,
-    FOUND,
     MISSING,
     OUTSIDE,
     PLACE,
@@ -21,6 +20,7 @@ from polars_scorio.counting.checks import (
     Rule,
     check_frame,
     mark_problems,
+    quoted_columns,
     refuse_bad,
 )
 from polars_scorio.counting.cluster_membership import cluster_keys, in_one_cluster
@@ -124,9 +124,8 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rul
     question, broken = trials.question.name, [*refusal_rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
     sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
-    kept = mark_problems(questions, question, broken).select(
-        *keys, STATES, PROBLEM, PLACE, FOUND, *sums
-    )
+    named = dict.fromkeys([*keys, STATES, PROBLEM, PLACE, *quoted_columns(broken), *sums])
+    kept = mark_problems(questions, question, broken).select(*named)
     cells = check_frame(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.checks import Quoted, Rule, quoted_columns
 
 NAN = float("nan")
 LOG = pl.DataFrame(
@@ -91,3 +92,21 @@ def test_polars_skips_an_empty_file_of_a_glob_and_the_cures_do_not(tmp_path):
         glob.scorio(n=3).avg().collect()
     with pytest.raises(pl.exceptions.ComputeError, match="file"):
         pl.scan_parquet(sorted(tmp_path.rglob("*.parquet"))).scorio.avg().collect()
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [(1, "trial", "1 trial"), (2, "trial", "2 trials"), (-0.5, None, "-0.5"), ("b", None, "b")],
+)
+def test_a_message_quotes_a_value_or_counts_things(value, unit, words):
+    assert Quoted("x", unit).text(pl.DataFrame({"x": [value]})) == words
+
+
+def test_each_column_that_messages_quote_is_named_once():
+    always = pl.lit(True)
+    rules = [
+        Rule(always, (": ", Quoted("x", "trial"), Quoted("y")), "", ""),
+        Rule(always, (": ", Quoted("x")), "", ""),
+        Rule(always, (), "", ""),
+    ]
+    assert quoted_columns(rules) == ["x", "y"]

@@ -46,10 +46,15 @@ def hash_sum(trials: Trials) -> list[Number]:
 
 def sum_is_unsettled() -> pl.Expr:
     """Whether the sum leaves open that an id of a question, an integer, repeats or is null."""
-    null: int = pl.Series([None], dtype=pl.Int64).hash().item()  # of integers of every width
-    single = (pl.col(ROWS) == 1) & pl.col(DIGEST).ne(null)
+    single = (pl.col(ROWS) == 1) & pl.col(DIGEST).ne(_null_hash())
     known = (sums.list.get(pl.col(ROWS), null_on_oob=True) for sums in _known_sums())
     return ~single & pl.all_horizontal(pl.col(DIGEST).ne_missing(sums) for sums in known)
+
+
+@cache
+def _null_hash() -> int:
+    """The hash of a null among integers of any width."""
+    return int(pl.Series([None], dtype=pl.Int64).hash().item())
 
 
 @cache

@@ -50,7 +50,7 @@ def trial_id_rules(trials: Trials) -> list[Rule]:
     """The rules, to be the last ones, on the trial ids of tallied questions."""
     if not ids_are_summable(trials):
         return identity_rules(trials)
-    return [Rule(sum_is_unsettled(), pl.lit(""), "ids in doubt", "", _look_again(trials))]
+    return [Rule(sum_is_unsettled(), (), "ids in doubt", "", _look_again(trials))]
 
 
 def id_numbers(trials: Trials) -> list[Number]:
