@@ -232,6 +232,30 @@ def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     return float(min(1.0, 2 * tail))
 
 
+def joint_p_value(p_values: Floats) -> float:
+    """P-value of the hypothesis that none of several independent groups followed anything.
+
+    Twice the smaller one of Fisher's combination, which adds up what many groups show a little,
+    and of Bonferroni's bound, which finds a single group among many. One p-value stays as it is.
+
+    Parameters
+    ----------
+    p_values : ndarray of float, shape (G,)
+        A p-value of each group.
+
+    Examples
+    --------
+    >>> [round(joint_p_value(np.array(p)), 4) for p in ([0.03], [0.03] * 4, [0.5] * 9 + [1e-4])]
+    [0.03, 0.0009, 0.002]
+    """
+    if p_values.size <= 1:
+        return float(p_values.min(initial=1.0))
+    fisher = scipy.special.gammaincc(p_values.size, -np.log(np.maximum(p_values, _LEAST)).sum())
+    bonferroni = p_values.size * p_values.min()
+    return float(min(1.0, 2 * min(fisher, bonferroni)))
+
+
+_LEAST = 1e-300  # p-values whose logarithm is finite
 _SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
 
 

@@ -12,6 +12,7 @@ from scipy import stats
 
 from polars_scorio.kernels.stopping_tests import (
     difficulty_p_value,
+    joint_p_value,
     order_p_value,
     pattern_p_value,
     stopping_evidence,
@@ -122,3 +123,12 @@ def test_retries_until_success_are_found():
         n, c = np.minimum(first, 8), (first <= 8).astype(int)
         found += stopping_evidence(*each_once(n, c)).followed == "outcomes"
     assert found == 50
+
+
+def test_joint_p_values_are_not_too_small():
+    # 20,000 sets of 5 uniform p-values: .01 has a standard error of .0007.
+    rng = np.random.default_rng(6)
+    joint = [joint_p_value(row) for row in rng.random((20_000, 5))]
+    assert np.mean(np.array(joint) <= 0.01) <= 0.0121
+    assert joint_p_value(np.array([])) == 1.0
+    assert joint_p_value(np.array([0.0, 1.0])) == 0.0

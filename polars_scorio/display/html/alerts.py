@@ -11,6 +11,7 @@ from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.scopes import Scope, common_questions
+from polars_scorio.display.html.stopped_models import stopped_models
 from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
@@ -55,9 +56,7 @@ def biased_models(coverage: pl.DataFrame, settings: Settings) -> list[str]:
 
     Pooled numbers allow for it.
     """
-    if "stopping" not in coverage.columns or settings.inference == "pooled":
-        return []
-    return coverage.filter(stopping="outcomes")["model"].unique().sort().to_list()
+    return [] if settings.inference == "pooled" else stopped_models(coverage)["outcomes"]
 
 
 def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
@@ -175,12 +174,10 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
 
 def _stopped_trials(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Models whose questions were repeated until an outcome appeared, and how to repair it."""
-    if "stopping" not in coverage.columns:
+    found = stopped_models(coverage)["outcomes"]
+    if not found:
         return
-    found = coverage.filter(stopping="outcomes")
-    if found.is_empty():
-        return
-    names = name_list(found["model"].unique().sort().to_list())
+    names = name_list(found)
     first = int(look.each[TRIALS].min() or 1)  # type: ignore[arg-type]  # integers
     yield Alert(
         _STOPPED,
@@ -191,15 +188,12 @@ def _stopped_trials(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
 
 
 def _followed_difficulty(coverage: pl.DataFrame) -> Iterator[Alert]:
-    if "stopping" not in coverage.columns:
-        return
-    found = coverage.filter(stopping="difficulty")
-    if found.height:
-        names = name_list(found["model"].unique().sort().to_list())
+    found = stopped_models(coverage)["difficulty"]
+    if found:
         yield Alert(
             "Trials that follow difficulty",
-            f"Harder questions of {names} have more trials, or fewer. Estimates remain valid; "
-            "pooled numbers and forecasts do not.",
+            f"Harder questions of {name_list(found)} have more trials, or fewer. Estimates remain "
+            "valid; pooled numbers and forecasts do not.",
         )
 
 
