@@ -142,19 +142,16 @@ class _Comparison:
         doubts = rows.outweighed_pairs(block, scores, a, b)
         return pl.DataFrame(
             {
-                STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),
+                STRATUM: np.repeat(block.strata.astype(np.uint32), a.size),
                 "model_a": block.rows[:, a].ravel(),
                 "model_b": block.rows[:, b].ravel(),
-                # NaN says that there is no such number.
-                **{
-                    name: pl.Series(values.ravel()).fill_nan(None)
-                    for name, values in self._named_numbers(found).items()
-                },
-                INFORMATION: pl.Series(scores.pair_information(a, b).ravel()).fill_nan(None),
+                **{name: each.ravel() for name, each in self._named_numbers(found).items()},
+                INFORMATION: scores.pair_information(a, b).ravel(),
                 "differs": differs.ravel(),
                 PRIOR_DECIDES: doubts.ravel(),
                 PAIRS: np.ones(doubts.size, np.uint32),
-            }
+            },
+            nan_to_null=True,  # NaN says that there is no such number
         )
 
     def _named_numbers(self, found: Differences) -> dict[str, Floats]:

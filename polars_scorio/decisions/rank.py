@@ -121,7 +121,7 @@ class Ranking:
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models
-        places = pl.concat([_NO_ROWS, *parts])
+        places = pl.concat([_NO_ROWS, *parts], how="vertical_relaxed")
         return places.with_columns(
             groups[model].gather(places[_PLACE]).alias(model), bounds_column(rows)
         )
@@ -147,9 +147,9 @@ class Ranking:
         found |= self._doubt_counts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
+        numbers = {name: found[name].ravel() for name in _COLUMNS}
         # NaN says that there is no such number.
-        numbers = {name: pl.Series(found[name].ravel()).fill_nan(None) for name in _COLUMNS}
-        return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, schema=_NO_ROWS.schema)
+        return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
 
     def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model."""

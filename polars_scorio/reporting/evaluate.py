@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -12,10 +13,16 @@ import polars as pl
 from polars_scorio.arguments import View
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.cost_warning import warn_of_large_costs
-from polars_scorio.reporting.inference.cell_numbers import VALUES, CellNumbers, Row, RowNumbers
+from polars_scorio.reporting.inference.cell_numbers import (
+    VALUES,
+    CellNumbers,
+    Row,
+    RowNumbers,
+    Words,
+)
 from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
 from polars_scorio.reporting.inference.cost_numbers import part_columns
 from polars_scorio.reporting.inference.question_values import value_columns
@@ -27,6 +34,8 @@ from polars_scorio.reporting.stopping_warning import warn_of_stopping
 # The rows of a report in a list for each group.
 RESULTS = ":results"
 
+# A value of each cell, in a row of a report.
+Values: TypeAlias = Floats | Words | pl.Series
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 
@@ -89,10 +98,13 @@ class Evaluation:
         order = [(metric.name, k) for metric, _ in self.request.metrics for k in metric.k]
         return {row: known[row] for row in order}
 
-    def _row_columns(self, cells: QuestionCells) -> dict[Row, pl.DataFrame]:
+    def _row_columns(self, cells: QuestionCells) -> dict[Row, dict[str, Values]]:
         """The columns of each row, with those that comparisons need if they are wanted."""
-        columns = {row: numbers.columns() for row, numbers in self._row_numbers(cells).items()}
-        if VALUES in self.columns.hidden:
+        hidden, columns = self.columns.hidden, dict[Row, dict[str, Values]]()
+        for row, numbers in self._row_numbers(cells).items():
+            compared = numbers.comparison_columns() if hidden else {}
+            columns[row] = {**numbers.arrays(), **compared}
+        if VALUES in hidden:
             choice, question = self.request.choice, self.request.trials.question.name
             paired = [
                 (metric, view)
@@ -102,31 +114,53 @@ class Evaluation:
             ]
             for metric, _ in self.request.metrics:
                 for k in metric.k if metric.costs else ():
-                    parts = part_columns(metric, k, cells, question)
-                    columns[metric.name, k] = columns[metric.name, k].hstack(parts)
+                    columns[metric.name, k] |= part_columns(metric, k, cells, question).to_dict()
             for row, values in value_columns(paired, cells, question).items():
-                columns[row] = columns[row].with_columns(values.alias(VALUES))
+                columns[row][VALUES] = values
         return columns
 
-    def _cell_rows(self, facts: pl.DataFrame, numbers: dict[Row, pl.DataFrame]) -> pl.DataFrame:
+    def _cell_rows(
+        self, facts: pl.DataFrame, numbers: dict[Row, dict[str, Values]]
+    ) -> pl.DataFrame:
         """All rows of each cell, cell after cell."""
-        cell, row = np.divmod(np.arange(len(facts) * len(numbers)), len(numbers))
-        labels = pl.DataFrame([*zip(*numbers, strict=True)], ["metric", "k"])
-        # Row after row, to be taken cell after cell.
-        by_row = pl.concat(numbers.values(), how="diagonal")[row * len(facts) + cell]
-        columns = {column.name: column for column in (*facts[cell], *labels[row], *by_row)}
+        cell = np.repeat(np.arange(len(facts)), len(numbers))
+        columns = facts.select(pl.all().gather(cell)).to_dict()
+        for name, labels in zip(("metric", "k"), zip(*numbers, strict=True), strict=True):
+            dtype = self.columns.labels[name]
+            columns[name] = pl.Series(name, [*labels] * len(facts), dtype)
+        rows = [*numbers.values()]
         schema = {GROUP: pl.Int64(), **self.columns.schema}
-        # Null for a number that an inference lacks.
         return pl.DataFrame(
             [
                 columns[name].cast(dtype)
                 if name in columns
-                else null_column(name, dtype, len(cell))
+                else joined_column(name, dtype, [row.get(name) for row in rows], len(facts))
                 for name, dtype in schema.items()
             ]
         )
 
 
-def null_column(name: str, dtype: pl.DataType, length: int) -> pl.Series:
-    """A column of nulls."""
-    return pl.Series(name, [None], dtype).new_from_index(0, length)
+def joined_column(
+    name: str, dtype: pl.DataType, rows: Sequence[Values | None], cells: int
+) -> pl.Series:
+    """A column of some rows of each cell, cell after cell, from the values of each row.
+
+    Null for a number that is NaN, and for a row that has no such column.
+
+    >>> halves = np.array([0.5, 0.25])
+    >>> joined_column("mu", pl.Float64(), [halves, 2 * halves], 2).to_list()
+    [0.5, 1.0, 0.25, 0.5]
+    """
+    if all(isinstance(values, np.ndarray) for values in rows):
+        every = np.stack([np.asarray(values) for values in rows], axis=1).ravel()
+        return pl.Series(name, every, nan_to_null=True).cast(dtype)
+    parts = [
+        pl.Series(name, [None], dtype).new_from_index(0, cells)
+        if values is None
+        else pl.Series(name, values, nan_to_null=True).cast(dtype)
+        for values in rows
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    row, cell = np.indices((len(rows), cells))
+    return pl.concat(parts).gather((row * cells + cell).T.ravel())

@@ -1,11 +1,12 @@
 """What runs when a report is collected: one call for all groups, an inference for each metric."""
 
+import numpy as np
 import polars as pl
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind_roles
-from polars_scorio.reporting.evaluate import RESULTS, Evaluation, tidy_rows
+from polars_scorio.reporting.evaluate import RESULTS, Evaluation, joined_column, tidy_rows
 from polars_scorio.reporting.inference import calibrated, pooled
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
@@ -40,3 +41,10 @@ def test_rows_come_in_a_list_for_each_group():
         *groups.drop(groups.columns[-1]).columns,
         *columns.schema,
     ]
+
+
+def test_a_column_stands_cell_after_cell_and_is_null_where_a_row_has_none():
+    ones, missing = np.array([1.0, np.nan]), pl.Series([3.0, 4.0])
+    joined = joined_column("mu", pl.Float64(), [ones, None, missing], 2)
+    assert joined.to_list() == [1.0, None, 3.0, None, None, 4.0]
+    assert joined_column("mu", pl.Float64(), [None], 2).to_list() == [None, None]

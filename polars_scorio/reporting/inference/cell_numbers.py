@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.kernels.array_types import Floats, Ints
@@ -17,6 +18,8 @@ from polars_scorio.kernels.judges.judge_rates import JudgeRates
 from polars_scorio.kernels.rewards.reward_price import RewardPrice
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import NUMBERS
+
+Words: TypeAlias = NDArray[np.str_]
 
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
@@ -168,36 +171,46 @@ class CellNumbers(NamedTuple):
 
     def columns(self) -> pl.DataFrame:
         """The columns of a report, and those inside a plan as far as they are known."""
-        columns: dict[str, Floats | pl.Series] = {name: getattr(self, name) for name in NUMBERS}
-        columns[INFERENCE] = self._inference_column()
+        return pl.DataFrame({**self.arrays(), **self.comparison_columns()}, nan_to_null=True)
+
+    def arrays(self) -> dict[str, Floats | Words | pl.Series]:
+        """The columns of a report as arrays, with those of means over strata if they are known."""
+        columns: dict[str, Floats | Words | pl.Series] = {
+            name: getattr(self, name) for name in NUMBERS
+        }
+        columns[INFERENCE] = self._inference_names()
         if self.center is not None and self.reach is not None:
             columns |= {CENTER: self.center, REACH: self.reach}
-        if isinstance(self.price, RewardPrice):
-            parts = asdict(self.price)
-            columns[REWARD_PRICE] = pl.DataFrame(parts).to_struct()
-            columns[REWARD_RANGE] = pl.DataFrame(parts).select("low", "width").to_struct()
-        elif self.price is not None:
-            parts = {name: getattr(self.price, name) for name in _PRICE_PARTS}
-            columns[PRICE] = pl.DataFrame(parts).to_struct()
         if self.information is not None:
             columns[INFORMATION] = self.information
         if self.judged is not None and self.labels is not None:
-            counts = pl.Series(self.labels).cast(pl.UInt64)
-            columns |= {JUDGED: self.judged, LABEL_COUNT: counts}
+            columns |= {JUDGED: self.judged, LABEL_COUNT: pl.Series(self.labels).cast(pl.UInt64)}
+        if self.costs is not None:
+            columns |= self.costs.to_dict()
+        elif self.bounds is not None:
+            columns[BOUNDS] = np.full(self.estimate.size, self.bounds)
+        return columns
+
+    def comparison_columns(self) -> dict[str, pl.Series]:
+        """The columns of structs that comparisons need, as far as they are known."""
+        columns = dict[str, pl.Series]()
+        if isinstance(self.price, RewardPrice):
+            parts = pl.DataFrame(asdict(self.price))
+            columns[REWARD_PRICE] = parts.to_struct()
+            columns[REWARD_RANGE] = parts.select("low", "width").to_struct()
+        elif self.price is not None:
+            columns[PRICE] = pl.DataFrame(
+                {name: getattr(self.price, name) for name in _PRICE_PARTS}
+            ).to_struct()
         if self.calibration is not None:
             columns[CALIBRATION] = self.calibration.column()
-        found = pl.DataFrame(columns, nan_to_null=True)
-        if self.costs is not None:
-            return found.hstack(self.costs)
-        if self.bounds is None:
-            return found
-        return found.with_columns(pl.lit(self.bounds, pl.String).alias(BOUNDS))
+        return columns
 
-    def _inference_column(self) -> pl.Series:
+    def _inference_names(self) -> Words:
         """Name of the inference of each cell; `RANGE` for a range of forecasts."""
         forecast = (self.inference == "calibrated") & np.isnan(self.estimate) & ~np.isnan(self.lo)
         forecast &= self.costs is None  # without any success the estimate is infinite
-        return pl.Series(np.where(forecast, RANGE, self.inference), dtype=pl.String)
+        return np.where(forecast, RANGE, self.inference)
 
 
 # Metric name and draw size: what tells the rows of one cell apart.
@@ -216,12 +229,12 @@ def clipped_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
 def read_price(rows: pl.DataFrame, metric: Metric) -> Price:
     """The price that rows of a report of one metric carry."""
     low, high = metric.support
-    price = rows[PRICE].struct
-    parts: dict[str, Floats] = {name: price.field(name).to_numpy() for name in _PRICE_PARTS}
+    price = rows[PRICE].struct.unnest()
+    parts: dict[str, Floats] = {name: price[name].to_numpy() for name in _PRICE_PARTS}
     return Price(**parts, low=low, width=high - low, bounded=not metric.unbounded)
 
 
 def read_reward_price(rows: pl.DataFrame) -> RewardPrice:
     """The price of real-valued rewards that rows of a report of one metric carry."""
-    price = rows[REWARD_PRICE].struct
-    return RewardPrice(**{name: price.field(name).to_numpy() for name in _REWARD_PARTS})
+    price = rows[REWARD_PRICE].struct.unnest()
+    return RewardPrice(**{name: price[name].to_numpy() for name in _REWARD_PARTS})
