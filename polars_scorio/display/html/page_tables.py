@@ -31,6 +31,7 @@ _TOP, _SPARED = 15, 2  # models that are not folded; so few more are not worth a
 _NAME = 60  # characters of a name
 _WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
 _PLANNED = 5  # pairs in a plan
+_TWO = 2  # models, which are a pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,7 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
     ]
     if len(models) > 1 and not scope.biased:
         columns.insert(0, Column("rank", [*rank_texts(scope.ranks)]))
+    if shows_p_best(scope):
         columns.append(Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
     for metric, size in others:
         rows = _placed_rows(metric_rows(scope, metric, size), models)
@@ -164,6 +166,11 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
     asked = " in ".join(count_of(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
     note = f"{asked}, {_trials_text(scope)} of each model."
     return Table(columns, note, f"Models by {metric_label(first, k, scope.each)}", "board")
+
+
+def shows_p_best(scope: Scope) -> bool:
+    """Whether the leaderboard has P(best): of two models the comparison has P(better) instead."""
+    return len(scope.models) > _TWO and not scope.biased
 
 
 def cut_name(name: str) -> str:

@@ -39,6 +39,10 @@ _COVERAGE = (
     "models of the stratum have and this one lacks. nulls: trials without an outcome."
 )
 _TOTALS = " planned and reported: trials and score as the tool that wrote the log says them."
+_BEST = (
+    "P(best) is the probability that a model is the best of all. It takes into account that the "
+    "leader of several owes part of its lead to luck, which the comparison of two models does not."
+)
 _HEAT = 40  # strata of a heat table
 _ROWS = 100  # of the table of coverage
 
@@ -86,8 +90,9 @@ def _leaderboard_section(
     if len(main.models) > 1 and not main.biased:
         lines.append(
             f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, "
-            "for all models at once. P(best) is the probability that a model is the best of all."
+            "for all models at once."
         )
+        lines += [_BEST] * tables.shows_p_best(main)
         lines += filter(None, [selected_words(main)])
     lines += judge_lines(main)
     colours = pictures.model_classes(main)

@@ -54,6 +54,7 @@ def test_a_page_has_all_its_parts():
     parts = (
         "for all pairs at once",
         "P(best)",
+        "which the comparison of two models does not",
         "with a probability of 80 %",
         "All questions of all strata in one pool",
         "bench 1",

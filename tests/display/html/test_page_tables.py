@@ -68,6 +68,13 @@ def test_a_biased_log_has_no_ranks(whole):
     assert "P(best)" not in heads(table)
 
 
+def test_two_models_have_one_probability():
+    # P(best) is drawn toward even chances, P(better) of the comparison is not: .50 beside .77.
+    pair, _ = scopes_of(models(2))
+    (table,) = leaderboard_tables(pair, Settings(), {})
+    assert heads(table) == ["rank", "model", "95 % interval", "avg@4 (%)"]
+
+
 @pytest.mark.slow
 def test_of_many_models_the_first_15_are_not_folded():
     many, _ = scopes_of(models(20, questions=4))
