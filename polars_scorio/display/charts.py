@@ -28,8 +28,9 @@ _CUT = (
     "length(datum.label) > 38 ? substring(datum.label, 0, 19) + '\u2026' + "
     "substring(datum.label, length(datum.label) - 18, length(datum.label)) : datum.label"
 )
-# There is room beyond 0 and 100 %, but no number.
-_PERCENT = "datum.value < -1e-9 || datum.value > 1 + 1e-9 ? '' : datum.label"
+# There is room beyond 0 and 100 %, but no number and no line.
+_BEYOND = "datum.value < -1e-9 || datum.value > 1 + 1e-9"
+_GRID = 0.6  # opacity of the lines of a grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +249,16 @@ def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
 
 def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 - X in, X out; Y in, Y out
     """An axis of values of a metric."""
-    form = {"format": "~%", "labelExpr": _PERCENT} if percent else {}
-    return channel.title(title).axis(
-        tickCount=6, domain=False, gridOpacity=0.6, labelSeparation=4, **form
-    )
+    form: dict[str, Any] = {"gridOpacity": _GRID}
+    if percent:
+        none_beyond = {"test": _BEYOND, "value": 0}
+        form = {
+            "format": "~%",
+            "labelExpr": f"{_BEYOND} ? '' : datum.label",
+            "gridOpacity": {"condition": none_beyond, "value": _GRID},
+            "tickOpacity": {"condition": none_beyond, "value": 1},
+        }
+    return channel.title(title).axis(tickCount=6, domain=False, labelSeparation=4, **form)
 
 
 def name_axis(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis

@@ -154,7 +154,7 @@ class DecisionPlots(PlotBase):
         -------
         altair.LayerChart or altair.FacetChart
             A line of mu with a band of the interval for each model, against n; at most 200 points
-            of it. Of more than seven models the best seven have colours and bands.
+            of it. Colours and bands are as in `curve`.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class DecisionPlots(PlotBase):
         name = metric_heading(subject.metric, subject.metric.k[0])
         heading = subject.heading(f"{name} after n trials", subject.bands)
         across, percent = charts.trials_axis(), subject.percent
-        return line_chart(drawn, heading, across, name, subject.colours, percent=percent)
+        return line_chart(drawn, heading, across, name, subject.line_colours, percent=percent)
 
     @takes_options(ConvergencePlotOptions)
     def convergence(

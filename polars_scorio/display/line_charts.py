@@ -29,6 +29,7 @@ _SPANNED = 8  # an axis of powers of two where the largest draw size is so many 
 _TICKS = 12  # with more of them Vega decides which draw sizes have a tick
 _DOTTED = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
+_SAME = 1e-6  # of the largest number: lines that span less are flat
 
 
 def line_chart(
@@ -43,7 +44,7 @@ def line_chart(
     """A line for each model, the coloured ones with a band.
 
     More than three bands in one panel would hide each other: there is a panel for each coloured
-    model then, with the other models grey. If strata have the panels, there are no bands.
+    model then, with the other models grey.
 
     Parameters
     ----------
@@ -58,19 +59,18 @@ def line_chart(
     metric : str
         The title of the vertical axis.
     colours : dict of str
-        The colours of models, the best first; all others are grey.
+        The colours of models, the best first; all others are grey. Panels of strata take three.
     percent : bool
         Whether the vertical axis has percentages.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
     several = len(colours) > BANDED and not heading.panels
-    banded = len(colours) <= BANDED or several
     rows = _drawing_order(rows, order, len(colours))
     heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
     if several:
         rows, heading = _model_panels(rows, [*colours]), replace(heading, panels="model")
-    low, high = _vertical_range(rows, banded=banded)
+    low, high = _vertical_range(rows)
     written = not heading.panels and models > 1
     if written:
         height = heading.look.height or _HEIGHT
@@ -86,11 +86,10 @@ def line_chart(
         value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
         for end in ("mu", "lo", "hi")
     )
-    layers = _line_layers(base, mu, rows) + _best_step_marks(base, mu, rows)
-    if banded:
-        band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
-        layers.insert(0, band.encode(y=lo, y2="hi:Q"))
-        layers += [edge.encode(y=end) for end in (lo, hi) for edge in _range_ends(base, rows)]
+    band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
+    layers = [band.encode(y=lo, y2="hi:Q"), *_line_layers(base, mu, rows)]
+    layers += _best_step_marks(base, mu, rows)
+    layers += [edge.encode(y=end) for end in (lo, hi) for edge in _range_ends(base, rows)]
     if written:
         words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
         layers.append(words.encode(y="place:Q", text="label:N"))
@@ -159,18 +158,19 @@ def _best_step_marks(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any
     ]
 
 
-def _vertical_range(rows: pl.DataFrame, *, banded: bool) -> tuple[float, float]:
-    """From where to where the vertical axis goes."""
-    band = pl.col("coloured") & banded
+def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
+    """From where to where the vertical axis goes; 100 % and 99.999992 % are one place on it."""
     best = [
         pl.when("coloured").then(end) for end in (BEST_LO, BEST_HI) if end in rows.columns
     ]  # both or none
+    lo, hi = (pl.when("coloured").then(end) for end in ("lo", "hi"))
     ends = rows.select(
-        pl.min_horizontal("mu", "marked", pl.when(band).then("lo"), *best).min().alias("low"),
-        pl.max_horizontal("mu", "marked", pl.when(band).then("hi"), *best).max().alias("high"),
+        pl.min_horizontal("mu", "marked", lo, *best).min().alias("low"),
+        pl.max_horizontal("mu", "marked", hi, *best).max().alias("high"),
     ).row(0)
     low, high = (0.0 if end is None else float(end) for end in ends)
-    margin = _MARGIN * (high - low) or _MARGIN
+    differ = high - low > _SAME * max(abs(low), abs(high))
+    margin = _MARGIN * (high - low) if differ else _MARGIN
     return low - margin, high + margin
 
 

@@ -92,11 +92,17 @@ class Subject:
         return f"{words}, {corrected}" if corrected else words
 
     @property
+    def line_colours(self) -> dict[str, str]:
+        """The colours of lines, each of which has a band: three in the panels of strata."""
+        colours = self.colours
+        return dict([*colours.items()][:BANDED]) if panel_heading(self.trials) else colours
+
+    @property
     def bands(self) -> str:
-        """Meaning of lines and bands, in words; strata with many models have no bands."""
-        if len(self.colours) <= BANDED or not panel_heading(self.trials):
-            return f"bands: {self.intervals}"
-        return f"{self.inference}; no bands, for more than {BANDED} lines in colour"
+        """Meaning of lines and bands, in words."""
+        left_out = len(self.colours) > len(self.line_colours)
+        words = f"; in colour: {BANDED} models, highlight= chooses which" if left_out else ""
+        return f"bands: {self.intervals}{words}"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: its content, and the numbers of questions and trials."""

@@ -147,8 +147,9 @@ questions, frontier>
         -------
         altair.LayerChart or altair.FacetChart
             A line of mu for each model, dashed where k exceeds the trials, and points where its
-            estimate is another number. At most three lines in colour have a band, the interval. The
-            axis is logarithmic where the largest k is at least eight times the smallest.
+            estimate is another number. Lines in colour have a band, the interval: of more than
+            three, each has a panel of its own; the panels of strata have three. The axis is
+            logarithmic where the largest k is at least eight times the smallest.
 
         Raises
         ------
@@ -185,7 +186,7 @@ questions, frontier>
         labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
-        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
+        return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
 
     @takes_options(PlotOptions)
     def tail(
@@ -229,7 +230,7 @@ questions, frontier>
         labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, points)
         across, percent = thresholds_axis(subject.metric.drawn or k), subject.percent
-        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
+        return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
 
     @takes_options(LookOptions)
     def forecast(
@@ -328,7 +329,7 @@ questions, frontier>
             )
         subject, rows = self._rows_over(subject, axis_values(step, at.dtype).alias("at"))
         points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
-        marks = best_step_words(rows, [*subject.colours])
+        marks = best_step_words(rows, [*subject.line_colours])
         heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
-        across, percent = stratum_axis(step, at.dtype), subject.percent
-        return line_chart(rows, heading, across, subject.name, subject.colours, percent=percent)
+        across, colours = stratum_axis(step, at.dtype), subject.line_colours
+        return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)

@@ -64,3 +64,5 @@ def test_no_percentage_is_beyond_100():
         shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)%<", svg)]
         assert max(shown) == 100
         assert len(shown) > 2
+        # Nor is a line of the grid, of which each has a number.
+        assert len(re.findall(r'<line [^>]*opacity="0\.6"', svg)) == len(shown)

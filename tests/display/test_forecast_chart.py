@@ -65,6 +65,16 @@ def test_is_calibrated_whatever_the_accessor_says_and_is_written(tmp_path):
     assert (tmp_path / "forecast.svg").read_text().startswith("<svg")
 
 
+def test_a_forecast_of_a_log_that_is_all_right_is_a_flat_line():
+    # The prediction is 99.9999 %: on an axis of that width, 100 % and back was a V.
+    right = pl.DataFrame({"model": "ada", "question": [1, 2, 3], "n": 4, "c": 4})
+    chart = ps.from_successes(right).scorio(count="count").plot.forecast(8)
+    mu = drawn(chart)["mu"].drop_nulls()
+    assert 0 < mu.max() - mu.min() < 1e-4
+    low, high = chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert high - low > 0.1
+
+
 def test_what_has_no_forecast_is_refused():
     with pytest.raises(ValueError, match="geom_ds_at_k has no forecast"):
         LOG.plot.forecast(16, ps.geom_ds_at_k)

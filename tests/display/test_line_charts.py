@@ -1,10 +1,13 @@
 """Pictures with a line for each model: their numbers, bands, points and axes."""
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.display.line_charts import _vertical_range
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
+from tests.display.html.logs import models
 
 
 @pytest.mark.slow
@@ -28,6 +31,23 @@ def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
     assert "points: unbiased estimate; dashed: k exceeds the trials, a prediction" in subtitle_of(
         chart
     )
+
+
+def test_each_coloured_line_in_panels_of_strata_has_a_band():
+    chart = models(5, strata=2).scorio(by="bench").plot.curve(2)
+    coloured = data_of(chart).filter("coloured")["model"].unique().sort().to_list()
+    assert coloured == ["m00", "m01", "m02"]
+    assert "area" in marks_of(chart)
+    assert "grey: 2 others" in subtitle_of(chart)
+    assert "in colour: 3 models" in subtitle_of(chart)
+    chosen = models(5, strata=2).scorio(by="bench").plot.curve(2, highlight=["m04"])
+    assert data_of(chosen).filter("coloured")["model"].unique().to_list() == ["m04"]
+
+
+def test_lines_that_hardly_differ_are_flat():
+    rows = pl.DataFrame({"mu": [1.0, 1 - 8e-8], "marked": None, "lo": 1.0, "hi": 1.0})
+    low, high = _vertical_range(rows.with_columns(coloured=pl.lit(value=True)))
+    assert high - low == pytest.approx(0.1)
 
 
 def test_calibrated_lines_need_no_points(r1):

@@ -68,14 +68,15 @@ def test_options_of_the_call_come_before_those_of_the_accessor():
     assert "50 %" in asked.intervals
 
 
-def test_strata_with_more_than_three_models_have_no_bands():
+def test_panels_of_strata_have_three_models_in_colour_each_with_a_band():
     assert subject_of(MODELS).bands.startswith("bands: ")
     four = pl.concat([MODELS, long([[0], [0]], "dee")])
     assert subject_of(four).bands.startswith("bands: ")
     strata = four.with_columns(bench=pl.lit("x"))
-    assert subject_of(strata, by="bench").bands.endswith(
-        "; no bands, for more than 3 lines in colour"
-    )
+    subject = subject_of(strata, by="bench")
+    assert [*subject.line_colours] == [*subject.colours][:3]
+    assert len(subject.colours) == 4
+    assert subject.bands.endswith("; in colour: 3 models, highlight= chooses which")
 
 
 def test_a_heading_leaves_out_empty_lines_and_counts_the_questions():
