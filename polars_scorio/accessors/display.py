@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import InferenceKind, Overall, check_choice, value_text
+from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.metric import Metric
@@ -129,6 +130,7 @@ class ReaderMethods(Accessor[FrameT]):
         path: str | os.PathLike[str],
         *metrics: Metric,
         title: str | None = None,
+        baseline: Category | None = None,
         inference: InferenceKind | None = None,
         target: Target | None = None,
         confidence: float | None = None,
@@ -150,6 +152,9 @@ class ReaderMethods(Accessor[FrameT]):
             stand in a section of their own, which a log with the role `cost` has in any case.
         title : str, optional
             What stands above; default: the name of the file.
+        baseline : category, optional
+            A model that all others are compared with, in a section of its own: the margins with
+            which a `gate` passes or fails, and the questions that broke or were repaired.
         inference, target, confidence, anytime : optional
             As in `report`.
 
@@ -159,10 +164,11 @@ class ReaderMethods(Accessor[FrameT]):
             The file. It holds the sentence that matters; alerts (missing questions and outcomes,
             unfinished runs, duplicates, unequal and single trials, k beyond the trials); intervals
             beside rank ranges; the leaderboard, over all strata in one pool and per stratum;
-            comparisons; Pass@k and Pass^k against k; the hardest questions, those that separate the
-            models best, and reversed ones; trials that undecided pairs need; coverage; what the
-            numbers rest on, with a hash of the counts; and all of that as JSON. Models are reported
-            on the questions that all of a stratum have.
+            comparisons; with `baseline`, gates and changed questions; Pass@k and Pass^k against k;
+            the hardest questions, those that separate the models best, and reversed ones; trials
+            that undecided pairs need; coverage; what the numbers rest on, with a hash of the
+            counts; and all of that as JSON. Models are reported on the questions that all of a
+            stratum have.
 
         Raises
         ------
@@ -193,7 +199,7 @@ class ReaderMethods(Accessor[FrameT]):
         }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
-        order = Order.of(metrics, settings, self._roles, path.name, title=title)
+        order = Order.of(metrics, settings, self._roles, path.name, title=title, baseline=baseline)
         refusal = write_page(path, self._lazy(), self._roles, order, totals=self._tool_totals)
         if refusal is not None:
             raise refusal

@@ -23,6 +23,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("-o", "--output", default="report.html", help="the file, or - for Markdown (%(default)s)")
     add("--title", help="what stands above (the names of the files)")
+    add("--baseline", metavar="MODEL", help="the model that all others are compared with")
 
 
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
@@ -33,7 +34,9 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     settings = chosen_settings(asked)
     title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
     roles, totals = log._roles, log._tool_totals  # noqa: SLF001 - the command is of the package
-    order = Order.of(asked.metric, settings, roles, asked.output, title=title, call=call)
+    order = Order.of(
+        asked.metric, settings, roles, asked.output, title=title, call=call, baseline=asked.baseline
+    )
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     progress = Progress(sys.stderr)

@@ -25,6 +25,14 @@ def test_a_report_is_one_file(log, folder, capsys):
         assert part in page_text("report.html")
 
 
+def test_a_report_has_a_baseline(capsys):
+    models(2, questions=3).write_csv("log.csv")
+    assert main(["report", "log.csv", "--baseline", "m01", "-o", "-"]) == 0
+    printed = capsys.readouterr().out
+    assert "## What changed since m01?" in printed
+    assert "| passes above | fails below | broken | repaired |" in printed
+
+
 @pytest.mark.slow
 def test_a_dash_prints_markdown(log, folder, capsys):
     assert main(["report", log, "--by", "bench", "-o", "-"]) == 0

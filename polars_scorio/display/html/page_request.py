@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
-from polars_scorio.counting.roles import Roles
+from polars_scorio.arguments import value_text
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.display.installed_version import installed_version
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
@@ -26,6 +27,8 @@ class Order:
         How.
     title, call, version : str
         What the page says about itself.
+    baseline : category or None
+        The model that all others are compared with.
     """
 
     metrics: tuple[Metric, ...]
@@ -33,6 +36,7 @@ class Order:
     title: str
     call: str
     version: str
+    baseline: Category | None = None
 
     @classmethod
     def of(
@@ -44,6 +48,7 @@ class Order:
         *,
         title: str | None = None,
         call: str | None = None,
+        baseline: Category | None = None,
     ) -> Order:
         """Request of a method or a command.
 
@@ -57,13 +62,17 @@ class Order:
             Of the file.
         call : str, optional
             The command; default: the call of the method.
+        baseline : category, optional
+            As above.
         """
+        if not isinstance(baseline, Category | None):
+            raise TypeError(f"baseline must be a model or None, got {value_text(baseline)}")
         if metrics:
             check_metrics(metrics)
-        call = call or _typed_call(
-            roles, [repr(name), *map(str, metrics), *_typed_keywords(settings)]
-        )
-        return cls(tuple(metrics), settings, title or name, call, installed_version())
+        against = [] if baseline is None else [f"baseline={baseline!r}"]
+        typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
+        call = call or _typed_call(roles, typed)
+        return cls(tuple(metrics), settings, title or name, call, installed_version(), baseline)
 
 
 def _typed_call(roles: Roles, arguments: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
+from polars_scorio.display.html.baseline_section import BaselineRows, baseline_section
 from polars_scorio.display.html.headline import lead_label, lead_rows, selected_words
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.page import Section
@@ -53,6 +54,7 @@ def page_sections(
     parts: Sequence[Scope],
     coverage: pl.DataFrame,
     settings: Settings,
+    against: BaselineRows | None = None,
 ) -> Iterator[Section]:
     """The sections of a log that can be reported.
 
@@ -66,6 +68,8 @@ def page_sections(
     yield _leaderboard_section(main, overall, parts, settings)
     if several:
         yield pair_section(main, settings)
+    if against is not None:
+        yield baseline_section(against, main, settings)
     if look.steps is not None:
         yield _steps_section(look, main, settings)
     elif overall is not None and len(parts) > 1:

@@ -17,6 +17,7 @@ from polars_scorio.display.html.alerts import (
     coverage_alerts,
     draws_beyond_trials,
 )
+from polars_scorio.display.html.baseline_section import BaselineRows, baseline_rows
 from polars_scorio.display.html.cost_section import cost_section
 from polars_scorio.display.html.headline import verdict_basis, verdict_sentence
 from polars_scorio.display.html.log_summary import Look
@@ -107,13 +108,16 @@ def made_page(
         with _without_repeated_warnings():
             overall, parts = page_scopes(look, metrics, order.settings)
             main = overall or parts[0]
+            against = None
+            if order.baseline is not None and not biased_models(coverage, order.settings):
+                against = baseline_rows(main, order.baseline, order.settings)
             known = of_costs or knows_success(main.counts, main.roles, main.metrics)
             costs = cost_section(frame, roles, order.settings, of_costs) if known else None
     except (ValueError, TypeError) as error:
         return _refusal_page(look, coverage, order, error), error
     tell("drawing")
     with _without_repeated_warnings():
-        made = _report_page(look, coverage, order, metrics, overall, parts)
+        made = _report_page(look, coverage, order, metrics, overall, parts, against)
     sections = made.sections if costs is None else [*made.sections, costs]
     return replace(made, sections=sections), None
 
@@ -138,6 +142,7 @@ def _report_page(
     metrics: Sequence[Metric],
     overall: Scope | None,
     parts: list[Scope],
+    against: BaselineRows | None,
 ) -> Page:
     biased = biased_models(coverage, order.settings)
     overall, parts = (
@@ -157,7 +162,7 @@ def _report_page(
         basis=basis,
         refused=False,
         alerts=warned,
-        sections=[*page_sections(look, overall, parts, coverage, order.settings)],
+        sections=[*page_sections(look, overall, parts, coverage, order.settings, against)],
         about=made,
         numbers={
             "title": order.title,
@@ -168,6 +173,7 @@ def _report_page(
             "coverage": coverage,
             "overall": None if overall is None else _scope_frames(overall),
             "strata": {name: _stratum_frames(part) for name, part in named.items()},
+            **({} if against is None else {"baseline": _baseline_frames(against)}),
         },
     )
 
@@ -177,6 +183,12 @@ def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
     ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
     shown = {} if scope.biased or len(scope.models) == 1 else ranks
     return {"models": scope.models, "report": scope.rows, **shown}
+
+
+def _baseline_frames(against: BaselineRows) -> dict[str, pl.DataFrame]:
+    """The gates at margin 0, and the questions that changed."""
+    numbers = ["metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi"]
+    return {"gates": against.gates.select(numbers), "changed": against.changed}
 
 
 def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:

@@ -49,11 +49,15 @@ def retried(*names: str, questions: int = 60) -> pl.DataFrame:
 
 
 def page_of(
-    log: pl.DataFrame, *metrics: Metric, settings: Settings = _USUAL, **roles: object
+    log: pl.DataFrame,
+    *metrics: Metric,
+    settings: Settings = _USUAL,
+    baseline: str | None = None,
+    **roles: object,
 ) -> Page:
     """The page of a log."""
     asked = Roles(**roles)
-    order = Order.of(metrics, settings, asked, "log.html")
+    order = Order.of(metrics, settings, asked, "log.html", baseline=baseline)
     made, _ = made_page(log.lazy(), asked, order)
     return made
 

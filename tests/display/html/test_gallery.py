@@ -74,6 +74,7 @@ GALLERY: dict[str, Callable[[], Log]] = {
     "training": lambda: (training(), {"by": "step"}),
     "judge": lambda: (labelled(), {"truth": "human"}),
     "costs": lambda: (dollars(), {"cost": "usd"}),
+    "a baseline": lambda: (models(4, questions=40, trials=8), {"baseline": "m01"}),
     "long names": lambda: (named("organisation/" + "x" * 150, "y" * 80), {}),
     "names from right to left": lambda: (named("نموذج كبير", "نموذج صغير"), {}),
     "hostile names": lambda: (named("</script><script>alert(1)</script>", "<b>{{ 7*7 }}"), {}),
