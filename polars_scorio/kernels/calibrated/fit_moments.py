@@ -219,11 +219,10 @@ class GroupStack(NamedTuple):
         )
         means = (posterior @ at_rates.reshape(size, -1)).reshape(*posterior.shape[:2], metrics, 3)
         squares = np.zeros((len(posterior), metrics))
-        for block in row_slices(posterior.shape[1], size):
-            for metric in range(metrics):
-                away = at_rates[:, metric, 2] - means[:, block, metric, 2, None]
-                spread = (posterior[:, block] * away**2).sum(axis=-1)
-                squares[:, metric] += (fourth[:, block] * spread).sum(axis=1)
+        for block in row_slices(posterior.shape[1], len(posterior) * size * metrics):
+            away = at_rates[..., 2] - means[:, block, None, :, 2]
+            spread = (posterior[:, block, None] @ away**2)[:, :, 0]
+            squares += (fourth[:, block, None] * spread).sum(axis=1)
         sums = np.einsum("gs,gsmi->gmi", first, means)
         sums[..., 2] = np.einsum("gs,gsm->gm", second, means[..., 2])
         return sums, squares

@@ -50,35 +50,29 @@ def further_successes(
     by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
     alone = by_state < by_node
     method, columns = (_from_posteriors, further) if alone else (_from_prior, n + further)
-    order = np.argsort(c)
-    c, questions = c[order], questions[..., order]
-    expected = np.empty((*failures.shape, further + 1))
+    expected = np.empty((further + 1, *failures.shape))
     for nodes in row_slices(failures.shape[-1], columns + 1):
-        expected[..., nodes, :] = method(
+        expected[..., nodes] = method(
             failures[..., nodes], successes[..., nodes], n, c, questions, further
         )
-    return expected
+    return np.moveaxis(expected, 0, -1)
 
 
 def _from_prior(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
     """By the successes in all n + D trials, whose chances the states share."""
-    both, first = (
-        np.ascontiguousarray(np.swapaxes(_node_chances(a, b, size), -1, -2))
-        for size in (n + further, n)
-    )
-    first = first[..., c, :]
-    share = np.moveaxis(questions[..., None] * share_chances(n, further, c), -1, 0)
-    share = np.ascontiguousarray(share)[..., None, :]
-    # A node to which some state is impossible (in floating point) has no weight worth the name.
-    known = np.divide(1.0, first, out=np.zeros_like(first), where=first > 0)
-    expected, term = np.empty((*a.shape, further + 1)), np.empty_like(known)
-    # States that follow each other are a part of the table, and need no copy of it.
-    run = bool((np.diff(c) == 1).all())
-    for t in range(further + 1):
-        of_states = both[..., c[0] + t : c[-1] + t + 1, :] if run else both[..., c + t, :]
-        expected[..., t] = (share[t] @ np.multiply(of_states, known, out=term))[..., 0, :]
+    both, first = (_node_chances(a, b, size) for size in (n + further, n))
+    expected = np.zeros((further + 1, *a.shape))
+    term, column = np.empty_like(expected), (-1, *(1,) * a.ndim)
+    for state, share in enumerate(share_chances(n, further, c)):
+        successes, known = int(c[state]), first[c[state]]
+        # A node to which some state is impossible (in floating point) has no weight worth the name.
+        of_node = np.zeros_like(known)
+        np.divide(questions[..., state, None], known, out=of_node, where=known > 0)
+        np.multiply(both[successes : successes + further + 1], of_node, out=term)
+        term *= share.reshape(column)
+        expected += term
     return expected
 
 
@@ -86,13 +80,29 @@ def _from_posteriors(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
     """State by state: cheaper where few states share their n."""
-    expected = np.zeros((*a.shape, further + 1))
+    expected = np.zeros((further + 1, *a.shape))
     for successes, shared in zip(c.tolist(), np.moveaxis(questions, -1, 0), strict=True):
         chances = _node_chances(a + successes, b + (n - successes), further)
-        expected += np.asarray(shared)[..., None, None] * chances
+        expected += np.asarray(shared)[..., None] * chances
     return expected
 
 
 def _node_chances(a: Floats, b: Floats, size: int) -> Floats:
-    """Chances of 0..size successes in so many trials, for each node, shape (..., J, size + 1)."""
-    return urn_chances(a.ravel(), b.ravel(), size).reshape(*a.shape, size + 1)
+    """Chances of 0..size successes in so many trials, for each node, shape (size + 1, ..., J).
+
+    As `urn_chances`, but each step multiplies all nodes at once: half the time for 700 nodes.
+    """
+    drawn = np.arange(float(size)).reshape(-1, *(1,) * a.ndim)
+    chances = np.empty((size + 1, *a.shape))
+    chances[0] = 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratios = (size - drawn) * (a + drawn)
+        ratios /= (drawn + 1) * (b + (size - 1 - drawn))
+        for trial in range(size):
+            np.multiply(chances[trial], ratios[trial], out=chances[trial + 1])
+        total = chances.sum(axis=0)
+        chances /= total
+    lost = ~np.isfinite(total)
+    if lost.any():
+        chances[:, lost] = urn_chances(a[lost], b[lost], size).T
+    return chances
