@@ -142,7 +142,7 @@ class States:
         return self._sum(self.n).astype(np.int64)
 
     def mean(self, values: Floats) -> Floats:
-        """Mean over the questions of each group, of a value for each state, shape (G,)."""
+        """Mean over the questions of each group, of values of each state: (..., S) to (..., G)."""
         return self._sum(values) / self.size
 
     def variance(self, variances: Floats) -> Floats:
@@ -155,7 +155,7 @@ class States:
 
     def _sum(self, values: Floats | Ints) -> Floats:
         # Pair after pair, always in the same order, so that the last bit is the same too.
-        sums: Floats = self._members @ values
+        sums: Floats = (self._members @ values.T).T
         return sums
 
     @cached_property

@@ -136,14 +136,16 @@ class Calibrated:
         return Calibrated(self.states.of_groups(groups), fits, weights)
 
     def mean(self, values: Floats) -> Floats:
-        """Weighted mean over the questions of each group, of a value for each state, shape (G,)."""
+        """Weighted means over the questions of each group, of some values of each state.
+
+        From values of shape (C, S) to means of shape (C, G).
+        """
+        states = self.states
         if self._weighs_equally:
-            return self.states.mean(values)
+            return states.mean(values)
         weight = np.concatenate([weights.first for weights in self.weights])
-        sums = np.bincount(
-            self.states.group, weight * values[self.states.state], self.states.groups
-        )
-        return np.asarray(sums)
+        weighted = weight * values[:, states.state]
+        return np.stack([np.bincount(states.group, row, states.groups) for row in weighted])
 
     @cached_property
     def _weighs_equally(self) -> bool:

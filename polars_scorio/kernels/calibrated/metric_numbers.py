@@ -100,8 +100,12 @@ def credit_numbers(
     """
     if target == "benchmark":
         found = [
-            with_bias(price_numbers(price, confidence), _mean_bias(fitted.states, gains))
-            for gains, price in zip(draws, credit_prices(fitted, draws), strict=True)
+            with_bias(numbers, _mean_bias(fitted.states, gains))
+            if isinstance(gains, RootDraw)
+            else numbers
+            for gains, numbers in zip(
+                draws, _numbers_of_each(credit_prices(fitted, draws), confidence), strict=True
+            )
         ]
     else:
         sample = QuestionSample(fitted.states, clusters)
@@ -129,6 +133,15 @@ def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
     lo, hi = clopper_pearson_interval(price, confidence)
     certain = np.zeros_like(price.estimate, dtype=np.bool_)
     return Numbers(price.mu, price.mu, price.sigma, lo, hi, certain, price)
+
+
+def _numbers_of_each(prices: Sequence[Price], confidence: Floats | float) -> list[Numbers]:
+    """`price_numbers` of some prices on the unit scale, with the ends of all at once."""
+    ends = clopper_pearson_interval(Price.stacked(prices), confidence)
+    return [
+        Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(lo, dtype=np.bool_), price)
+        for price, lo, hi in zip(prices, *ends, strict=True)
+    ]
 
 
 def sample_numbers(

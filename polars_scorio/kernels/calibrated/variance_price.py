@@ -65,8 +65,18 @@ class Price:
 
     def at(self, groups: Ints) -> Price:
         """Prices of some groups, in the given order: one side of comparisons."""
-        arrays = [field.name for field in fields(self)][:6]
-        return replace(self, **{name: getattr(self, name)[groups] for name in arrays})
+        return replace(self, **{name: getattr(self, name)[groups] for name in PRICE_PARTS})
+
+    @classmethod
+    def stacked(cls, prices: Sequence[Price]) -> Price:
+        """Some metrics on the unit scale as one: each array of shape (metrics, G)."""
+        estimate, rest, mean, mean_rest, variance, factor = (
+            np.stack([getattr(price, name) for price in prices]) for name in PRICE_PARTS
+        )
+        return cls(estimate, rest, mean, mean_rest, variance, factor)
+
+
+PRICE_PARTS = [field.name for field in fields(Price)][:6]
 
 
 def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
@@ -99,10 +109,11 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     >>> print(price.mu.round(6), price.sigma.round(6))
     [0.091667] [0.020595]
     """
-    shown = [_estimate_of(fitted, gains) for gains in draws]
+    estimates = np.concatenate([state_estimates(fitted.states, gains) for gains in draws])
+    shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
     parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
     metrics = [CreditSum([(1.0, gains)]) for gains in draws]
-    for asked, columns in _asked_together([up for up, _ in shown]):
+    for asked, columns in _asked_together(shown[:, 0]):
         wanted = [metrics[row] for row in asked]
         groups = [fitted.groups[column] for column in columns]
         weights = [fitted.weights[column] for column in columns]
@@ -115,17 +126,11 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
 
 
-def _asked_together(estimates: Sequence[Floats]) -> Iterator[tuple[list[int], list[int]]]:
+def _asked_together(estimates: Floats) -> Iterator[tuple[list[int], list[int]]]:
     """Metrics that some groups have an estimate of, and these groups."""
     together: dict[tuple[bool, ...], list[int]] = {}
-    for group, known in enumerate(zip(*((up >= 0).tolist() for up in estimates), strict=True)):
-        together.setdefault(known, []).append(group)
+    for group, known in enumerate((estimates.T >= 0).tolist()):
+        together.setdefault(tuple(known), []).append(group)
     for known, groups in together.items():
         if any(known):
             yield [row for row, here in enumerate(known) if here], groups
-
-
-def _estimate_of(fitted: Calibrated, gains: GainsOf) -> tuple[Floats, Floats]:
-    """The estimate of each group, and its complement."""
-    up, down = state_estimates(fitted.states, gains)
-    return fitted.mean(up), fitted.mean(down)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import InferenceKind
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.metric_numbers import Numbers
-from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.calibrated.variance_price import PRICE_PARTS, Price
 from polars_scorio.kernels.judges.judge_rates import JudgeRates
 from polars_scorio.kernels.rewards.reward_price import RewardPrice
 from polars_scorio.metrics.metric import Metric
@@ -55,7 +55,6 @@ COST_FACTS: dict[str, pl.DataType] = {
 # `VALUES`.
 LOG_COST, LOG_ERROR, LOG_FREEDOM = ":log_cost", ":log_error", ":log_freedom"
 VALUE_CLUSTERS = ":value_clusters"
-_PRICE_PARTS = [field.name for field in fields(Price)][:6]
 _REWARD_PARTS = [field.name for field in fields(RewardPrice)]
 JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
 _CALIBRATION_PARTS = (
@@ -67,7 +66,7 @@ CALIBRATION_DTYPES: dict[str, pl.DataType] = {
 # Columns that rows of a report have inside a plan, for means over strata and for comparisons.
 INTERVAL_DTYPES: dict[str, pl.DataType] = {CENTER: pl.Float64(), REACH: pl.Float64()}
 COMPARISON_DTYPES: dict[str, pl.DataType] = {
-    PRICE: pl.Struct(dict.fromkeys(_PRICE_PARTS, pl.Float64())),
+    PRICE: pl.Struct(dict.fromkeys(PRICE_PARTS, pl.Float64())),
     REWARD_PRICE: pl.Struct(dict.fromkeys(_REWARD_PARTS, pl.Float64())),
     VALUES: pl.List(pl.Float64()),
     WEIGHT: pl.List(pl.Float64()),
@@ -200,7 +199,7 @@ class CellNumbers(NamedTuple):
             columns[REWARD_RANGE] = parts.select("low", "width").to_struct()
         elif self.price is not None:
             columns[PRICE] = pl.DataFrame(
-                {name: getattr(self.price, name) for name in _PRICE_PARTS}
+                {name: getattr(self.price, name) for name in PRICE_PARTS}
             ).to_struct()
         if self.calibration is not None:
             columns[CALIBRATION] = self.calibration.column()
@@ -230,7 +229,7 @@ def read_price(rows: pl.DataFrame, metric: Metric) -> Price:
     """The price that rows of a report of one metric carry."""
     low, high = metric.support
     price = rows[PRICE].struct.unnest()
-    parts: dict[str, Floats] = {name: price[name].to_numpy() for name in _PRICE_PARTS}
+    parts: dict[str, Floats] = {name: price[name].to_numpy() for name in PRICE_PARTS}
     return Price(**parts, low=low, width=high - low, bounded=not metric.unbounded)
 
 
