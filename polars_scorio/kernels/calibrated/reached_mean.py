@@ -1,11 +1,10 @@
 """Whether some population that the counts do not reject reaches a mean.
 
-The largest mean itself (`extremes`) caps a price, and takes 30 to 100 times as long. A cap that
-lies above the price changes nothing, and some population that is not rejected usually shows that
-it does. Of 36 prices that a cap could have lowered (10 models, 20 to 1,000 questions) none needed
-the largest mean, and 20 were settled by the first of three attempts. Without this module reports of
-draws of more than half of the trials take several times as long; to delete it, ask `extremes` in
-each case.
+The largest mean itself (`extremes`) caps a price, and takes 5 to 7 ms. A cap that lies above the
+price changes nothing, and some population that is not rejected usually shows that it does, in .1
+to .6 ms. Of 60 prices that a cap could have lowered (10 models, 20 to 20,000 questions) the first
+of three attempts settled 42, the last one all but 2. Without this module reports of draws of more
+than half of the trials take several times as long; to delete it, ask `extremes` in each case.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.free_fit import FreeFit
 
-_ATTEMPTS = (("better", 8), ("nearly_best", 40), ("best", 400))  # where to start, and the steps
+# The weights of a high likelihood, and further steps towards larger means.
+_ATTEMPTS = (("better", 8), ("nearly_best", 32), ("best", 0))
 _BONUSES = 2.0 ** np.arange(-7, 3)  # of the values, beside the likelihood of a question
 
 
@@ -52,11 +52,12 @@ def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bo
     >>> [reaches_mean(free, rates, least, 1.92) for least in (0.85, 0.95)]
     [True, False]
     """
+    # Rates without weight never get any, so the way starts where all of them have some.
+    apart = np.tile(free.better, (_BONUSES.size, 1))
     for start, steps in _ATTEMPTS:
         centre: Floats = getattr(free, start)
         lowest = _highest_likelihood(free, centre, exact=start == "best") - room
-        # Rates without weight never get any, so the way starts where all of them have some.
-        apart = _raised_weights(free, free.better, values, steps)
+        apart = _raised_weights(free, apart, values, steps)
         mixtures = _mixtures_of_mean(centre, apart, values, least)
         if (_log_likelihood(free, mixtures) >= lowest).any():
             return True
@@ -84,10 +85,9 @@ def _log_likelihood(free: FreeFit, weight: Floats) -> Floats:
     return np.asarray(np.log(weight @ free.likelihood.T) @ free.questions)
 
 
-def _raised_weights(free: FreeFit, centre: Floats, values: Floats, steps: int) -> Floats:
-    """Weights with larger means than at the centre, shape (bonuses, I)."""
+def _raised_weights(free: FreeFit, apart: Floats, values: Floats, steps: int) -> Floats:
+    """Weights after some steps towards larger means, one row for each bonus, (bonuses, I)."""
     bonus = free.questions.sum() * _BONUSES[:, None] * (values / values.max())
-    apart = np.tile(centre, (_BONUSES.size, 1))
     for _ in range(steps):
         apart = apart * ((free.questions / (apart @ free.likelihood.T)) @ free.likelihood + bonus)
         apart /= apart.sum(axis=1, keepdims=True)
