@@ -127,7 +127,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
-        from polars_scorio.decisions.plan import trials_needed  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.trials_needed import trials_needed  # noqa: PLC0415 - not every program's
 
         plan = trials_needed(
             self._lazy(),
@@ -286,7 +286,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
-        from polars_scorio.decisions.plan import next_trials  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.next_trials import next_trials  # noqa: PLC0415 - not every program's
 
         plan = next_trials(
             self._lazy(),

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polars_scorio.arguments import InferenceKind
+from polars_scorio.counting.trials import Trials
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import ExpectedVariance, expected_squared_sigma
 from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.reporting.options import Frame
+from polars_scorio.reporting.request import on_levels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,3 +145,22 @@ class ExpectedMeans:
     def _sums(self, values: Floats | Ints) -> Floats:
         """Sums over the strata of each model."""
         return np.asarray(np.bincount(self.model, values, self._models()), dtype=np.float64)
+
+
+def planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
+    """The inference of a plan, which needs posteriors: calibrated numbers are about means."""
+    if inference is None and prior is not None:
+        return "published"
+    return "pooled" if inference in {None, "calibrated"} else inference
+
+
+def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
+    """The metric, if the variance that more trials leave of it has a closed form."""
+    metric = avg() if metric is None else metric
+    if not isinstance(metric, WeightedMetric):
+        raise TypeError(
+            f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
+            f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
+            "mostly are."
+        )
+    return on_levels(metric, trials)

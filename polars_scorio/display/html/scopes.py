@@ -17,10 +17,10 @@ from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind_roles
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.plan import trials_needed
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.questions_needed import questions_needed
 from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.trials_needed import trials_needed
 from polars_scorio.display.html.labels import key_labels
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings

@@ -1,9 +1,9 @@
-"""How many more trials suffice, and for which questions and models."""
+"""How many more trials do two models, or the goal of one, need?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -15,41 +15,37 @@ from polars_scorio.arguments import (
     Compared,
     InferenceKind,
     Overall,
-    Per,
     check_anytime,
-    check_choice,
     check_count,
     check_number,
 )
-from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.decided_pairs import DecidedPairs, decided_today
-from polars_scorio.decisions.expected_scores import ExpectedMeans, ExpectedScores
-from polars_scorio.decisions.plan_cost import with_plan_cost, with_trial_cost
-from polars_scorio.decisions.strata import aligned_options, check_models, named_model
+from polars_scorio.decisions.expected_scores import (
+    ExpectedMeans,
+    ExpectedScores,
+    planned_metric,
+    planning_inference,
+)
+from polars_scorio.decisions.plan_cost import with_plan_cost
+from polars_scorio.decisions.strata import aligned_options, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.expected_variance import (
-    ExpectedVariance,
-    best_allocation,
-    expected_squared_sigma,
-)
 from polars_scorio.kernels.simultaneous.assurance import (
     trials_for_half_width,
     trials_with_assurance,
 )
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.evaluate import stratum_numbers
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
 from polars_scorio.reporting.overall import check_overall, with_pool
-from polars_scorio.reporting.question_cells import QuestionCells
-from polars_scorio.reporting.request import Request, on_levels, view_of
+from polars_scorio.reporting.request import Request
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -58,14 +54,6 @@ _NEEDED: dict[str, pl.DataType] = {
     "total": pl.UInt64(),
     "sigma": pl.Float64(),
 }
-_SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
-_SIGMAS = ("sigma", "sigma_equal", "sigma_next")
-_SPENT_BY_REWARDS = (
-    "next_trials: who spends where rewards vary most lets the number of trials depend on the "
-    "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
-    "of all questions, see trials_needed(), or say with threshold= from where on a reward is a "
-    "success"
-)
 
 
 def trials_needed(
@@ -91,7 +79,7 @@ def trials_needed(
     max_trials = check_count("max_trials", max_trials)
     trials = bind_roles(frame, roles)
     refuse_judge(trials, "trials_needed")
-    metric = _planned_metric(metric, trials, "trials_needed")
+    metric = planned_metric(metric, trials, "trials_needed")
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
     request = Request.of(
@@ -99,7 +87,7 @@ def trials_needed(
         [metric],
         prior=prior,
         confidence=confidence,
-        inference=_planning_inference(inference, prior),
+        inference=planning_inference(inference, prior),
         rewards="always" if inference in {None, "calibrated"} and prior is None else "allowed",
     )
     if half_width is None:
@@ -120,80 +108,6 @@ def trials_needed(
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
     rows = in_all_strata(groups, trials, need, schema, overall=overall is not None)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
-
-
-def next_trials(
-    frame: pl.LazyFrame,
-    roles: Roles,
-    budget: int,
-    metric: Metric | None = None,
-    *,
-    models: Category | Iterable[Category] | None = None,
-    per: Per = "question",
-    prior: Frame | None = None,
-    inference: InferenceKind | None = None,
-) -> pl.LazyFrame:
-    """The plan of an allocation; see `Scorio.next_trials`."""
-    budget = check_count("budget", budget)
-    check_choice("per", per, Per)
-    trials = bind_roles(frame, roles)
-    refuse_judge(trials, "next_trials")
-    metric = _planned_metric(metric, trials, "next_trials")
-    if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
-        raise ValueError(_SPENT_BY_REWARDS)
-    if per == "question":
-        numbers = {trials.question.name: trials.question.dtype, **_SPENT}
-        refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
-    else:
-        numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
-        refuse_repeats([*trials.keys, *numbers])
-    schema = trials.strata | trials.models | numbers
-    wanted = _wanted_models(models, trials)
-    if wanted is not None and trials.model is not None:
-        trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
-    prior = prior if metric.uses_prior else None
-    request = Request.of(
-        trials,
-        [metric],
-        prior=prior,
-        inference=_planning_inference(inference, prior),
-        rewards="never",
-    )
-    spend = _Spending(request, metric, budget, wanted, schema, per)
-    # A filter must not go below: what is spent on one model is not spent on another.
-    rows = once_whole(request.groups(per_question=True), spend, schema, filters=False)
-    return with_trial_cost(rows, trials)
-
-
-def _planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
-    """The inference of a plan, which needs posteriors: calibrated numbers are about means."""
-    if inference is None and prior is not None:
-        return "published"
-    return "pooled" if inference in {None, "calibrated"} else inference
-
-
-def _planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
-    """The metric, if the variance that more trials leave of it has a closed form."""
-    metric = avg() if metric is None else metric
-    if not isinstance(metric, WeightedMetric):
-        raise TypeError(
-            f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
-            f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
-            "mostly are."
-        )
-    return on_levels(metric, trials)
-
-
-def _wanted_models(
-    models: Category | Iterable[Category] | None, trials: Trials
-) -> list[Category] | None:
-    """The models to spend on; None: all."""
-    if models is None:
-        return None
-    wanted = check_models(models, trials, "models")
-    if not wanted:
-        raise ValueError("models must name at least one model, got none")
-    return wanted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,63 +252,3 @@ def _stratum_shares(stratum: Ints, mu: Floats, sigma: Floats) -> Floats:
     column = np.arange(stratum.size) - (np.cumsum(sizes) - sizes)[stratum]
     table[:, stratum, column] = mu, sigma
     return signal_share(*table)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spending:
-    """The function from the questions of all groups to the trials that are spent on them."""
-
-    request: Request
-    metric: WeightedMetric
-    budget: int
-    wanted: list[Category] | None
-    schema: dict[str, pl.DataType]
-    per: Per
-
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each question, or for each group."""
-        self._refuse_unknown(groups)
-        if groups.is_empty():
-            return pl.DataFrame(schema=self.schema)
-        cells = self.request.cells(groups[QUESTIONS], per_question=True)
-        trials, question = self.request.trials, self.request.trials.question.name
-        named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
-        # In the order of the result: of two questions that gain the same, the first gets the trial.
-        order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
-        variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
-        owner, size = cells.group[order], cells.fitted.size
-        extra = best_allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
-        spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
-        if self.per == "model":
-            sigmas = self._sigmas(cells, owner, variance, extra)
-            total = spent.group_by(*trials.groups, maintain_order=True).agg(
-                pl.len().alias("questions"), pl.col("trials", "extra").sum()
-            )
-            spent = total.with_columns(**sigmas)
-        return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
-
-    def _sigmas(
-        self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
-    ) -> dict[str, Floats]:
-        """Sigma of each group now, expected after equal spread, and after `extra`."""
-        posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
-        now = self.metric.summary(posterior, None).sigma
-        each, rest = divmod(self.budget, extra.size)
-        equal = each + (np.arange(extra.size) < rest)
-        one, unit = np.ones_like(extra), self.metric.unit
-
-        def expected(m: Ints) -> Floats:
-            return unit * np.sqrt(expected_squared_sigma(variance, m, one, owner, now / unit))
-
-        return dict(zip(_SIGMAS, (now, expected(equal), expected(extra)), strict=True))
-
-    def _refuse_unknown(self, groups: pl.DataFrame) -> None:
-        if self.wanted is None:
-            return
-        (model,) = self.request.trials.models
-        unknown = [name for name in self.wanted if name not in groups[model].to_list()]
-        if unknown:
-            raise ValueError(
-                f"models names {len(unknown)} of which the log has no trial, the first is "
-                f"{unknown[0]!r}"
-            )
