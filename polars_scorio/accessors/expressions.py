@@ -17,6 +17,7 @@ from polars_scorio.counting.listed_rewards import ListedRewards, grouped_rewards
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
 
 P = ParamSpec("P")
@@ -258,7 +259,8 @@ def _reward_lists(answer: Answer, roles: Roles) -> ListedRewards | None:
     """The lists of rewards that an estimate needs if the column holds floats; None if none."""
     metric = answer.metric
     outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
-    return None if outcomes or answer.posterior or not metric.rewards else ListedRewards(roles)
+    listed = isinstance(metric, RewardMetric) and not (outcomes or answer.posterior)
+    return ListedRewards(roles) if listed else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,17 +275,19 @@ class _GroupAnswer:
         category, *columns = groups.struct.unnest().get_columns()
         listed = [column for column in columns if column.name == _REWARDS]
         counted = [column for column in columns if column.name != _REWARDS]
-        if listed and category.dtype.is_float():
+        metric = self.answer.metric
+        if listed and category.dtype.is_float() and isinstance(metric, RewardMetric):
             self.tally.refuse_missing(category.name, counted)
-            return self._reward_estimates(category.name, listed[0])
+            return _reward_estimates(metric, category.name, listed[0])
         return self.answer(self.tally.counts(category.name, counted)).alias(category.name)
 
-    def _reward_estimates(self, name: str, lists: pl.Series) -> pl.Series:
-        """The estimate of each group from its rewards; null without any, or if k exceeds them."""
-        (k,), some = self.answer.metric.k, (lists.list.len() > 0).fill_null(value=False)
-        estimates = np.full(len(lists), np.nan)
-        if some.any():
-            rewards = grouped_rewards(name, lists.filter(some))
-            values = self.answer.metric.reward_estimates(rewards, k).values
-            estimates[some.to_numpy()] = rewards.low + rewards.width * values
-        return pl.Series(name, estimates).fill_nan(None)
+
+def _reward_estimates(metric: RewardMetric, name: str, lists: pl.Series) -> pl.Series:
+    """The estimate of each group from its rewards; null without any, or if k exceeds them."""
+    (k,), some = metric.k, (lists.list.len() > 0).fill_null(value=False)
+    estimates = np.full(len(lists), np.nan)
+    if some.any():
+        rewards = grouped_rewards(name, lists.filter(some))
+        values = metric.reward_estimates(rewards, k).values
+        estimates[some.to_numpy()] = rewards.low + rewards.width * values
+    return pl.Series(name, estimates).fill_nan(None)

@@ -17,6 +17,7 @@ from polars_scorio.decisions.success_counts import SuccessCounts
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.regressions import VersionCounts, chance_of_at_least, regression_tests
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.reporting.request import view_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _SCHEMA = {
 def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[int, ...] | None:
     """The classes of trials that are successes to a metric; None: it does not tell them apart."""
     view = view_of(metric, trials)
-    binary = metric.reward_range or trials.roles.bounds or (0, 1)
+    binary = given_reward_range(metric, trials.roles.bounds) or (0, 1)
     if view == "success" or (view == "rewards" and tuple(binary) == (0, 1)):
         return tuple(classes.successful)
     if view != "categories":

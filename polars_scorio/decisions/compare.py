@@ -156,7 +156,7 @@ class _Comparison:
 
     def _named_numbers(self, found: Differences) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
-        if self.models.metric.costs:
+        if self.models.metric.about == "costs":
             found = cost_ratios(found)
         return dict(zip(pair_numbers(self.models.metric), found, strict=True))
 
@@ -176,7 +176,7 @@ class _Comparison:
 
 def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
-    return ("ratio" if metric.costs else "diff", *Differences._fields[1:])
+    return ("ratio" if metric.about == "costs" else "diff", *Differences._fields[1:])
 
 
 def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:

@@ -25,6 +25,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, ranking_convergence
 from polars_scorio.kernels.states import Outcomes, States, prefix_states
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
 from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
@@ -97,7 +98,7 @@ def _ordered_request(
     single_k(metric, method)
     refuse_costs(metric, method, "it replays counts of successes, which hold no costs")
     refuse_judge(trials, method)
-    if metric.answers:
+    if metric.about == "answers":
         raise ValueError(
             f"{metric.name}: {method} follows the outcomes of trials, not their answers: follow "
             "ps.bayes() or ps.maj_at_k"
@@ -108,9 +109,10 @@ def _ordered_request(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "questions"}
-    use: RewardUse = "allowed" if metric.averages_rewards else "never"
+    averages = isinstance(metric, RewardMetric) and metric.averages_rewards
+    use: RewardUse = "allowed" if averages else "never"
     request = Request.of(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report
-    if view_of(metric, trials) == "rewards" and not metric.averages_rewards:
+    if view_of(metric, trials) == "rewards" and not averages:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"

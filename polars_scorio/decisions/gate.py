@@ -45,6 +45,7 @@ from polars_scorio.decisions.strata import check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import INFORMATION
@@ -140,7 +141,7 @@ def _value_range(metric: Metric, trials: Trials) -> float:
     """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
     ends = metric.support
     if view_of(metric, trials) == "rewards":
-        ends = metric.reward_range or trials.roles.bounds or (-np.inf, np.inf)
+        ends = given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
     return ends[1] - ends[0]
 
 

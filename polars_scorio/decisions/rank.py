@@ -163,9 +163,9 @@ class Ranking:
     def _untied(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
-            upper, lower = ("lo", "hi") if self.models.metric.costs else ("hi", "lo")
+            upper, lower = ("lo", "hi") if self.models.metric.about == "costs" else ("hi", "lo")
             apart = found[upper][:, 1:] - found[lower][:, :-1]
-            return np.asarray(apart > 0 if self.models.metric.costs else apart < 0)
+            return np.asarray(apart > 0 if self.models.metric.about == "costs" else apart < 0)
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
     def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:

@@ -40,7 +40,8 @@ from polars_scorio.kernels.simultaneous.assurance import (
 )
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.metrics.reward_metric import RewardMetric
+from polars_scorio.metrics.weighted import TrialMean, WeightedMetric
 from polars_scorio.reporting.evaluate import stratum_numbers
 from polars_scorio.reporting.judge_requests import refuse_judge
 from polars_scorio.reporting.options import Frame
@@ -103,7 +104,7 @@ def trials_needed(
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
     goal = half_width, float(confidence), assurance, max_trials
-    calibrated = metric.observed and inference in {None, "calibrated"}
+    calibrated = isinstance(metric, TrialMean) and inference in {None, "calibrated"}
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
     rows = in_all_strata(groups, trials, need, schema, overall=overall is not None)
@@ -147,7 +148,7 @@ class _Need:
         numbers = stratum_numbers(strata, [*self.request.trials.strata])
         cells = self.request.cells(strata[QUESTIONS], strata=numbers)
         ((metric, view),) = cells.without_rewards(self.request.metrics)
-        if view == "rewards":
+        if view == "rewards" and isinstance(metric, RewardMetric):
             questions, ranges = cells.reward_estimates(metric, None), cells.reward_range(metric)
             expected = ExpectedScores.of_rewards(questions.ordered(), *ranges)
         else:

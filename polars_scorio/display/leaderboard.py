@@ -83,7 +83,7 @@ def leaderboard(
     sampled = calibrated and first.calibrated and options.get("target") == "population"
     plan = grouped_rows(
         request,
-        columns.with_price() if priced or first.costs else columns,
+        columns.with_price() if priced or first.about == "costs" else columns,
         overall=overall,
         questions=questions,
         warns_of_stopping=not sampled,  # `rank` warns
@@ -127,7 +127,7 @@ def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOption
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
     own = own.sort(request.trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
     request = replace(request, choice=replace(request.choice, target="benchmark"))
-    if metric.costs:
+    if metric.about == "costs":
         models: Models = CostModels(
             request.trials, metric, request.choice.confidence, request.choice.target
         )

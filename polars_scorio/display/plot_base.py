@@ -20,6 +20,7 @@ from polars_scorio.display.metric_titles import inference_words, interval_words
 from polars_scorio.display.notes import each_trials, question_count
 from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import LABEL_COUNT
@@ -69,7 +70,7 @@ class Subject:
         """Whether numbers are percentages; of rewards if their range or means are in [0, 1]."""
         if view_of(self.metric, self.trials) != "rewards":
             return self.metric.support == (0, 1)
-        bounds = self.metric.reward_range or self.trials.roles.bounds
+        bounds = given_reward_range(self.metric, self.trials.roles.bounds)
         means = self.scores["estimate"]
         return bool(means.is_between(0, 1).all()) if bounds is None else bounds == (0, 1)
 
@@ -184,7 +185,7 @@ class PlotBase:
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         columns = [*row_labels(subject.trials), at, *numbers]
         subject, rows = self._rows(subject)
-        if subject.metric.costs:
+        if subject.metric.about == "costs":
             return subject, rows.select(columns)
 
         def rows_at(confidence: float) -> pl.DataFrame:

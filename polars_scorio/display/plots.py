@@ -122,7 +122,7 @@ questions, frontier>
             subject.name,
             colours,
             percent=percent,
-            smallest_first=subject.metric.costs,
+            smallest_first=subject.metric.about == "costs",
         )
 
     @takes_options(PlotOptions)

@@ -26,6 +26,7 @@ from polars_scorio.display.plot_base import PlotBase, Subject
 from polars_scorio.display.question_sentences import reversal_summary
 from polars_scorio.display.theme import PlotOptions
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.reporting.request import view_of
 from polars_scorio.signatures import takes_options
@@ -140,7 +141,7 @@ class QuestionPlots(PlotBase):
         if rows["solved_by"].null_count():  # rewards of an unknown range
             span = float(rates.min()), float(rates.max())  # type: ignore[arg-type]  # floats
         elif view_of(metric, trials) == "rewards":
-            span = metric.reward_range or trials.roles.bounds or (0.0, 1.0)
+            span = given_reward_range(metric, trials.roles.bounds) or (0.0, 1.0)
         bars = difficulty_bars(
             rows.select(stratum_label(trials), "rate", "status", "reversed"), span
         )

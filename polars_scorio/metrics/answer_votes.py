@@ -37,8 +37,8 @@ class VoteMetric(Metric):
 
     ties: Ties
 
-    answers = True
     uses_prior = False
+    about = "answers"
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""

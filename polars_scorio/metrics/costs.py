@@ -30,10 +30,10 @@ class CostMetric(Metric):
     spending: Callable[..., CostValues]
     of_successes: bool = True
 
-    costs = True
     calibrated = True
     per_question = False
     uses_prior = False
+    about = "costs"
 
     @property
     def support(self) -> Bounds:

@@ -15,9 +15,6 @@ from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.costs.question_costs import CostValues, QuestionCosts
-from polars_scorio.kernels.rewards.group_rewards import GroupRewards
-from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.metrics.metric_arguments import (
     Arguments,
     Bounds,
@@ -31,6 +28,7 @@ from polars_scorio.metrics.summary import Summary
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Subject: TypeAlias = 'Literal["outcomes", "answers", "costs"]'
 Headline: TypeAlias = 'Literal["estimate", "mu"]'
 
 
@@ -172,49 +170,9 @@ class Metric(ABC):
         return True
 
     @property
-    def rewards(self) -> bool:
-        """Whether, without a `w`, a column of floats holds the rewards themselves."""
-        return False
-
-    @property
-    def reward_range(self) -> Bounds | None:
-        """The range of real-valued rewards that a user gave to the metric."""
-        return None
-
-    @property
-    def averages_rewards(self) -> bool:
-        """Whether mean rewards are all that the metric needs of real-valued rewards."""
-        return False
-
-    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
-        """The estimate of each question from real-valued rewards, and its noise.
-
-        Raises
-        ------
-        NotImplementedError
-            If the metric is none of `rewards`.
-        """
-        raise NotImplementedError(f"{self.name} is no metric of real-valued rewards")
-
-    @property
-    def answers(self) -> bool:
-        """Whether the metric needs the answers of the trials; it has one interval then."""
-        return False
-
-    @property
-    def costs(self) -> bool:
-        """Whether the metric is about what trials cost: less is better, and models have ratios."""
-        return False
-
-    def cost_values(self, costs: QuestionCosts, k: int | None) -> CostValues:
-        """Spending and reward of each question, with their noise.
-
-        Raises
-        ------
-        NotImplementedError
-            If the metric is none of `costs`.
-        """
-        raise NotImplementedError(f"{self.name} is no metric of costs")
+    def about(self) -> Subject:
+        """Outcomes alone, or what trials answered, or what they cost."""
+        return "outcomes"
 
     @property
     def unbounded(self) -> bool:

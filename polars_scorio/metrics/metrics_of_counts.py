@@ -21,6 +21,12 @@ from polars_scorio.metrics.summary import (
     quiet_infinities,
 )
 
+_BEYOND_COUNTS = {
+    "answers": "an expression counts the categories of one column, and votes need the answers "
+    'beside them: use a report of the frame, of each question with per="question"',
+    "costs": "counts of successes do not hold what each trial cost: report it from a log of "
+    'trials, as in df.scorio(cost="usd")',
+}
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
 
@@ -44,12 +50,8 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
-        if self.metric.answers:
-            raise ValueError(
-                f"{self.metric.name}: an expression counts the categories of one column, and votes "
-                "need the answers beside them: use a report of the frame, of each question with "
-                'per="question"'
-            )
+        if self.metric.about in _BEYOND_COUNTS:
+            raise ValueError(f"{self.metric.name}: {_BEYOND_COUNTS[self.metric.about]}")
         if len(self.metric.k) != 1:
             raise ValueError(
                 f"{self.metric.name}: an expression is one column, so k must be a single one, got "

@@ -17,7 +17,6 @@ from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import (
     Bounds,
     DrawSizes,
@@ -31,6 +30,7 @@ from polars_scorio.metrics.metric_arguments import (
     weight_pairs,
 )
 from polars_scorio.metrics.parameter_help import with_parameter_help
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ExtremeMetric(Metric):
+class ExtremeMetric(RewardMetric):
     """The expected best reward of k trials, or the worst.
 
     Attributes
@@ -52,7 +52,6 @@ class ExtremeMetric(Metric):
     worst: bool
     range_given: bool
 
-    rewards = True
     calibrated = True
 
     @property

@@ -11,8 +11,6 @@ import polars as pl
 
 from polars_scorio.counting.roles import Category
 from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.rewards.group_rewards import GroupRewards
-from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 
 NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
 # A negative power of zero, in a row of numbers: only metrics with `unbounded` can have one.
@@ -52,15 +50,8 @@ class Summarized(Protocol):
         """Range into which published intervals are clipped."""
 
     @property
-    def rewards(self) -> bool:
-        """Whether, without a `w`, a column of floats holds the rewards themselves."""
-
-    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
-        """The estimate of each question from real-valued rewards, and its noise."""
-
-    @property
-    def answers(self) -> bool:
-        """Whether it looks at what the trials answered."""
+    def about(self) -> str:
+        """Outcomes, answers or costs."""
 
     @property
     def unbounded(self) -> bool:

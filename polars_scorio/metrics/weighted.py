@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
 from polars_scorio.kernels.calibrated.variance_price import Price
@@ -16,7 +18,7 @@ from polars_scorio.kernels.posteriors import QuestionPosteriors, SeparatePosteri
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import Description, Headline, Metric
+from polars_scorio.metrics.metric import Description, Metric
 from polars_scorio.metrics.metric_arguments import (
     Bounds,
     WeightPairs,
@@ -27,6 +29,7 @@ from polars_scorio.metrics.metric_arguments import (
     weight_pairs,
 )
 from polars_scorio.metrics.parameter_help import with_parameter_help
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
@@ -35,69 +38,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WeightedMetric(Metric):
-    """A metric that is an average of the weights of the categories.
-
-    Attributes
-    ----------
-    observed : bool
-        Whether mu is the average of the trials itself, in which prior trials have no say.
-    """
-
-    observed: bool
-
-    @property
-    def headline(self) -> Headline:
-        """The number that people mean by the name: the average, or the posterior mean."""
-        return "estimate" if self.observed else "mu"
-
-    @property
-    def uses_prior(self) -> bool:
-        """Whether prior trials change the numbers."""
-        return not self.observed
-
-    @property
-    def interval_limits(self) -> Bounds | None:
-        """Range into which published intervals are clipped: an average has that of its weights."""
-        return self.support if self.observed and self.bounds is None else self.bounds
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether calibrated intervals are known: of the average they are."""
-        return self.observed
-
-    @property
-    def rewards(self) -> bool:
-        """Whether, without a `w`, a column of floats holds the rewards themselves."""
-        return self.observed
-
-    @property
-    def reward_range(self) -> Bounds | None:
-        """The range of real-valued rewards that a user gave to the metric: its bounds."""
-        return self.bounds
-
-    @property
-    def averages_rewards(self) -> bool:
-        """Whether mean rewards are all that the metric needs of real-valued rewards."""
-        return self.observed
-
-    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:  # noqa: ARG002 - no k
-        """The mean reward of each question, and its noise."""
-        return rewards.averages()
+    """A metric that is an average of the weights of the categories."""
 
     def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it has none yet."""
         return self if self.w is not None else replace(self, w=w)
 
+    @abstractmethod
     def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
         """Variance that further trials are expected to leave, in squared `unit`.
 
-        Of the questions of each pair of a group and a state of the posterior, shape (P,); if
-        `observed`, without prior trials.
+        Of the questions of each pair of a group and a state of the posterior, shape (P,).
         """
-        scaled = self.weights / self.unit
-        if self.observed:
-            return posterior.expected_average_variance(scaled)
-        return posterior.expected_variance(scaled)
 
     def draw(self, k: int | None) -> GainsOf:  # noqa: ARG002 - no k
         """One trial."""
@@ -107,31 +59,74 @@ class WeightedMetric(Metric):
         """The price of the average of three or more weights, or of one."""
         return [average_price(questions, self.weights)]
 
+    def _estimate(self, states: States) -> Floats:
+        """The average weight of the trials of the questions of each group."""
+        return states.mean(weighted_average(states.counts, self.weights))
+
+    def _posterior_mean(self, posterior: QuestionPosteriors) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the expected weight of a trial of each group."""
+        mu, sigma = posterior.weighted((self.weights - self._origin) / self.unit)
+        return self._origin + self.unit * mu, self.unit * sigma
+
+    @property
+    def _origin(self) -> float:
+        # In units of their range: the square of the weights may be larger than a float.
+        return float(np.clip(0.0, *self.support))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PosteriorMean(WeightedMetric):
+    """The posterior mean of the expected weight of a trial."""
+
+    headline = "mu"
+
+    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
+        """Variance that further trials are expected to leave; prior trials count too."""
+        return posterior.expected_variance(self.weights / self.unit)
+
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:  # noqa: ARG002 - no k
         """Estimate and posterior of each group."""
-        w = self.weights
-        # In units of their range: the square of the weights may be larger than a float.
-        origin, unit = float(np.clip(0.0, w.min(), w.max())), self.unit
-        scaled = (w - origin) / unit
-        estimate = posterior.states.mean(weighted_average(posterior.states.counts, w))
-        if not self.observed:
-            mu, sigma = posterior.weighted(scaled)
-            return Summary(estimate, origin + unit * mu, unit * sigma)
+        return Summary(self._estimate(posterior.states), *self._posterior_mean(posterior))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TrialMean(WeightedMetric, RewardMetric):
+    """The average weight of the trials themselves, in which prior trials have no say."""
+
+    calibrated = True
+    uses_prior = False
+    averages_rewards = True
+
+    @property
+    def interval_limits(self) -> Bounds | None:
+        """Range into which published intervals are clipped: that of the weights by default."""
+        return self.support if self.bounds is None else self.bounds
+
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:  # noqa: ARG002 - no k
+        """The mean reward of each question, and its noise."""
+        return rewards.averages()
+
+    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
+        """Variance that further trials are expected to leave, without prior trials."""
+        return posterior.expected_average_variance(self.weights / self.unit)
+
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:  # noqa: ARG002 - no k
+        """Estimate and posterior of each group."""
+        estimate, (low, high) = self._estimate(posterior.states), self.support
         posterior = posterior.without_prior()
-        sigma = unit * posterior.average_sigma(scaled)
-        extreme = (estimate == w.min()) | (estimate == w.max())
+        sigma = self.unit * posterior.average_sigma((self.weights - self._origin) / self.unit)
+        extreme = (estimate == low) | (estimate == high)
         if isinstance(posterior, SeparatePosteriors) or not extreme.any():
             return Summary(estimate, estimate, sigma)
         # An average on a bound has no interval of its own that is worth the name.
-        mu, wider = posterior.weighted(scaled)
-        around = np.where(extreme, (origin + unit * mu, unit * wider), (estimate, sigma))
+        around = np.where(extreme, self._posterior_mean(posterior), (estimate, sigma))
         return Summary(estimate, estimate, sigma, around)
 
 
 @with_parameter_help
 def bayes(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
-) -> WeightedMetric:
+) -> PosteriorMean:
     """Bayes@N: how good is the model on average, judged after all trials [1]_?
 
     The posterior mean of the average weight of a trial, under a uniform Dirichlet prior for each
@@ -166,13 +161,13 @@ def bayes(
     described = Description(
         "bayes", "Bayes@{n}", "the posterior mean of the expected weight of a trial"
     )
-    return _weighted_metric(described, w, bounds, name, observed=False)
+    return PosteriorMean(**_weighted_fields(described, w, bounds, name))
 
 
 @with_parameter_help
 def avg(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
-) -> WeightedMetric:
+) -> TrialMean:
     """avg@N: what did the trials score on average, and how far is that to be trusted [1]_?
 
     The plain average weight of the trials of a question, averaged over the questions; with binary
@@ -206,23 +201,18 @@ def avg(
     ('avg', 0.75, 0.75)
     """
     described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
-    return _weighted_metric(described, w, bounds, name, observed=True)
+    return TrialMean(**_weighted_fields(described, w, bounds, name))
 
 
-def _weighted_metric(
-    described: Description,
-    w: Weights | None,
-    bounds: Bounds | None,
-    name: str | None,
-    *,
-    observed: bool,
-) -> WeightedMetric:
+def _weighted_fields(
+    described: Description, w: Weights | None, bounds: Bounds | None, name: str | None
+) -> dict[str, Any]:
+    """The fields of a weighted metric, after the check of its arguments."""
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
-    return WeightedMetric(
+    return {
         **described._asdict(),
-        given=unusual_arguments(w=(pairs, None), bounds=(limits, None)),
-        label=checked_label(name),
-        w=pairs,
-        bounds=limits,
-        observed=observed,
-    )
+        "given": unusual_arguments(w=(pairs, None), bounds=(limits, None)),
+        "label": checked_label(name),
+        "w": pairs,
+        "bounds": limits,
+    }

@@ -14,6 +14,7 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.cost_warning import warn_of_large_costs
 from polars_scorio.reporting.inference.cell_numbers import (
@@ -112,8 +113,9 @@ class Evaluation:
                 if metric.per_question
                 and isinstance(choice.inference_of(metric, view), UnbiasedInference)
             ]
-            for metric, _ in self.request.metrics:
-                for k in metric.k if metric.costs else ():
+            costs = [metric for metric, _ in self.request.metrics if isinstance(metric, CostMetric)]
+            for metric in costs:
+                for k in metric.k:
                     columns[metric.name, k] |= part_columns(metric, k, cells, question).to_dict()
             for row, values in value_columns(paired, cells, question).items():
                 columns[row][VALUES] = values

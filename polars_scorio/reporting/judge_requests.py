@@ -45,7 +45,7 @@ def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     """
     role = judge_role(trials)
     for metric in metrics:
-        if metric.answers:
+        if metric.about == "answers":
             raise ValueError(
                 f"{metric.name}: votes over answers have no correction for the errors of a judge: "
                 f"leave {role}= out, or {_METRICS}"

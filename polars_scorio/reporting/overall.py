@@ -12,6 +12,7 @@ from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import EVERYTHING, STAND_IN, Trials
+from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.summary import number_column
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
@@ -126,7 +127,7 @@ def _pooled_numbers(
         if isinstance(inference, CalibratedInference):
             asked = inference.macro_numbers([(metric, view)], cells)
             found |= {row: numbers.columns() for row, numbers in asked.items()}
-        if view == "costs" and VALUES in columns.hidden:
+        if isinstance(metric, CostMetric) and VALUES in columns.hidden:
             for k in metric.k:
                 parts = part_columns(metric, k, cells, trials.question.name)
                 found[metric.name, k] = found[metric.name, k].hstack(parts)
@@ -191,7 +192,7 @@ def _stratum_means(
         means.append(
             numbers
             if known is None
-            else _replaced_numbers(numbers, known, columns, whole=metric.costs)
+            else _replaced_numbers(numbers, known, columns, whole=metric.about == "costs")
         )
     return pl.concat(means)
 

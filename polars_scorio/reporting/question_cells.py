@@ -42,6 +42,7 @@ from polars_scorio.kernels.states import States, distinct_rows
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.metrics.reward_metric import RewardMetric, given_reward_range
 from polars_scorio.reporting.cell_judges import CellJudges, labelled_judges, sampled_judges
 
 # The group of a cell, in a frame of facts.
@@ -196,7 +197,7 @@ class QuestionCells:
         counts = count_matrix(self.flat, class_columns(self.classes))
         return np.asarray(counts[:, self.classes.successful].sum(axis=1))
 
-    def reward_estimates(self, metric: Metric, k: int | None) -> QuestionRewards:
+    def reward_estimates(self, metric: RewardMetric, k: int | None) -> QuestionRewards:
         """The estimate of each question from real-valued rewards; the range is `reward_range`."""
         low, width = self.reward_range(metric)
         listed = metric.averages_rewards
@@ -229,7 +230,7 @@ class QuestionCells:
     def given_range(self, metric: Metric) -> Bounds | None:
         """The range that a user gave for the rewards of a metric."""
         rewards = self.classes.rewards
-        return metric.reward_range or (None if rewards is None else rewards.usual)
+        return given_reward_range(metric, None if rewards is None else rewards.usual)
 
     @property
     def has_fractions(self) -> bool:

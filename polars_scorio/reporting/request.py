@@ -28,6 +28,7 @@ from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
 from polars_scorio.metrics.costs import cost_columns
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.reporting.inference.calibrated import CalibratedInference
 from polars_scorio.reporting.inference.choice import (
     InferenceChoice,
@@ -195,14 +196,14 @@ def view_of(metric: Metric, trials: Trials) -> View:
     ValueError
         If it looks at answers or costs, and nobody has said where they are.
     """
-    if metric.answers:
+    if metric.about == "answers":
         if trials.answer is None:
             raise ValueError(
                 f"{metric.name} is about votes over answers: name the column of what trials "
                 "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
             )
         return "answers"
-    if metric.costs:
+    if metric.about == "costs":
         if trials.cost is None:
             raise ValueError(
                 f"{metric.name} needs what each trial cost, and counts of successes do not hold "
@@ -217,7 +218,8 @@ def view_of(metric: Metric, trials: Trials) -> View:
         return "costs"
     if metric.w is not None:
         return "categories"
-    return "rewards" if metric.rewards and holds_rewards(trials) else "success"
+    rewarded = isinstance(metric, RewardMetric) and holds_rewards(trials)
+    return "rewards" if rewarded else "success"
 
 
 def holds_rewards(trials: Trials) -> bool:
@@ -248,7 +250,11 @@ def reward_columns(
     ValueError
         If metrics have ranges that exclude each other.
     """
-    asked = [metric for metric, view in zip(metrics, views, strict=True) if view == "rewards"]
+    asked = [
+        metric
+        for metric, view in zip(metrics, views, strict=True)
+        if view == "rewards" and isinstance(metric, RewardMetric)
+    ]
     if not asked:
         return None
     ranges = [metric.reward_range or usual for metric in asked]
@@ -282,7 +288,7 @@ def _check_together(
     """Refuse options that contradict each other or a metric."""
     kind, target = choice.kind, choice.target
     for metric in metrics:
-        if metric.costs and (kind in {"published", "pooled"} or prior is not None):
+        if metric.about == "costs" and (kind in {"published", "pooled"} or prior is not None):
             raise ValueError(
                 f"{metric.name}: costs have calibrated numbers alone: leave inference= and prior= "
                 "out"

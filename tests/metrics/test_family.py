@@ -51,7 +51,7 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
 
 ONE_VALUE_FOR_ALL = among("per_question", holds=False)
 # Votes have one interval, whatever the inference, and none for k beyond the trials.
-VOTES = among("answers")
+VOTES = pl.col("metric").str.starts_with("vote_at_k")
 ROLES = {"by": "domain", "success": 2, "answer": "category", "inference": "published"}
 
 

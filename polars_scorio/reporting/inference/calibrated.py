@@ -29,7 +29,9 @@ from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.kernels.rewards.compared_rewards import ComparedRewards
 from polars_scorio.kernels.states import States
+from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.metrics.summary import quiet_infinities
 from polars_scorio.reporting.inference.cell_numbers import (
     BOUNDS,
@@ -87,16 +89,16 @@ class CalibratedInference:
         """The numbers of metrics at a confidence, or at one of each cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
-        votes, rewards, costs = list[Metric](), list[Metric](), list[Metric]()
+        votes, rewards, costs = list[Metric](), list[RewardMetric](), list[CostMetric]()
         counted = list[tuple[Metric, View]]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
             if view == "answers":
                 votes.append(metric)
-            elif view == "costs":
+            elif isinstance(metric, CostMetric):
                 costs.append(metric)
-            elif view == "rewards":
+            elif view == "rewards" and isinstance(metric, RewardMetric):
                 rewards.append(metric)
             elif successes is None:
                 counted.append((metric, view))
@@ -129,7 +131,7 @@ class CalibratedInference:
         questions, not of clusters, all metrics that have an estimate of each question. The strata
         give the others.
         """
-        costs = [metric for metric, view in asked if view == "costs"]
+        costs = [metric for metric, _ in asked if isinstance(metric, CostMetric)]
         if costs:
             return cost_numbers(costs, cells, self.confidence, self.target)
         if self.target == "population" and cells.clusters is not None:

@@ -11,7 +11,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.costs.cost_means import CostMeans, CostQuestions
 from polars_scorio.kernels.costs.question_costs import QuestionCosts
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.reporting.inference.cell_numbers import (
     LARGEST_SHARE,
     LOG_COST,
@@ -29,7 +29,7 @@ from polars_scorio.reporting.question_cells import QuestionCells
 
 
 def cost_numbers(
-    metrics: Sequence[Metric], cells: QuestionCells, confidence: float, target: Target
+    metrics: Sequence[CostMetric], cells: QuestionCells, confidence: float, target: Target
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of costs, for each draw size and cell."""
     if not metrics:
@@ -67,7 +67,7 @@ def cost_numbers(
 
 
 def part_columns(
-    metric: Metric, k: int | None, cells: QuestionCells, question: str
+    metric: CostMetric, k: int | None, cells: QuestionCells, question: str
 ) -> pl.DataFrame:
     """Lists with a part for each question of a group, in an order that all models share.
 

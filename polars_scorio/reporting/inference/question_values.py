@@ -16,6 +16,7 @@ from polars_scorio.kernels.batches import row_slices
 from polars_scorio.kernels.calibrated.paired_difference import paired_variance
 from polars_scorio.kernels.posteriors import SeparatePosteriors
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.reporting.inference.cell_numbers import VALUES, WEIGHT, Row
 from polars_scorio.reporting.question_cells import QuestionCells
 
@@ -112,7 +113,7 @@ def value_columns(
 
 def question_estimates(metric: Metric, view: View, k: int | None, single: QuestionCells) -> Floats:
     """The estimate of each question, from cells of one question each."""
-    if view == "rewards":
+    if view == "rewards" and isinstance(metric, RewardMetric):
         low, width = single.reward_range(metric)
         return np.asarray(low + width * single.reward_estimates(metric, k).values)
     if view == "answers":

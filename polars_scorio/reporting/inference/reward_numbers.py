@@ -11,13 +11,16 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
 from polars_scorio.kernels.rewards.reward_price import RewardPrice
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row
 from polars_scorio.reporting.question_cells import QuestionCells
 
 
 def reward_numbers(
-    metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
+    metrics: Sequence[RewardMetric],
+    cells: QuestionCells,
+    confidence: Floats | float,
+    target: Target,
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of real-valued rewards, for each draw size and cell."""
     found = dict[Row, CellNumbers]()
