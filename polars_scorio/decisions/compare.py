@@ -111,7 +111,7 @@ class _Comparison:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
-        for k in self.models.metric.k:
+        for k in self.models.metric.sizes:
             of_k = self.models.of_k(rows, k)
             drawn = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
             for block in strata_blocks(
@@ -132,7 +132,7 @@ class _Comparison:
         """Refuse a result that would not fit into memory."""
         models = stratum.value_counts()["count"].to_list()
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
-        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.k))
+        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.sizes))
 
     def _pair_rows(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""

@@ -179,7 +179,7 @@ class _Trajectory:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
-        numbers = rows[metric.name, metric.k[0]].columns()
+        numbers = rows[metric.name, metric.sizes[0]].columns()
         return self._ranked_rows(groups, group, n, numbers)
 
     def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -233,7 +233,7 @@ class _Settling:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         cells = _question_cells(states, self.request)
-        return inference.ranking_numbers(metric, view, metric.k[0], cells)
+        return inference.ranking_numbers(metric, view, metric.sizes[0], cells)
 
 
 def _share_rows(result: Convergence) -> pl.DataFrame:

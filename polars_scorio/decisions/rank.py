@@ -117,7 +117,7 @@ class Ranking:
 
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, from the groups and the rows of their report."""
-        of_k = self.models.of_k(rows, self.models.metric.k[0])
+        of_k = self.models.of_k(rows, self.models.metric.sizes[0])
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models

@@ -122,9 +122,10 @@ def single_k(metric: Metric, method: str) -> int | None:
         If it has several draw sizes.
     """
     check_metrics([metric])
-    if len(metric.k) > 1:
-        one, given = ("draw size", "k") if metric.drawn is None else ("threshold", "t")
+    if len(metric.sizes) > 1:
+        one, given = ("draw size", "k") if metric.t is None else ("threshold", "t")
         raise ValueError(
-            f"{method} takes one {one} at a time, got {metric.name} with {given}={list(metric.k)}"
+            f"{method} takes one {one} at a time, got {metric.name} with "
+            f"{given}={list(metric.sizes)}"
         )
-    return metric.k[0]
+    return metric.sizes[0]

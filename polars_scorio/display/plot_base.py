@@ -62,7 +62,7 @@ class Subject:
     @property
     def name(self) -> str:
         """The metric as people write it; of several draw sizes without one."""
-        k = self.metric.k[0] if len(self.metric.k) == 1 else None
+        k = self.metric.sizes[0] if len(self.metric.sizes) == 1 else None
         return metric_heading(self.metric, k, each_trials(self.scores))
 
     @property
@@ -172,8 +172,8 @@ class PlotBase:
                     "draw a smaller k"
                 )
             raise ValueError(
-                f"{subject.metric.name}: nothing is known of k={[*subject.metric.k]}, more than "
-                "the trials of some question: draw a smaller one"
+                f"{subject.metric.name}: nothing is known of k={[*subject.metric.sizes]}, more "
+                "than the trials of some question: draw a smaller one"
             )
         return subject, marked_rows(known, subject.metric)
 

@@ -166,8 +166,8 @@ questions, frontier>
         [(1, 0.333), (2, 0.667)]
         """
         metric = metric if isinstance(metric, Metric) else pass_at_k(curve_sizes(metric))
-        drawn = [k for k in metric.k if k is not None]
-        if metric.drawn is not None:
+        drawn = [k for k in metric.sizes if k is not None]
+        if metric.t is not None:
             raise ValueError(f"{metric.name} is a curve over thresholds: plot.tail draws it")
         if not drawn:
             raise ValueError(
@@ -229,7 +229,7 @@ questions, frontier>
         numbers = ("t", "estimate", "mu", "lo", "hi", "marked", "ahead")
         labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, points)
-        across, percent = thresholds_axis(subject.metric.drawn or k), subject.percent
+        across, percent = thresholds_axis(k), subject.percent
         return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
 
     @takes_options(LookOptions)

@@ -90,19 +90,6 @@ def trials_and_successes(states: States) -> tuple[Ints, Ints]:
     return states.n, states.counts[:, 1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ThresholdCurve(DrawMetric):
-    """The chances of at least t successes in a draw, whose `k` are the thresholds t.
-
-    Attributes
-    ----------
-    drawn : int
-        The draw size.
-    """
-
-    drawn: int = 1
-
-
 def draw_metric(
     described: Description,
     gains: Gains,
@@ -130,10 +117,10 @@ def threshold_curve(
     beta0: float,
     bounds: Bounds | None,
     name: str | None,
-) -> ThresholdCurve:
+) -> DrawMetric:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
-    shared = draw_fields(described, t, alpha0, beta0, bounds, name)
-    return ThresholdCurve(**shared, gains=credit.at_least, arguments=(k,), drawn=k)
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name)
+    return DrawMetric(**shared, t=t, gains=credit.at_least, arguments=(k,))
 
 
 def draw_fields(

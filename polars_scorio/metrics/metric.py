@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -62,6 +62,8 @@ class Metric(ABC):
         Name that a user gave to the metric, in place of `function` and `given`.
     k : tuple of int or None
         Draw sizes, ascending, one row of the result each; ``(None,)`` for a metric without any.
+    t : tuple of int or None
+        Thresholds of a curve, ascending, one row of the result each; the `k` of a curve is one.
     w : tuple of pairs or None
         Category and weight of all known categories; None for a metric of success and failure.
     bounds : tuple of float or None
@@ -74,13 +76,14 @@ class Metric(ABC):
     given: Arguments = ()
     label: str | None = None
     k: tuple[int | None, ...] = (None,)
+    t: tuple[int, ...] | None = None
     w: WeightPairs | None = None
     bounds: Bounds | None = None
 
     def __repr__(self) -> str:
-        sizes = [size for size in self.k if size is not None]
+        sizes = [size for size in self.sizes if size is not None]
         k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
-        drawn = [] if self.drawn is None else [str(self.drawn)]
+        drawn = [] if self.t is None else [str(self.k[0])]
         label = [] if self.label is None else [f"name={self.label!r}"]
         return f"{self.function}({', '.join([*drawn, *k, *self._typed_arguments, *label])})"
 
@@ -89,8 +92,17 @@ class Metric(ABC):
         """Name in results: the function, and the arguments that differ from their defaults."""
         if self.label is not None:
             return self.label
-        drawn = [] if self.drawn is None else [f"k={self.drawn}"]
+        drawn = [] if self.t is None else [f"k={self.k[0]}"]
         return _call_text(self.function, [*drawn, *self._typed_arguments])
+
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """Draw sizes, or the thresholds of a curve: the result has a row for each."""
+        return self.k if self.t is None else self.t
+
+    def at_first_size(self) -> Self:
+        """The metric with the first of its `sizes` alone."""
+        return replace(self, k=self.k[:1], t=self.t and self.t[:1])
 
     def heading(self, k: int | None = None, trials: int | None = None) -> str:
         """Name as people write it, above a column or a picture.
@@ -116,12 +128,12 @@ class Metric(ABC):
         >>> ps.g_pass_at_k_tau(4, tau=0.5).heading()
         'G-Pass@k (tau=0.5)'
         """
-        letter = "k" if self.drawn is None else "t"
+        letter = "k" if self.t is None else "t"
         if self.label is not None or not self.title:
             return self.name if k is None else f"{self.name}, {letter} = {k:,}"
-        size = k if self.drawn is None else self.drawn
+        size = k if self.t is None else self.k[0]
         title = self.title.format(k="k" if size is None else size, n=trials or "N")
-        threshold = [] if k is None or self.drawn is None else [f"t={k}"]
+        threshold = [] if k is None or self.t is None else [f"t={k}"]
         return _call_text(f"{title} ", [*threshold, *self._typed_arguments]).rstrip()
 
     @property
@@ -153,11 +165,6 @@ class Metric(ABC):
     def headline(self) -> Headline:
         """The number that people mean by the name of the metric."""
         return "estimate"
-
-    @property
-    def drawn(self) -> int | None:
-        """The one draw size of a curve over thresholds, whose `k` are the thresholds."""
-        return None
 
     @property
     def beta_prior(self) -> tuple[float, float]:

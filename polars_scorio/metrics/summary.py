@@ -38,8 +38,8 @@ class Summarized(Protocol):
         """Name in results."""
 
     @property
-    def k(self) -> Sequence[int | None]:
-        """The draw sizes."""
+    def sizes(self) -> Sequence[int | None]:
+        """The draw sizes, or the thresholds of a curve."""
 
     @property
     def w(self) -> Sequence[tuple[Category, float]] | None:

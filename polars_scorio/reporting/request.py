@@ -368,7 +368,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if not isinstance(metric, Metric):
             raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")
-    rows = [(metric.name, k) for metric in metrics for k in metric.k]
+    rows = [(metric.name, k) for metric in metrics for k in metric.sizes]
     repeated = [row for row in rows if rows.count(row) > 1]
     if repeated:
         name, k = repeated[0]

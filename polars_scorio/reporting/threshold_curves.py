@@ -20,7 +20,7 @@ def curve_columns(columns: Sequence[str], metrics: Sequence[Metric]) -> list[str
     ValueError
         If a key has the name of the column of thresholds.
     """
-    if all(metric.drawn is None for metric in metrics):
+    if all(metric.t is None for metric in metrics):
         return [*columns]
     after = columns.index("k") + 1
     named = [*columns[:after], THRESHOLD, *columns[after:]]
@@ -33,7 +33,7 @@ def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
 
     The rows of a curve come with the thresholds in place of the draw size.
     """
-    drawn = {metric.name: metric.drawn for metric in metrics if metric.drawn is not None}
+    drawn = {metric.name: metric.k[0] for metric in metrics if metric.t is not None}
     if not drawn:
         return rows
     sizes = pl.col("metric").replace_strict(drawn, default=None, return_dtype=pl.Int64)

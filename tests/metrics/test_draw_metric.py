@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.metrics.draw_metric import DrawMetric, ThresholdCurve
+from polars_scorio.metrics.draw_metric import DrawMetric
 
 
 def test_the_gains_of_a_draw_are_those_of_its_size():
@@ -22,8 +22,9 @@ def test_only_a_draw_without_size_takes_all_trials():
 
 def test_a_curve_has_one_draw_size_and_several_thresholds():
     curve = ps.tail_pass(4, [3, 2])
-    assert isinstance(curve, ThresholdCurve)
-    assert (curve.drawn, curve.k, curve.name) == (4, (2, 3), "tail_pass(k=4)")
+    assert isinstance(curve, DrawMetric)
+    assert (curve.k, curve.t, curve.sizes) == ((4,), (2, 3), (2, 3))
+    assert (curve.name, curve.at_first_size().sizes) == ("tail_pass(k=4)", (2,))
     np.testing.assert_array_equal(curve.draw(3)(10), [0, 0, 1, 0])
 
 

@@ -394,3 +394,8 @@ def test_a_report_is_per_model_or_per_question(r1, per, error, rest):
     message = f'per must be "model" or "question", got {per!r}{rest}'
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         r1.lazy().scorio.bayes(per=per)
+
+
+def test_a_metric_at_the_first_of_its_sizes():
+    assert ps.pass_at_k([2, 4]).at_first_size().k == (2,)
+    assert ps.avg().at_first_size() == ps.avg()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import erf, sqrt
-from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -85,7 +84,7 @@ class Scope:
     @property
     def lead(self) -> Metric:
         """The first metric, at its smallest draw size."""
-        return at_smallest_k(self.metrics[0])
+        return self.metrics[0].at_first_size()
 
     @property
     def judged(self) -> bool:
@@ -236,11 +235,6 @@ class Scope:
         return each.sort(pl.col("score").round(12), "question")
 
 
-def at_smallest_k(metric: Metric) -> Metric:
-    """A metric at the smallest of its draw sizes."""
-    return cast("Metric", replace(cast("Any", metric), k=metric.k[:1]))
-
-
 def average_metric(metric: Metric) -> Metric:
     """The average score with the weights of a metric."""
     return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
@@ -365,7 +359,7 @@ def stratum_scopes(
     """The strata with their reports and ranks, all from one pass, without comparisons."""
     if not look.trials.by:
         return []
-    lead = at_smallest_k(metrics[0])
+    lead = metrics[0].at_first_size()
     log = cells.lazy()
     plans = [
         report(log, look.roles, metrics, **settings.report),

@@ -42,7 +42,7 @@ def cost_numbers(
     unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
     found = dict[Row, CellNumbers]()
     for metric in metrics:
-        for k in metric.k:
+        for k in metric.sizes:
             means = CostMeans.of(metric.cost_values(costs, k), questions, target)
             lo, hi = means.ends((1 - confidence) / 2)
             ratio = _null_infinity(means.ratio)

@@ -7,7 +7,6 @@ import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.scopes import (
-    at_smallest_k,
     average_metric,
     common_questions,
     default_metrics,
@@ -27,11 +26,6 @@ def read(log: pl.DataFrame, **roles: object) -> Look:
 
 def of_categories(*categories: object) -> Look:
     return read(long([[*categories]]))
-
-
-def test_a_metric_at_its_smallest_draw_size():
-    assert at_smallest_k(ps.pass_at_k([2, 4])).k == (2,)
-    assert at_smallest_k(ps.avg()) == ps.avg()
 
 
 def test_the_average_of_a_metric_has_its_weights():
