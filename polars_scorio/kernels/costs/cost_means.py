@@ -87,15 +87,17 @@ class CostMeans:
             return np.bincount(group, share * each, groups).astype(np.float64)
 
         x, y = mean(values.x), mean(values.y)
-        spread, freedom, units = _spread_between(values, questions, share)
         if target == "population":
-            return cls(x, y, spread, freedom, units)
-        noise = np.stack([np.bincount(group, share**2 * each, groups) for each in values.noise])
+            return cls(x, y, *_spread_between(values, questions, share))
+        squared = [np.bincount(group, share**2 * each, groups) for each in values.noise]
         size = np.bincount(group, minlength=groups).astype(np.float64)
         # No success and no failure do not prove that the rate is 0 or 1.
         unseen = mean(0.25 / values.draws) / (size**2 * (size + 1))
-        noise = noise + np.outer([0.0, 0.0, 1.0], unseen)
+        noise = np.stack(squared).astype(np.float64) + np.outer([0.0, 0.0, 1.0], unseen)
         known = np.isfinite(noise).all(axis=0)
+        if known.all():
+            return cls(x, y, noise, np.full(groups, np.inf), size)
+        spread, freedom, _ = _spread_between(values, questions, share)
         return cls(x, y, np.where(known, noise, spread), np.where(known, np.inf, freedom), size)
 
     @property
