@@ -256,6 +256,47 @@ def calibrated_costs(repeats: int, share: float) -> None:
     row("calibrated compare of 10 models, 200 x 8", spent, "(<= 0.020 s)", "")
 
 
+def float_sums(column: str, *, missing: bool) -> list[pl.Expr]:
+    """Sums that a report needs of a column of floats, as fast and inexact as Polars has them."""
+    number = pl.col(column)
+    lost = [(number.is_null() | number.is_nan()).sum().alias("lost")] if missing else []
+    ends = number.min().alias("least"), number.max().alias("largest")
+    return [number.sum(), (number * number).sum().alias("squares"), *ends, *lost]
+
+
+def float_costs(repeats: int, share: float) -> None:
+    """Reports of costs and of rewards beside bare sums of floats of the same log in memory."""
+    log = drawn_log(10, max(int(20_000 * share), 1), 100)
+    rng = np.random.default_rng(1)
+    log = log.with_columns(
+        usd=pl.Series(rng.lognormal(-3, 1, log.height)), reward=pl.Series(rng.random(log.height))
+    )
+    questions = log.lazy().group_by("model", "question")
+    counts = pl.len(), pl.col("category").sum()
+    plain = ps.scorio(log.lazy(), validate=False)
+    costly = ps.scorio(log.lazy(), validate=False, cost="usd")
+    graded = ps.scorio(log.lazy(), validate=False, category="reward")
+    plans = {
+        BARE: questions.agg(*counts),
+        "bare, with sums of costs": questions.agg(*counts, *float_sums("usd", missing=True)),
+        "report of avg": plain.avg().lazy(),
+        "report of avg and mean_cost": costly.report(ps.avg(), ps.mean_cost()).lazy(),
+        "bare sum of rewards": questions.agg(pl.len(), pl.col("reward").sum()),
+        "bare, with sums of rewards": questions.agg(pl.len(), *float_sums("reward", missing=False)),
+        "report of avg of rewards": graded.avg().lazy(),
+    }
+    cases = {name: partial(plan.collect, engine="streaming") for name, plan in plans.items()}
+    seconds = least(cases, repeats)
+    for name, beside, limit in (
+        ("bare, with sums of costs", BARE, ""),
+        ("report of avg and mean_cost", "report of avg", " (<= 1.3)"),
+        ("bare, with sums of rewards", "bare sum of rewards", ""),
+        ("report of avg of rewards", "bare sum of rewards", " (<= 1.3)"),
+    ):
+        ratio = seconds[name] / seconds[beside]
+        row(f"{name} / {beside}, {log.height:,} rows", seconds[name], f"{ratio:.2f}{limit}", "")
+
+
 def long_draws(repeats: int) -> None:
     """Draws of a million trials beside those of 64, each from as many states."""
     from kernels import draws_of  # noqa: PLC0415 - what is imported here is nobody's peak
@@ -301,6 +342,7 @@ def main() -> None:
         peers(Path(temporary), arguments.repeats)
         fits(Path(temporary), arguments.repeats, arguments.share)
     calibrated_costs(arguments.repeats, arguments.share)
+    float_costs(arguments.repeats, arguments.share)
     fixed_costs(arguments.repeats, arguments.share)
     long_draws(arguments.repeats)
 
