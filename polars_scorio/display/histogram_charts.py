@@ -14,6 +14,7 @@ from polars_scorio.display.charts import (
 )
 from polars_scorio.metrics.metric_arguments import Bounds
 
+_TICKS = 6  # steps of an axis of counts
 _BARS = 10
 # Kinds of questions, from the bottom of a bar to its top, with their colours.
 _KINDS = {
@@ -64,6 +65,23 @@ def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
     return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
 
 
+def _counts_axis(rows: pl.DataFrame) -> alt.Axis:
+    """An axis with whole numbers: Vega puts 1.5 on that of a stack, and writes it as a second 2."""
+    bars = rows.group_by("stratum", "least").agg(pl.col("questions").sum())["questions"]
+    return alt.Axis(format="d", values=whole_ticks(max(bars, default=1)), domain=False)
+
+
+def whole_ticks(most: int) -> list[int]:
+    """Whole numbers from 0 up to a number, at most seven, in steps of 1, 2 or 5 (times ten).
+
+    >>> whole_ticks(3), whole_ticks(23)
+    ([0, 1, 2, 3], [0, 5, 10, 15, 20])
+    """
+    steps = (digit * 10**power for power in range(20) for digit in (1, 2, 5))
+    step = next(step for step in steps if most <= _TICKS * step)
+    return [*range(0, most + 1, step)]
+
+
 def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
     """Bars of questions by their mean rate, coloured by kind.
 
@@ -89,9 +107,7 @@ def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span:
     bars = alt.Chart().mark_bar(binSpacing=1).encode(
         x=across,
         x2="most:Q",
-        y=alt.Y(
-            "questions:Q", title="questions", axis=alt.Axis(format="d", tickMinStep=1, domain=False)
-        ),
+        y=alt.Y("questions:Q", title="questions", axis=_counts_axis(rows)),
         color=alt.Color("kind:N", scale=scale, legend=legend),
         order=alt.Order("order:Q"),
         tooltip=number_tooltips(rows),

@@ -140,7 +140,7 @@ def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
     for kind, rows in against.changes.items():
         columns.append(Column(kind, [_change_text(rows, name) for name in models]))
     caption = f"{label} of each model against {against.baseline}"
-    return Table(columns, caption=caption)
+    return Table(columns, caption=caption, kind="cards")
 
 
 def _margin_text(scope: Scope, end: float | None, better: str) -> str:
@@ -164,7 +164,7 @@ def _question_table(changed: pl.DataFrame) -> Table:
     columns = [
         Column("question", [*map(question_name, rows["question"])], number=False, names=True),
         Column("model", [*map(cut_name, rows["model"])], number=False),
-        Column("", rows["change"].to_list(), number=False),
+        Column("change", rows["change"].to_list(), number=False),
         *(
             Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])
             for head, name in percent.items()
@@ -174,4 +174,4 @@ def _question_table(changed: pl.DataFrame) -> Table:
     rest = changed.height - _NAMED
     more = f"{count_of(rest, 'more question')}: see the data. " if rest > 0 else ""
     note = f"{more}q: adjusted for all questions of the model; those up to {_FDR:g} are named."
-    return Table(columns, note)
+    return Table(columns, note, kind="cards")

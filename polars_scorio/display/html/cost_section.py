@@ -102,7 +102,7 @@ def _cost_table(
     if worth:
         chance = costs.select(own).join(worth[0], on=own, how="left", maintain_order="left")
         columns.append(Column("P(worth it)", [*map(probability_text, chance["p_frontier"])]))
-    return Table(columns)
+    return Table(columns, kind="cards")
 
 
 def _interval_texts(rows: pl.DataFrame) -> list[str]:

@@ -41,12 +41,15 @@
   });
   document.querySelectorAll("table:not(.versus)").forEach(sortable);
 
-  // Search: one field for the models of all tables of the leaderboard.
+  // Search: one field for the models of all tables of the leaderboard, if there are many.
   const boards = [...document.querySelectorAll("#leaderboard .board")];
   const controls = boards.length ? document.createElement("div") : null;
+  const many = boards.some(board => board.tBodies[0].rows.length > 5);
   if (controls) {
     controls.className = "controls";
     boards[0].parentElement.before(controls);
+  }
+  if (many) {
     const search = labelled("Search models", "input", controls);
     search.type = "search";
     search.oninput = () => {

@@ -89,7 +89,8 @@ class Table:
     caption : str
         Says to screen readers what the table shows.
     kind : str
-        Class of the table: "board" turns its rows into blocks on phones, "heat" is narrow.
+        Class of the table: "board" and "cards" turn their rows into blocks on phones, "heat" is
+        narrow.
     folded : str
         Title of the fold that the table is in, if it is in one.
     """
@@ -267,7 +268,7 @@ def trials_needed_table(scope: Scope) -> Table:
         columns.append(Column("or further questions", asked))
     rest = scope.needed.height - _PLANNED
     note = f"{count_of(rest, 'more pair')} of neighbours: see the data." if rest > 0 else ""
-    return Table(columns, note, "Further trials that would distinguish neighbours")
+    return Table(columns, note, "Further trials that would distinguish neighbours", "cards")
 
 
 def hardest_questions(questions: pl.DataFrame, percent: Scale) -> Table:
@@ -331,7 +332,7 @@ def coverage_table(found: pl.DataFrame) -> Table:
         cells = [_cell_text(value) for value in found[name].to_list()]
         number = not words and name != "categories"
         columns.append(Column(name, cells, number=number, names=name == "model"))
-    return Table(columns, caption="Coverage of each model")
+    return Table(columns, caption="Coverage of each model", kind="cards")
 
 
 def _cell_text(value: object) -> str:

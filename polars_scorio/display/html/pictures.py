@@ -35,6 +35,7 @@ _INKS = {
 }
 _WIDTH = 240  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
+_PHONE, _SHRUNK = 340, 0.6  # pixels of a phone, into which a picture may shrink so far
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
 _SMALL = 105  # pixels of a panel of one model among several
@@ -77,7 +78,7 @@ def page_figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
     about : str
         What the title of the caption is; default: that of the chart.
     """
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)  # validation takes a sixth of a page
     above = spec.pop("title")
     caption = f"{about or above['text']}: {'; '.join(above['subtitle'])}."
     spec["config"] = {**spec.get("config", {}), **_CONFIG}
@@ -116,7 +117,8 @@ def recoloured_svg(svg: str) -> str:
     # Of the page the text beside it says what it shows, so its parts need no roles and labels.
     svg = re.sub(r'\s(?:xmlns(?::xlink)?|role|aria-[a-z]+|version)="[^"]*"', "", svg)
     width = float(re.search(r'width="([\d.]+)"', svg)[1])  # type: ignore[index]  # every SVG has one
-    svg = svg.replace("<svg", f'<svg style="min-width:{_LEGIBLE * width:.0f}px"', 1)
+    least = min(_LEGIBLE * width, max(_PHONE, _SHRUNK * width))
+    svg = svg.replace("<svg", f'<svg style="min-width:{least:.0f}px"', 1)
     inks = "|".join(map(re.escape, _INKS))
     return re.sub(
         rf'="({inks})"',

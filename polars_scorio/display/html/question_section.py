@@ -30,11 +30,12 @@ def questions_section(main: Scope, settings: Settings) -> Section:
     if len(main.models) == 1:  # nothing can be said of reversed questions
         lines.pop()
     shown = {}
-    never = analysed.filter(status="never")["question"].cast(pl.String).to_list()
-    solved = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(never))
-    if solved.height:
-        words = " that some model solved" * bool(never)
-        shown[f"The hardest questions{words}"] = tables.hardest_questions(solved, scale)
+    solved = analysed.filter(pl.col("status").is_not_null())  # never, or always
+    decided = solved["question"].cast(pl.String).to_list()
+    open_ones = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(decided))
+    if open_ones.height:
+        words = " that some model solved" * ("never" in solved["status"])
+        shown[f"The hardest questions{words}"] = tables.hardest_questions(open_ones, scale)
     telling = analysed.filter(pl.col("discrimination") > 0)
     if telling.height:
         shown["The questions that separate the models best"] = tables.telling_questions(

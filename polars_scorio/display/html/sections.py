@@ -182,9 +182,10 @@ def coverage_section(coverage: pl.DataFrame, *, whole: bool = False) -> Section:
     if rest.height < coverage.height:
         usual = coverage.filter(alike).row(0, named=True)
         all_rows = "All models" if rest.is_empty() else f"{int(alike.sum()):,} rows"
+        subject = "" if coverage.height == 1 else f"{all_rows} are alike: "
         each = range_text(usual["n_min"], usual["n_max"])
         lines.append(
-            f"{all_rows} are alike: {count_of(usual['questions'], 'question')} with {each} "
+            f"{subject}{count_of(usual['questions'], 'question')} with {each} "
             f"trial{'' if usual['n_max'] == 1 else 's'} each, none missing."
         )
     if rest.is_empty():
@@ -197,7 +198,7 @@ def coverage_section(coverage: pl.DataFrame, *, whole: bool = False) -> Section:
 
 
 def _alike_rows(coverage: pl.DataFrame) -> pl.Series:
-    """Whether a row is as usual, with nothing missing; no row is if fewer than two rows are."""
+    """Whether a row is as usual, with nothing missing; one row among others is not."""
     names = {"questions", "trials", "n_min", "n_max", "missing", "nulls"}
     if "planned" in coverage.columns or not names <= {*coverage.columns}:
         return pl.repeat(value=False, n=coverage.height, eager=True)
@@ -212,4 +213,4 @@ def _alike_rows(coverage: pl.DataFrame) -> pl.Series:
     if usual.is_empty():
         return rows["sound"]
     alike = pl.col("sound") & (pl.col("shared") == usual[0])
-    return rows.select(alike & (alike.sum() > 1)).to_series()
+    return rows.select(alike & ((alike.sum() > 1) | (pl.len() == 1))).to_series()

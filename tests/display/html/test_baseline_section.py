@@ -56,7 +56,7 @@ def test_broken_and_repaired_questions_stand_beside_what_chance_does(page):
 
 def test_questions_that_changed_are_named(page):
     cells = cells_of(section_of(page).tables["Questions that changed more than chance explains"])
-    found = {*zip(cells["question"], cells["model"], cells[""], strict=True)}
+    found = {*zip(cells["question"], cells["model"], cells["change"], strict=True)}
     assert found == {("q0", "v2", "became worse"), ("q4", "v2", "became better")}
     assert page.numbers["baseline"]["changed"].height == 2
     assert "What changed since v1?" in page.html()

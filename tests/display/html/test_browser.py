@@ -10,16 +10,20 @@ import polars as pl
 import pytest
 
 from tests.display.html.logs import models, page_of
+from tests.display.html.test_gallery import dollars
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
-# Of a page in frames of several widths: how wide it is, and what it fetched.
+# Of a page in frames of several widths: how much wider it is, what it fetched, how wide it is, and
+# how many tables and pictures scroll, heat tables aside.
 _PROBE = """<!DOCTYPE html><title></title>{frames}<script>
 const all = [...document.querySelectorAll("iframe")];
 onload = () => document.title = JSON.stringify(all.map(frame => {{
   const page = frame.contentDocument.documentElement;
   const fetched = frame.contentWindow.performance.getEntriesByType("resource").length;
-  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth];
+  const boxes = [...page.querySelectorAll(".wide:not(:has(.heat))")];
+  const scrolling = boxes.filter(box => box.scrollWidth > box.clientWidth).length;
+  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling];
 }}))
 </script>"""
 
@@ -58,7 +62,7 @@ def violations(folder, html: str, *options: str) -> list[list[str]]:
 
 
 def probed(folder, html: str) -> tuple[list[list[int]], str]:
-    """Overflow, requests and width of the page in each frame, and the complaints."""
+    """Overflow, requests, width and scrolling parts in each frame, and the complaints."""
     browser = found_browser()
     (folder / "page.html").write_text(html, encoding="utf-8")
     frame = '<iframe src="page.html" style="width:{}px;height:800px;border:0"></iframe>'
@@ -74,9 +78,11 @@ def probed(folder, html: str) -> tuple[list[list[int]], str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["usual", "many", "long"])
+@pytest.mark.parametrize("kind", ["usual", "many", "long", "baseline"])
 def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     log, roles = models(5, strata=2), {"by": "bench"}
+    if kind == "baseline":
+        log, roles = dollars(), {"baseline": "m01", "cost": "usd"}
     if kind == "many":
         log = models(25, strata=8)
     if kind == "long":
@@ -85,6 +91,8 @@ def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     found, complaints = probed(tmp_path, page_of(log, **roles).html())
     assert complaints == ""
     assert [row[:2] for row in found] == [[0, 0]] * len(WIDTHS)
+    if kind != "long":  # names of 260 pixels take the room of a picture
+        assert [row[3] for row in found] == [0] * len(WIDTHS)
     # A vertical scroll bar takes up to 20 pixels.
     assert [abs(row[2] - width) <= 20 for row, width in zip(found, WIDTHS, strict=True)] == [
         True

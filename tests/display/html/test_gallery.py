@@ -115,7 +115,7 @@ def test_each_log_has_a_page_within_its_budget(name):
 
 
 @pytest.mark.slow
-def test_five_million_rows_take_at_most_fifteen_seconds():
+def test_five_million_rows_take_at_most_five_seconds():
     rows = 5_000_000
     log = pl.select(row=pl.int_range(rows)).select(
         model=pl.format("m{}", pl.col("row") % 5),
@@ -125,7 +125,9 @@ def test_five_million_rows_take_at_most_fifteen_seconds():
     )
     few = page_of(of_rate(0.5, 1_000, 5), ps.avg())
     assert not few.refused  # the first page pays for the imports
-    begun = time.process_time()
-    page = page_of(log, ps.avg())
-    assert page.html()
-    assert time.process_time() - begun < 5 * 3  # of a loaded machine with other processors
+    seconds = []
+    while len(seconds) < 3 and min(seconds, default=9) > 5:  # other tests may load the machine
+        begun = time.process_time()
+        assert page_of(log, ps.avg()).html()
+        seconds.append(time.process_time() - begun)
+    assert min(seconds) <= 5

@@ -109,6 +109,8 @@ def test_models_that_are_alike_are_a_sentence():
     assert section.lines[0].startswith("2 rows are alike: 12 questions")
     assert [*section.tables[""].columns[0].cells] == ["m01"]
     assert len(coverage_section(log.scorio.coverage(), whole=True).tables) == 1
+    alone = coverage_section(models(1).scorio.coverage())
+    assert (alone.lines, alone.tables) == (["12 questions with 4 trials each, none missing."], {})
 
 
 def test_the_coverage_explains_its_columns():
