@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tests.display.html.logs import models, page_of
-from tests.display.html.test_gallery import dollars
+from tests.display.html.test_gallery import GALLERY, dollars
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
@@ -42,11 +42,17 @@ def found_browser() -> str:
     return browser
 
 
-def violations(folder, html: str, *options: str) -> list[list[str]]:
-    """Violations that axe-core finds in a page; its script is the file that AXE_CORE names."""
+@pytest.fixture
+def axe_script() -> str:
+    """The script of axe-core, the file that AXE_CORE names; skips the test if there is none."""
     script = os.environ.get("AXE_CORE")
     if script is None:
         pytest.skip("AXE_CORE does not name a file: npm pack axe-core has one, axe.min.js")
+    return script
+
+
+def violations(folder, script: str, html: str, *options: str) -> list[list[str]]:
+    """Violations that axe-core finds in a page."""
     browser = found_browser()
     shutil.copy(script, folder / "axe.js")
     page = folder / "axe.html"
@@ -100,8 +106,10 @@ def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", [1, 0], ids=["light", "dark"])
-def test_axe_finds_no_violation(tmp_path, scheme):
-    html = page_of(models(5, strata=2), by="bench").html()
-    options = f"--blink-settings=preferredColorScheme={scheme}", "--window-size=400,900"
-    assert violations(tmp_path, html, *options) == []
+@pytest.mark.parametrize("name", GALLERY)
+def test_axe_finds_no_violation(tmp_path, axe_script, name):
+    log, roles = GALLERY[name]()
+    html = page_of(log, **roles).html()
+    for scheme, width in ((1, 1280), (0, 400)):  # light and wide, dark and narrow
+        options = f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={width},900"
+        assert violations(tmp_path, axe_script, html, *options) == []
