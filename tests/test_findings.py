@@ -65,6 +65,8 @@ def test_the_index_has_the_numbers_of_the_pages():
         page = FINDINGS / re.search(r"\((\w+\.md)\)", board)[1]
         _, answer, _ = page.read_text(encoding="utf-8").split("\n\n", 2)
         assert {*numbers(" ".join(cells[:-1]))} <= {*numbers(answer)}
+    _, _, advice = prose(INDEX).partition("What to do about it:")
+    assert {*numbers(advice)} <= {7, 20, *printed_numbers(FINDINGS / "terminal_bench.md")}
 
 
 @pytest.mark.parametrize("page", [*PAGES, pytest.param(INDEX, id="index")])

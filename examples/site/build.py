@@ -13,6 +13,6 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "site"
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet"]
-    status = main([*options, "-c", str(HERE), str(HERE.parent / "guide"), folder])
-    print(f"{folder}/README.html")
+    status = main([*options, "-c", str(HERE), str(HERE.parent), folder])
+    print(f"{folder}/guide/README.html")
     sys.exit(status)

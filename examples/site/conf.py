@@ -14,7 +14,8 @@ from tests.reference.__main__ import write_reference
 
 project = html_title = "polars-scorio"
 release = metadata.version(project)
-root_doc = "README"
+root_doc = "guide/README"
+include_patterns = ["guide/**", "findings/**"]
 extensions = ["myst_nb", "sphinx_copybutton"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebook and compare what it prints
@@ -24,18 +25,18 @@ html_static_path: list[str] = []
 
 def make_reference(app: Sphinx) -> None:
     """Write the reference from the docstrings beside the chapters, where Git ignores it."""
-    write_reference(Path(app.srcdir) / "reference")
+    write_reference(Path(app.srcdir) / "guide" / "reference")
 
 
 def sidebar(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 - as Sphinx calls it
     """Let the sidebar show the pages that an index links, under the headings of the index."""
-    if page not in (root_doc, "reference/README"):
+    if page not in (root_doc, "guide/reference/README", "findings/README"):
         return
     if page == root_doc:
         source[0] += "\n## Reference\n\n[All functions and methods](reference/README.md)\n"
     parts = re.split(r"^## ", source[0], flags=re.MULTILINE)
     for part in parts:
-        pages = re.findall(r"\]\(((?!\.\.)[\w/]+\.(?:md|ipynb))\)", part)
+        pages = re.findall(r"\]\(((?:\.\./findings/)?[\w/]+\.(?:md|ipynb))\)", part)
         captioned = page == root_doc and part is not parts[0]
         caption = f":caption: {part.splitlines()[0]}\n" if captioned else ""
         entries = "\n".join(dict.fromkeys(pages))
@@ -47,7 +48,7 @@ def reference_entries(app: Sphinx) -> dict[str, str]:
     """Page and anchor of each public name; methods of `df.scorio` also by their last word."""
     entries = {}
     for page in sorted(app.env.found_docs):
-        if page.startswith("reference/") and page != "reference/README":
+        if page.startswith("guide/reference/") and page != "guide/reference/README":
             for section in app.env.get_doctree(page).findall(nodes.section):
                 name = section.next_node(nodes.title).astext()
                 entries.setdefault(name, f"{page}#{section['ids'][0]}")
@@ -57,7 +58,7 @@ def reference_entries(app: Sphinx) -> dict[str, str]:
 
 def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Make a link to the reference of each function that the text of a chapter names in code."""
-    if page.startswith("reference/"):
+    if page.startswith("guide/reference/"):
         return
     entries = reference_entries(app)
     for literal in list(doctree.findall(nodes.literal)):
