@@ -194,11 +194,10 @@ def in_panels(
 ) -> Picture:
     """The layers with their data, title and alternative text, in a panel for each stratum."""
     look = heading.look
-    # Values, and no frame: Altair refuses frames of more than 5,000 rows.
-    data = alt.InlineData(values=rows.to_dicts())
     title = alt.Title(heading.title, subtitle=[*heading.subtitle], anchor="start", offset=12)
     above = {"title": title, "description": ". ".join((heading.title, words, *heading.subtitle))}
-    picture: Any = alt.layer(*layers, data=data).properties(
+    # The data come last: each change of a chart copies all that it holds.
+    picture: Any = alt.layer(*layers, data=alt.InlineData(values=[])).properties(
         width=look.width or width or heading.width, height=look.height or height
     )
     if heading.panels:
@@ -215,6 +214,8 @@ def in_panels(
             picture = picture.resolve_axis(x="independent")
     picture = picture.properties(**above)
     picture = picture.configure(**look.config) if look.config else picture
+    # Values, and no frame: Altair refuses frames of more than 5,000 rows.
+    picture.data = alt.InlineData(values=rows.to_dicts())
     # Altair's own attributes are parts of the chart; notebooks find this one.
     object.__setattr__(picture, "_repr_mimebundle_", partial(shown_offline, picture))
     return cast("Picture", picture)
