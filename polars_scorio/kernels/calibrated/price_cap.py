@@ -73,10 +73,13 @@ def capped_price(
     """
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.size, np.inf)
-    for row in np.flatnonzero(higher).tolist():
-        # A price that is hardly higher than the free one is not worth a region.
-        price = float(smooth[row]) if smooth[row] > _HIGHER * free[row] else 0.0
-        cap[row] = variance_cap(group, metrics[row], weights, moments.rate_variance[row], price)
+    shown = np.array([shows_noise(group, metric) for metric in metrics])
+    rows = np.flatnonzero(higher & shown)
+    if rows.size:
+        cap[rows] = observed_caps(group, [metrics[row] for row in rows.tolist()], weights)
+    # A price that is hardly higher than the free one is not worth a region.
+    for row in np.flatnonzero((smooth > _HIGHER * free) & ~shown).tolist():
+        cap[row] = unseen_cap(group, moments.rate_variance[row], float(smooth[row]))
     variance = np.maximum(free, np.minimum(smooth, cap))
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
@@ -84,29 +87,24 @@ def capped_price(
     return CappedPrice(variance, 1 + wider, share)
 
 
-def variance_cap(
-    group: Group,
-    metric: CreditSum,
-    weights: QuestionWeights,
-    rate_variance: Floats,
-    price: float = np.inf,
-) -> float:
-    """Upper limit of the variance of the estimate of one metric; infinite if none is needed.
+def shows_noise(group: Group, metric: CreditSum) -> bool:
+    """Whether each question has 2 k trials or more, which show the noise of its estimate."""
+    return all(2 * metric.draw_size(level.n) <= level.n for level in group.levels)
+
+
+def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> float:
+    """Upper limit of the variance of an estimate whose noise the counts do not show.
 
     Parameters
     ----------
-    group, metric, weights
-        As for `group_moments`.
+    group : Group
+        The group.
     rate_variance : ndarray of float, shape (I,)
         Variance of its estimate at each rate, as in `Moments`.
     price : float
-        The price that may be capped. Without 2 k trials of each question a limit above it is
-        infinite: it takes time, and changes nothing.
+        The price that may be capped. A limit above it is infinite: it takes time, and changes
+        nothing.
     """
-    if all(2 * metric.draw_size(level.n) <= level.n for level in group.levels):
-        return observed_cap(group, metric, weights)
-    if not price:
-        return np.inf
     top = float(rate_variance.max())
     if not top:
         return 0.0 if group.misfit > _MISFIT else np.inf
@@ -116,20 +114,20 @@ def variance_cap(
     return region_cap(group, rate_variance)
 
 
-def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> float:
-    """Unbiased estimate of the variance, and a standard deviation of that estimate.
+def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Floats:
+    """Unbiased estimates of the variance, each with a standard deviation of that estimate.
 
     The standard deviation is never less than what one more question of the noisiest state would
     add: questions without any noise are no proof that others have none.
 
     Parameters
     ----------
-    group, metric, weights
+    group, metrics, weights
         As for `group_moments`; each question has 2 k trials or more.
 
     Returns
     -------
-    float
+    ndarray of float, shape (C,)
         Infinite beyond 2,048 trials for draws of more than 64 trials of which neither one success
         nor all earn the whole credit: their noise has no estimate that is worth its memory.
 
@@ -140,19 +138,20 @@ def observed_cap(group: Group, metric: CreditSum, weights: QuestionWeights) -> f
     >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
     >>> group = Group.fit(np.array([2]), np.array([1]), np.array([2]))
     >>> share = CreditSum([(1.0, fixed_gains(np.array([1.0])))])
-    >>> observed_cap(group, share, QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
-    0.1875
+    >>> observed_caps(group, [share], QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
+    array([0.1875])
     """
-    noise, most = np.empty(group.c.size), 0.0
+    noise, most = np.empty((len(metrics), group.c.size)), np.zeros(len(metrics))
     for level in group.levels:
-        noise[level.rows] = metric.noise_estimates(level.n, level.c)
-        every = metric.noise_estimates(level.n, _spread_states(level.n))
-        most = max(most, float(np.abs(every).max()))
+        every = _spread_states(level.n)
+        for row, metric in enumerate(metrics):
+            noise[row, level.rows] = metric.noise_estimates(level.n, level.c)
+            most[row] = max(most[row], np.abs(metric.noise_estimates(level.n, every)).max())
     size = group.size
-    away = noise - group.questions @ noise / size
-    spread = size / max(size - 1, 1) * (weights.fourth @ away**2)
-    cap = weights.second @ noise + np.hypot(np.sqrt(spread), weights.largest**2 * most)
-    return float(cap) if np.isfinite(cap) else np.inf
+    away = noise - (noise @ group.questions)[:, None] / size
+    spread = size / max(size - 1, 1) * (away**2 @ weights.fourth)
+    caps = noise @ weights.second + np.hypot(np.sqrt(spread), weights.largest**2 * most)
+    return np.where(np.isfinite(caps), caps, np.inf)
 
 
 def _spread_states(n: int) -> Ints:

@@ -190,18 +190,19 @@ def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
 def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
     """Sum over the questions of ``sum_i ln(x + i rho)``, for each `x`."""
     exact = risings.tail.shape[-1]
-    end = x + exact * rho
     factors = np.arange(exact, dtype=float).reshape(-1, *(1,) * x.ndim)
     head = _weighted_sum(
         lambda i: _log_factors(x, i * rho), factors, _leading_axis(risings.tail, x.ndim), x.shape
     )
-    rest = _weighted_sum(
+    if not risings.beyond.size:
+        return head
+    end = x + exact * rho
+    return head + _weighted_sum(
         lambda length: _log_rising_by_stirling(end, rho, length),
         _leading_axis(risings.beyond, x.ndim),
         _leading_axis(risings.questions, x.ndim),
         x.shape,
     )
-    return head + rest
 
 
 def _log_factors(x: Floats, beyond: Floats) -> Floats:

@@ -14,7 +14,7 @@ from polars_scorio.kernels.calibrated.further_draws import forecast_range
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
-from polars_scorio.kernels.calibrated.price_cap import variance_cap
+from polars_scorio.kernels.calibrated.price_cap import observed_caps, shows_noise, unseen_cap
 from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
@@ -85,8 +85,11 @@ def test_prices_with_a_cap(case):
     moments = group_moments(group, [metric], weights)
     variances = moments.smooth_variance, moments.free_variance
     assert np.ravel(variances) == pytest.approx([case["vb"], case["ve"]], abs=EXACT)
-    price = np.inf if case["vb"] > 1.05 * case["ve"] else 0.0
-    cap = variance_cap(group, metric, weights, moments.rate_variance[0], price)
+    cap = np.inf
+    if shows_noise(group, metric):
+        (cap,) = observed_caps(group, [metric], weights)
+    elif case["vb"] > 1.05 * case["ve"]:
+        cap = unseen_cap(group, moments.rate_variance[0])
     assert cap == pytest.approx(case["cap"] or np.inf, rel=tolerance)
     (price,) = credit_prices(fitted, [fixed_gains(gains(case))])
     found = (
