@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
@@ -11,9 +10,12 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RewardMetric(Metric):
     """A metric to which, without a `w`, a column of floats holds the rewards themselves."""
+
+    # Not by `dataclass(slots=True)`: before Python 3.11 it repeats the slots of `Metric`, and no
+    # class can then have this one as a second base.
+    __slots__ = ()
 
     @property
     def reward_range(self) -> Bounds | None:
