@@ -103,7 +103,6 @@ def board(monkeypatch):
     """Imports the script of a board."""
     if shutil.which("git") is None:
         pytest.skip("git is not here")
-    pytest.importorskip("PIL")
     monkeypatch.syspath_prepend(str(FINDINGS))
     yield __import__
     for name in ("public_results", "terminal_bench", "livecodebench", "swe_bench"):

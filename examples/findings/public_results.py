@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from PIL import Image
 
 import polars_scorio as ps
 
@@ -35,6 +34,8 @@ def save_counts(counts: pl.DataFrame, path: Path) -> None:
 
 def save_ranks(counts: pl.DataFrame, path: Path) -> None:
     """Draw the ranks that the counts allow each model."""
+    from PIL import Image  # noqa: PLC0415 - the counts need no Pillow
+
     totals = counts.select("model", "question", n="trials", c="successes")
     ps.from_successes(totals).scorio(count="count").plot.ranks().save(path, scale_factor=2)
     picture = Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
