@@ -30,6 +30,7 @@ _SHOWN = 12  # categories in a cell
 _TOP, _SPARED = 15, 2  # models that are not folded; so few more are not worth a fold
 _NAME = 60  # characters of a name
 _WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
+_BROAD = 12  # strata, of which paper is to lie across
 _PLANNED = 5  # pairs in a plan
 _TWO = 2  # models, which are a pair
 
@@ -90,7 +91,7 @@ class Table:
         Says to screen readers what the table shows.
     kind : str
         Class of the table: "board" and "cards" turn their rows into blocks on phones, "heat" is
-        narrow.
+        narrow, "broad" has paper across.
     folded : str
         Title of the fold that the table is in, if it is in one.
     """
@@ -229,7 +230,8 @@ def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
     )
     if not wide:
         note += " The intervals are in the data at the end of the page."
-    return Table(columns, note, f"{lead_label(overall)} of each model in each stratum", "heat")
+    kind = "heat broad" if len(parts) > _BROAD else "heat"
+    return Table(columns, note, f"{lead_label(overall)} of each model in each stratum", kind)
 
 
 def _leaves_rank(part: Scope, overall: Scope) -> dict[str, bool]:

@@ -95,6 +95,9 @@ def test_strata_have_a_column_each_with_a_dash_for_a_model_that_lacks_one():
     assert table.columns[2].cells[0] != DASH
     assert table.columns[2].shades[1] == ""
     assert table.note.startswith("In percent. Outlined: ")
+    assert table.kind == "heat"
+    # More strata than a sheet of paper takes upright are printed across.
+    assert strata_table(parts * 7, overall).kind == "heat broad"
 
 
 @pytest.mark.slow
