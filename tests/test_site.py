@@ -18,7 +18,8 @@ def test_every_page_is_built_and_in_the_sidebar(tmp_path):
     command = [sys.executable, str(ROOT / "examples" / "site" / "build.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == f"{tmp_path}/guide/README.html"
+    assert done.stdout.splitlines()[-1] == f"{tmp_path}/index.html"
+    assert "url=guide/README.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
     looks = (tmp_path / "guide" / "looks.html").read_text(encoding="utf-8")
     sidebar, _, _ = looks.partition("<article")
     for page in (*EXAMPLES.glob("guide/**/*.md"), *EXAMPLES.glob("findings/*.md")):

@@ -14,5 +14,10 @@ if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "site"
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet"]
     status = main([*options, "-c", str(HERE), str(HERE.parent), folder])
-    print(f"{folder}/guide/README.html")
+    # The page that a server shows first.
+    refresh = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url=guide/README.html">'
+    Path(folder, "index.html").write_text(
+        f"{refresh}<title>polars-scorio</title>\n", encoding="utf-8"
+    )
+    print(f"{folder}/index.html")
     sys.exit(status)
