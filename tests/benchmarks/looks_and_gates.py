@@ -36,6 +36,8 @@ LOOKS = (1, 2, 3, 4, 6, 8, 12, 16)
 PLAN = 16
 TRIALS = [1, 4, 16]
 MARGIN = 0.05
+# By how much one of two models that are looked at is worse than the other one.
+LOSSES = [0.0, 0.08]
 # By how much the candidate of a gate is worse than the baseline.
 VERSIONS = {"at": MARGIN, "equal": 0.0, "broken": 3 * MARGIN}
 
@@ -94,7 +96,7 @@ def looks(replicates: int, sizes: list[int]) -> Iterator[dict]:
         asked, k, _ = METRICS[metric]
         rng = np.random.default_rng(size)
         rates = population(rng, (replicates, 1, size))
-        for worse in (0.0, 0.08):
+        for worse in LOSSES:
             both = np.concatenate([rates, lowered(rates, metric, worse)], axis=1)
             hits = trials(rng, both, PLAN)
             found = {kind: np.full(replicates, np.inf) for kind in ("peeking", "anytime")}
@@ -224,10 +226,11 @@ def main() -> None:
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     parser.add_argument("--only", nargs="+", choices=[*POPULATIONS], default=[*POPULATIONS])
     parser.add_argument("--metrics", nargs="+", choices=[*METRICS], default=[*METRICS])
+    parser.add_argument("--losses", type=float, nargs="+", default=[*LOSSES], help="of looks")
     parser.add_argument("--trials", type=int, nargs="+", default=[*TRIALS], help="of gates")
     parser.add_argument("--versions", nargs="+", choices=[*VERSIONS], default=[*VERSIONS])
     asked = parser.parse_args()
-    TRIALS[:] = asked.trials
+    LOSSES[:], TRIALS[:] = asked.losses, asked.trials
     for known, names in (
         (POPULATIONS, asked.only),
         (METRICS, asked.metrics),
