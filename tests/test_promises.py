@@ -1,6 +1,7 @@
 """The guide says what was measured: its tables are those of the files of the simulations."""
 
 import polars as pl
+import pytest
 
 from tests.benchmarks.measured_tables import cell_rows
 from tests.benchmarks.promised_tables import (
@@ -31,6 +32,31 @@ def test_the_page_on_intervals_names_the_same_coverage():
         f"contained the truth in {100 * mean:.1f} % of the simulated logs, and in "
         f"{100 * worst:.1f} % of those of the worst setting"
     ) in said
+
+
+def table_rows(page: str, first: str) -> list[list[str]]:
+    """The cells of the rows of a page that begin with a cell."""
+    lines = PAGE.with_name(page).read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in rows if row[0] == first]
+
+
+@pytest.mark.parametrize("inference", ["calibrated", "pooled", "published"])
+def test_the_page_on_intervals_has_the_coverage_of_each_inference(inference):
+    compared = table_rows("promises.md", "equal n, benchmark")
+    (row,) = [row for row in compared if row[1] == inference]
+    _, _, settings, mean, worst = row
+    (said,) = table_rows("intervals.md", f'`"{inference}"`')
+    assert said[-1] == f"{mean} ({worst})"
+    page = PAGE.with_name("intervals.md").read_text(encoding="utf-8")
+    assert f"over {settings} settings" in " ".join(page.split())
+
+
+def test_the_readme_names_the_speed_of_the_promises():
+    (row,) = table_rows("promises.md", "20 million trials, 100 a question")
+    said = " ".join((PAGE.parents[2] / "README.md").read_text(encoding="utf-8").split())
+    assert f"of 20 million trials take {row[1]} times the CPU time of one bare `group_by`" in said
+    assert f"that are checked for repeats, {row[3]} times." in said
 
 
 def test_cells_have_three_decimals_and_no_zero_before_the_point():

@@ -38,8 +38,8 @@ class DecisionMethods(Accessor[FrameT]):
             Compare each model with this one; default: all pairs.
         simultaneous : bool
             Whether all verdicts of a stratum (and draw size) are right at once with `confidence`;
-            default: each by itself. Among the pairs of ten equal models some is "better" by itself
-            in about half of the logs, at once in at most one of twenty.
+            default: each by itself. The more models are compared, the more often some pair of equal
+            models is "better" by itself; at once, in at most one of twenty logs at 0.95.
         overall : "macro" or "micro", optional
             Add rows over all strata, whose `by` columns are null: of the mean over the strata, each
             of which weighs the same, or of all their questions in one pool. All models must have
@@ -132,8 +132,7 @@ class DecisionMethods(Accessor[FrameT]):
         Which price a calibrated pair has does not depend on c. Verdicts are made step by
         step [5]_: once some pairs are told apart, the others need a smaller c. So that lo, hi
         always agree with `better`, a pair that a later step tells apart has the interval at the c
-        of that step; all others have that of the first. In simulations of 2 to 50 models all of
-        these intervals held at once in .928 to .963 of the logs (nominal .95, 1,000 logs each).
+        of that step; all others have that of the first.
 
         References
         ----------
@@ -180,8 +179,8 @@ class DecisionMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Which model is the best, and what is its score, corrected for being selected?
 
-        The best of many candidates owes part of its score to luck: of 60 equal models, the interval
-        of the leader as it stands has its true score in a third of the logs.
+        The best of many candidates owes part of its score to luck, so that its own interval has its
+        true score less often than promised.
 
         Parameters
         ----------
