@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import polars as pl
@@ -10,6 +11,7 @@ from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.metric import Metric
 
 _PARTS = " / "
+_NUMBER = re.compile("0*([0-9]+)")
 _LABEL, _UNNAMED = ":label", "This model"
 
 
@@ -17,6 +19,7 @@ def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
     """One label for each row: the same for the same keys, another one for others.
 
     As an Enum, of which rows hold numbers: many questions are grouped much faster than by words.
+    Its order is that of people, with "level 9" before "level 10".
 
     Parameters
     ----------
@@ -40,9 +43,24 @@ def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
     texts = [text if text.strip() else f'"{text}"' for text in texts]  # a name is to be seen
     if len(set(texts)) < len(texts):  # "a / b" in one column is not "a" and "b" in two
         texts = [visible_text(repr(row)) for row in distinct.rows()]
-    labelled = distinct.with_columns(pl.Series(_LABEL, texts, pl.Enum(sorted(texts))))
+    order = pl.Enum(sorted(texts, key=natural_key))
+    labelled = distinct.with_columns(pl.Series(_LABEL, texts, order))
     on = {"on": keys.columns, "how": "left", "nulls_equal": True, "maintain_order": "left"}
     return keys.join(labelled, **on)[_LABEL].alias("label")  # type: ignore[arg-type]  # as named
+
+
+def natural_key(text: str) -> tuple[str, str]:
+    """Key by which texts sort as people count.
+
+    >>> sorted(["level 10", "level 9", "level"], key=natural_key)
+    ['level', 'level 9', 'level 10']
+    """
+    return _NUMBER.sub(_with_length, text), text
+
+
+def _with_length(number: re.Match[str]) -> str:
+    """Digits behind their count: of whole numbers the longer one is the larger one."""
+    return f"{len(number[1]):09}{number[1]}"
 
 
 def metric_label(metric: Metric, k: int | None = None, trials: int | None = None) -> str:

@@ -33,7 +33,7 @@ _INKS = {
     "#0072b2": "var(--blue)",  # the first colour of models, which is dark
     "#000000": "var(--ink)",  # of a line; what is written on colours is "black" and "white"
 }
-_WIDTH = 240  # pixels of a panel
+_WIDTH = 320  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _PHONE, _SHRUNK = 340, 0.6  # pixels of a phone, into which a picture may shrink so far
 _DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it

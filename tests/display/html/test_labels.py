@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html.labels import key_labels, metric_label
+from polars_scorio.display.html.labels import key_labels, metric_label, natural_key
 
 
 def labels_of(**columns: list[object]) -> list[str]:
@@ -42,3 +42,9 @@ def test_a_metric_is_written_with_its_draw_size_or_its_trials():
     assert metric_label(ps.avg(), None, 8) == "avg@8"
     assert metric_label(ps.avg(), None) == "avg@N"
     assert metric_label(ps.avg(name="a\u202eb")) == "a(U+202E)b"
+
+
+def test_labels_are_in_the_order_in_which_people_count():
+    labels = key_labels(pl.DataFrame({"question": [10, 9, 2, 100]}), ["question"])
+    assert labels.sort().to_list() == ["2", "9", "10", "100"]
+    assert sorted(["b10", "b007", "b9", "a"], key=natural_key) == ["a", "b007", "b9", "b10"]
