@@ -1,8 +1,10 @@
 """No number that a surface shows lies outside the interval beside it."""
 
+import io
 import re
 import warnings
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
+from polars_scorio.command_line.main import main
 from polars_scorio.reporting.options import ReportOptions
 from tests.made_logs import law
 
@@ -141,6 +144,19 @@ def test_expressions_show_numbers_inside_their_intervals(outcomes, confidence):
     refuse_outside(column.unnest("category"), "mu")
 
 
+@law
+@given(
+    logs(least_models=2),
+    st.sampled_from([0.501, 0.8, 0.95, 0.9999]),
+    st.sampled_from(["benchmark", "population"]),
+    st.sampled_from([0, 0.05, 0.5]),
+)
+def test_gates_show_numbers_inside_their_intervals(log, confidence, target, margin):
+    scorio = log.scorio(count="count", by="part", confidence=confidence, target=target)
+    rows = scorio.gate("model 0", margin=margin, metric=ps.pass_at_k(fewest_trials(log)))
+    refuse_outside(rows, "diff")
+
+
 def written_outside(text: str) -> Iterable[str]:
     """The numbers of a text that lie outside the interval beside them."""
     for match in WRITTEN.finditer(text):
@@ -166,3 +182,24 @@ def test_pictures_and_pages_show_numbers_inside_their_intervals(
         warnings.simplefilter("ignore", ps.ClusterWarning)
         scorio.write_html(file, metric, ps.avg())
     assert not [*written_outside(re.sub("<[^>]*>", "", file.read_text(encoding="utf-8")))]
+
+
+@law
+@given(logs(least_models=2), st.sampled_from([0.501, 0.8, 0.95]), st.sampled_from(["avg", "geom"]))
+def test_the_command_prints_numbers_inside_their_intervals(tmp_path_factory, log, confidence, name):
+    metric = "avg" if name == "avg" else f"geom_at_k({fewest_trials(log)})"
+    file = tmp_path_factory.mktemp("log") / "log.parquet"
+    log.write_parquet(file)
+    asked = [str(file), "--count", "count", "--confidence", str(confidence), "--metric", metric]
+    for command, number in (("compare", "diff"), ("rank", "mu")):
+        refuse_outside(printed_rows([command, *asked, "--format", "csv"]), number)
+    with redirect_stdout(io.StringIO()) as printed:
+        main(["gate", *asked, "--baseline", "model 0", "--margin", "0.05"])
+    assert not [*written_outside(printed.getvalue())]
+
+
+def printed_rows(arguments: list[str]) -> pl.DataFrame:
+    """The table that the command prints."""
+    with redirect_stdout(io.StringIO()) as printed:
+        assert main(arguments) == 0
+    return pl.read_csv(io.StringIO(printed.getvalue()), infer_schema_length=None)
