@@ -92,11 +92,11 @@ def _leaderboard_section(
     elif parts and overall is not None:
         lines.append("All questions of all strata in one pool.")
     if len(main.models) > 1 and not main.biased:
+        about_best = f" {_BEST}" * tables.shows_p_best(main)
         lines.append(
             f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, "
-            "for all models at once."
+            f"for all models at once.{about_best}"
         )
-        lines += [_BEST] * tables.shows_p_best(main)
         lines += filter(None, [selected_words(main)])
     lines += judge_lines(main)
     colours = pictures.model_classes(main)
