@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.command_line.main import command_parser, named_command
 from polars_scorio.logs.read import TOOLS
 from tests.documents import ROOT, check_prints, code_blocks
@@ -134,3 +135,11 @@ def test_every_reader_of_logs_has_a_line():
     assert {line.count("|") for line in table} == {6}
     for tool in TOOLS:
         assert sum(f"| `ps.logs.{tool}(" in line for line in table) == 1
+
+
+def test_every_warning_of_the_package_is_explained():
+    page = (GUIDE / "errors.md").read_text(encoding="utf-8")
+    named = [name for name in ps.__all__ if name.endswith("Warning")]
+    assert len(named) == 7
+    for name in named:
+        assert f"| `ps.{name}` |" in page
