@@ -10,7 +10,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import Compared, QuestionUnit
 from polars_scorio.command_line.log_arguments import add_log_arguments
-from polars_scorio.command_line.terminal import print_table, print_text
+from polars_scorio.command_line.terminal import add_format_argument, print_table, print_text
 from polars_scorio.display.question_sentences import question_name, question_sentences
 
 _PRINTED = 20  # questions of a stratum, the most suspect ones first
@@ -20,6 +20,7 @@ _LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
 def add_questions_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_log_arguments(parser)
+    add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
     rate = "expected share of good questions among those that are called reversed (%(default)s)"
     add("--fdr", type=float, default=0.1, metavar="RATE", help=rate)
@@ -27,18 +28,23 @@ def add_questions_arguments(parser: ArgumentParser) -> None:
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
     same = "models must have the same questions (%(default)s), or only common ones count"
     add("--questions", choices=get_args(Compared), default="same", help=same)
-    every = f"print all questions, not only the {_PRINTED} most suspect ones of each stratum"
+    every = f"print all questions, as other formats do, not the {_PRINTED} most suspect ones alone"
     add("--all", action="store_true", help=every)
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of questions and sentences on them, stratum after stratum."""
-    rows, sources = pl.collect_all(
-        [
-            log.questions(fdr=asked.fdr, per=asked.per, questions=asked.questions).lazy(),
-            log.variance(questions=asked.questions).lazy(),
-        ]
-    )
+    """Print a table of questions, with sentences for a reader: stratum after stratum."""
+    rows = log.questions(fdr=asked.fdr, per=asked.per, questions=asked.questions).lazy()
+    if asked.format == "table":
+        sources = log.variance(questions=asked.questions).lazy()
+        tables = pl.collect_all([rows, sources])
+        _print_strata(tables[0], tables[1], asked)
+    else:
+        print_table(rows, asked.format)
+
+
+def _print_strata(rows: pl.DataFrame, sources: pl.DataFrame, asked: Namespace) -> None:
+    """Print the questions of each stratum, and sentences on them."""
     columns = rows.columns
     question = columns[columns.index("models") - (2 if asked.per == "cluster" else 1)]
     strata = columns[: columns.index(question)]

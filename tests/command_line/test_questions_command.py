@@ -1,5 +1,7 @@
 """Questions in the terminal."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -52,3 +54,9 @@ def test_models_with_different_questions_need_a_word(capsys):
     assert main(["questions", "gaps.parquet", "--trial", "none"]) == 1
     assert "--questions common" in capsys.readouterr().err
     assert main(["questions", "gaps.parquet", "--trial", "none", "--questions", "common"]) == 0
+
+
+def test_formats_for_programs_have_all_questions_and_columns(faulty, capsys):
+    assert main([*faulty, "--by", "stratum", "--format", "json"]) == 0
+    rows = pl.read_parquet("faulty.parquet").scorio(by="stratum", count="count").questions()
+    assert json.loads(capsys.readouterr().out) == json.loads(rows.write_json())
