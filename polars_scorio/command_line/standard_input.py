@@ -10,10 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from polars_scorio.logs.compressed_files import DAMAGE, open_plain
+
 STANDARD_INPUT = "-"
 _HEAD = 1 << 16  # bytes in which the format is looked for
-# The first bytes of compressed files.
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+# The first bytes of compressed files, and the ending of such a file.
+_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
 @contextmanager
@@ -23,7 +25,7 @@ def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
     Raises
     ------
     ValueError
-        If standard input is empty, compressed, or named twice.
+        If standard input is empty, damaged, or named twice.
     """
     if STANDARD_INPUT not in logs:
         yield [*logs]
@@ -38,11 +40,21 @@ def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
 def _copied_input(folder: Path, stream: BinaryIO) -> Path:
     """The file that holds a stream."""
     head = stream.read(_HEAD)
-    file = folder / f"stdin{format_ending(head)}"
+    packed = next((end for start, end in _COMPRESSED.items() if head.startswith(start)), "")
+    file = folder / f"stdin{packed}"
     with file.open("wb") as copy:
         copy.write(head)
         shutil.copyfileobj(stream, copy)
-    return file
+    return file.rename(folder / f"stdin{format_ending(_plain_head(file))}{packed}")
+
+
+def _plain_head(file: Path) -> bytes:
+    """The first bytes of a file, decompressed."""
+    try:
+        with open_plain(file) as stream:
+            return stream.read(_HEAD)
+    except DAMAGE as error:
+        raise ValueError(f"standard input is damaged or broken off: {error}") from error
 
 
 def format_ending(head: bytes) -> str:
@@ -53,9 +65,6 @@ def format_ending(head: bytes) -> str:
     >>> format_ending(b"a\tb\n1\t2\n")
     '.tsv'
     """
-    for signature, kind in _COMPRESSED.items():
-        if head.startswith(signature):
-            raise ValueError(f"standard input is compressed: unpack it, as in {kind} -dc FILE |")
     if head.startswith(b"PAR1"):
         return ".parquet"
     text = head.lstrip(b"\xef\xbb\xbf \r\n\t")

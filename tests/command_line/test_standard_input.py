@@ -3,8 +3,10 @@
 import gzip
 import io
 import sys
+from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from polars_scorio.command_line.main import main
@@ -35,11 +37,29 @@ def test_standard_input_is_a_log(capsys, monkeypatch, kind):
     assert capsys.readouterr().out == expected
 
 
+def zstd_bytes(data):
+    packed = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(packed, "zstd") as stream:
+        stream.write(data)
+    return packed.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("compress", [gzip.compress, zstd_bytes])
+def test_compressed_input_is_unpacked(capsys, monkeypatch, kind, compress):
+    WRITERS[kind](models(2), f"log.{kind}")
+    assert main(["rank", f"log.{kind}"]) == 0
+    expected = capsys.readouterr().out
+    give_input(monkeypatch, compress(Path(f"log.{kind}").read_bytes()))
+    assert main(["rank", "-"]) == 0
+    assert capsys.readouterr().out == expected
+
+
 @pytest.mark.parametrize(
     ("data", "logs", "message"),
     [
         pytest.param(b" \n", ["-"], "standard input is empty", id="empty"),
-        pytest.param(gzip.compress(b"a,b"), ["-"], "as in gzip -dc FILE |", id="compressed"),
+        pytest.param(gzip.compress(b"a,b")[:-9], ["-"], "damaged or broken off", id="damaged"),
         pytest.param(b"a,b\n", ["-", "-"], "name - once", id="twice"),
     ],
 )
