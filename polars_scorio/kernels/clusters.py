@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import States, distinct_rows
+from polars_scorio.kernels.distinct_rows import distinct_rows
+from polars_scorio.kernels.question_groups import QuestionGroups
+from polars_scorio.kernels.states import States
+
+GroupsT_co = TypeVar("GroupsT_co", bound=QuestionGroups, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clustered:
+class Clustered(Generic[GroupsT_co]):
     """The clusters of some groups of questions.
 
     Attributes
     ----------
-    states : States
+    states : QuestionGroups
         The questions; each of its groups is a cluster.
     owner : ndarray of int, shape (C,)
         The group of questions to which each cluster belongs, ascending.
@@ -24,14 +30,14 @@ class Clustered:
         Questions of each group.
     """
 
-    states: States
+    states: GroupsT_co
     owner: Ints
     size: Ints
 
-    @classmethod
+    @staticmethod
     def tally(
-        cls, counts: Ints, prior: Ints, group: Ints, cluster: Ints, questions: Ints, groups: int
-    ) -> Clustered:
+        counts: Ints, prior: Ints, group: Ints, cluster: Ints, questions: Ints, groups: int
+    ) -> Clustered[States]:
         """Collect rows of counts into clusters.
 
         Parameters
@@ -49,11 +55,11 @@ class Clustered:
         >>> Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1).number
         array([2])
         """
-        first, own = distinct_rows([group, cluster])
-        states = States.tally(counts, prior, own, questions, first.size)
-        owner = group[first]
-        size = np.bincount(owner, states.size, groups).astype(np.int64)
-        return cls(states, owner, size)
+
+        def tally_states(own: Ints, clusters: int) -> States:
+            return States.tally(counts, prior, own, questions, clusters)
+
+        return clustered_groups(group, cluster, groups, tally_states)
 
     @property
     def number(self) -> Ints:
@@ -65,16 +71,16 @@ class Clustered:
         """How many equally large clusters they count as, shape (G,): see `effective_number`."""
         return effective_number(self.states.size, self.owner, self.size.size)
 
-    def binary(self, success: list[int]) -> Clustered:
+    def binary(self: Clustered[States], success: list[int]) -> Clustered[States]:
         """Clusters of the questions with two categories; see `States.binary`."""
         return replace(self, states=self.states.binary(success))
 
-    def variance(self, groups: States, values: Floats) -> Floats:
+    def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Variance of the means over the questions of each group, as far as clusters tell.
 
         Parameters
         ----------
-        groups : States
+        groups : QuestionGroups
             The same questions by group.
         values : ndarray of float, shape (P,)
             What the questions are worth, for each of its pairs of a group and a state.
@@ -102,7 +108,7 @@ class Clustered:
         )
         return np.where(number < self.size, found, 0.0)
 
-    def means(self, groups: States, values: Floats) -> Floats:
+    def means(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Mean over the questions of each cluster, shape (C,); parameters as for `variance`.
 
         Examples
@@ -118,11 +124,31 @@ class Clustered:
         sums = np.bincount(self.states.group, weighted, self.owner.size)
         return np.asarray(sums / self.states.size)
 
-    def _member_values(self, groups: States, values: Floats) -> Floats:
+    def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
         """The value of each pair of a cluster and a state, from those of a group and a state."""
-        own, states = self.owner[self.states.group], len(groups.counts)
+        own, states = self.owner[self.states.group], groups.kinds
         pairs = groups.group * states + groups.state
         return values[np.searchsorted(pairs, own * states + self.states.state)]
+
+
+def clustered_groups(
+    group: Ints, cluster: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
+) -> Clustered[GroupsT_co]:
+    """The clusters of some rows of questions, which `tally` collects by cluster.
+
+    Parameters
+    ----------
+    group, cluster : ndarray of int, shape (R,)
+        Group and cluster of each row.
+    groups : int
+        Number of groups.
+    tally : callable
+        From the place of the cluster of each row, and the number of clusters, to the questions.
+    """
+    first, place = distinct_rows([group, cluster])
+    questions, owner = tally(place, first.size), group[first]
+    size = np.bincount(owner, questions.size, groups).astype(np.int64)
+    return Clustered(questions, owner, size)
 
 
 def clustered_variance(

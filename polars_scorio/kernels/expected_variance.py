@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import distinct_rows
+from polars_scorio.kernels.distinct_rows import distinct_rows
 
 _NEWTON = 60  # steps at most; the start is below the root of a convex function
 

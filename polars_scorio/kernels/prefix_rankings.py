@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import Outcomes, States, distinct_rows
+from polars_scorio.kernels.distinct_rows import distinct_rows
+from polars_scorio.kernels.states import Outcomes, States
 
 Scheme = Literal["trial", "question"]
 Score = Callable[[States], Floats]
@@ -305,7 +306,7 @@ class _Sequences:
         groups = len(chosen) * len(self.start) * models
         group = np.repeat(np.arange(groups), state.size // groups)
         one = np.broadcast_to(np.int64(1), state.shape)
-        return score(States(counts, prior, group, state, one, groups)).reshape(-1, models)
+        return score(States(group, state, one, groups, counts, prior)).reshape(-1, models)
 
     def _mean_rewards(self, chosen: Ints, rewards: Floats) -> Floats:
         """Mean over the questions of each model of the mean reward of the trials so far."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.distinct_rows import distinct_rows
+from polars_scorio.kernels.question_groups import QuestionGroups, question_pairs
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
-class States:
+class States(QuestionGroups):
     """The distinct states of some groups of questions, and who is in them.
 
     Kernels run once for each state, whatever the number of groups and questions that share it.
@@ -22,21 +22,10 @@ class States:
     ----------
     counts, prior : ndarray of int, shape (S, K)
         Trials, and prior trials, of each state by category.
-    group, state : ndarray of int, shape (P,)
-        The pairs of a group and a state that occur, by ascending group; those of `States.tally`
-        are each there once, and ascending.
-    questions : ndarray of int, shape (P,)
-        Questions of that group in that state.
-    groups : int
-        Number of groups, G.
     """
 
     counts: Ints
     prior: Ints
-    group: Ints
-    state: Ints
-    questions: Ints
-    groups: int
 
     @classmethod
     def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
@@ -64,9 +53,8 @@ class States:
         ([[0, 3], [2, 1]], [1, 2])
         """
         first, state = distinct_rows([*counts.T, *prior.T])
-        pair, row = distinct_rows([group, state])
-        shared = np.bincount(row, weights=questions, minlength=pair.size).astype(np.int64)
-        return cls(counts[first], prior[first], group[pair], state[pair], shared, groups)
+        pairs = question_pairs(group, state, questions)
+        return cls(*pairs, groups, counts[first], prior[first])
 
     def binary(self, success: list[int]) -> States:
         """States of the same questions by failure and success, the categories in `success`."""
@@ -94,13 +82,13 @@ class States:
         group, state = np.searchsorted(groups, self.group[rows]), self.state[rows]
         first, state = np.unique(state, return_inverse=True)
         counts, prior = self.counts[first], self.prior[first]
-        return States(counts, prior, group, state, self.questions[rows], groups.size)
+        return States(group, state, self.questions[rows], groups.size, counts, prior)
 
     @property
     def alone(self) -> States:
         """Each state as a group of one question."""
         every = np.arange(len(self.counts))
-        return States(self.counts, self.prior, every, every, np.ones_like(every), every.size)
+        return States(every, every, np.ones_like(every), every.size, self.counts, self.prior)
 
     def observed(self) -> States:
         """States of the same questions without prior trials."""
@@ -113,6 +101,11 @@ class States:
         """Whether all trials of a group, prior ones too, are in these categories, shape (G,)."""
         inside: Mask = np.delete(self._seen, categories, axis=1).sum(axis=1) == 0
         return inside
+
+    @property
+    def kinds(self) -> int:
+        """Number of states, S."""
+        return len(self.counts)
 
     @cached_property
     def n(self) -> Ints:
@@ -128,110 +121,13 @@ class States:
     @cached_property
     def _seen(self) -> Mask:
         """Whether a group has trials of a category, prior ones too, shape (G, K)."""
-        trials: Floats = self._members @ self.mass
+        trials: Floats = self.members @ self.mass
         return trials > 0
-
-    @cached_property
-    def size(self) -> Ints:
-        """Questions of each group, shape (G,)."""
-        return self._sum(np.ones(len(self.counts))).astype(np.int64)
 
     @property
     def trials(self) -> Ints:
         """Trials of each group, shape (G,)."""
-        return self._sum(self.n).astype(np.int64)
-
-    def mean(self, values: Floats) -> Floats:
-        """Mean over the questions of each group, of values of each state: (..., S) to (..., G)."""
-        return self._sum(values) / self.size
-
-    def variance(self, variances: Floats) -> Floats:
-        """Variance of that mean, for independent questions, shape (G,)."""
-        return self._sum(variances) / self.size**2
-
-    def sigma(self, variances: Floats) -> Floats:
-        """Standard deviation of that mean, shape (G,)."""
-        return np.sqrt(self.variance(variances))
-
-    def _sum(self, values: Floats | Ints) -> Floats:
-        # Pair after pair, always in the same order, so that the last bit is the same too.
-        sums: Floats = (self._members @ values.T).T
-        return sums
-
-    @cached_property
-    def _members(self) -> scipy.sparse.csr_array:
-        """Questions of each group in each state, shape (G, S)."""
-        ends = np.searchsorted(self.group, np.arange(self.groups + 1))
-        shape = self.groups, len(self.counts)
-        return scipy.sparse.csr_array(
-            (self.questions.astype(np.float64), self.state, ends), shape=shape
-        )
-
-
-def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
-    """First place of each distinct row, in ascending order, and the distinct row of each row.
-
-    Rows become one integer each: sorting those is many times faster than sorting rows, and where
-    they are small, a table of all of them is faster again.
-
-    Parameters
-    ----------
-    columns : iterable of ndarray of int, shape (R,)
-        The columns of the rows, at least one; not negative.
-
-    Returns
-    -------
-    first : ndarray of int, shape (S,)
-        The first row with each distinct content.
-    row : ndarray of int, shape (R,)
-        Which of these each row equals.
-
-    Examples
-    --------
-    >>> first, row = distinct_rows([np.array([2, 0, 2]), np.array([1, 3, 1])])
-    >>> first.tolist(), row.tolist()
-    ([1, 0], [1, 0, 1])
-    """
-    columns = [*columns]
-    code, size = np.zeros(columns[0].size, dtype=np.int64), 1
-    for column in columns:
-        digit, top = column, int(column.max(initial=0)) + 1
-        if size * top >= 2**63:
-            code, size = _ordinal_codes(code)
-            digit, top = _ordinal_codes(digit)
-        if top > 1:
-            code *= top
-            code += digit
-            size *= top
-    bits = code.size.bit_length()
-    if size >= 2 ** (63 - bits):
-        code, size = _ordinal_codes(code)
-    return _distinct_by_table(code, size) if size <= code.size else _distinct_by_sorting(code, bits)
-
-
-def _distinct_by_table(code: Ints, size: int) -> tuple[Ints, Ints]:
-    """Distinct codes by a table of all codes below `size`."""
-    place = np.full(size, -1)
-    place[code[::-1]] = np.arange(code.size - 1, -1, -1)
-    found = place >= 0
-    return place[found], (np.cumsum(found) - 1)[code]
-
-
-def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
-    """Distinct codes by sorting them, each with its row as the last bits."""
-    # Sorting numbers is several times faster than np.unique, which sorts their places.
-    both = np.sort(code << bits | np.arange(code.size))
-    rows = both & (1 << bits) - 1
-    new = np.diff(both >> bits, prepend=-1) > 0
-    row = np.empty_like(rows)
-    row[rows] = np.cumsum(new) - 1
-    return rows[new], row
-
-
-def _ordinal_codes(values: Ints) -> tuple[Ints, int]:
-    """Index of each value among the distinct values, and the number of those."""
-    found, ordinal = np.unique(values, return_inverse=True)
-    return ordinal, found.size
+        return self.sum(self.n).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import row_batches
-from polars_scorio.kernels.states import distinct_rows
+from polars_scorio.kernels.distinct_rows import distinct_rows
 
 Ties: TypeAlias = Literal["split", "fail"]
 

@@ -43,7 +43,7 @@ class VoteMetric(Metric):
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""
         assert k is not None  # noqa: S101 - the report asks for a k of this metric
-        estimate = posterior.states.mean(vote_success(posterior.ballots, k, self.ties))
+        estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
 
     def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - as in the base

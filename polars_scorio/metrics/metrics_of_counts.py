@@ -10,9 +10,10 @@ import polars as pl
 from polars_scorio.arguments import check_column, check_confidence
 from polars_scorio.counting.roles import Column
 from polars_scorio.kernels.array_types import Ints
+from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.kernels.posterior_intervals import normal_interval
 from polars_scorio.kernels.posteriors import SeparatePosteriors
-from polars_scorio.kernels.states import States, distinct_rows
+from polars_scorio.kernels.states import States
 from polars_scorio.metrics.summary import (
     INFINITE,
     NUMBERS,

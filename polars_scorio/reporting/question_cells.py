@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -33,12 +34,13 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes
-from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.clusters import Clustered, clustered_groups
 from polars_scorio.kernels.costs.cost_means import CostQuestions
 from polars_scorio.kernels.costs.question_costs import QuestionCosts
+from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.kernels.rewards.group_rewards import GroupRewards
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.kernels.states import States, distinct_rows
+from polars_scorio.kernels.states import States
 from polars_scorio.kernels.votes import Ballots
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds
@@ -86,8 +88,8 @@ class QuestionCells:
     fitted: States
     unscored: Ints
     lost: Ints
-    clusters: Clustered | None
-    strata: Strata | None = None
+    clusters: Clustered[States] | None
+    strata: Strata[States] | None = None
     observed: Observed | None = None
     judges: CellJudges | None = None
 
@@ -258,17 +260,22 @@ class QuestionCells:
         rewards = self.flat[REWARDS].explode(**AS_ROWS).cast(pl.Float64)
         return np.asarray(rewards.to_numpy())
 
-    def votes(self, *, clustered: bool) -> tuple[Votes, Clustered | None]:
-        """The answers of each question; and, if `clustered`, of the same questions in clusters."""
-        cluster = cluster_ranks(self.flat) if clustered and self.clusters is not None else None
-        return Votes.tally(self._ballots, self.cell_of_row, self.states.groups, cluster)
+    def votes(self) -> Votes:
+        """The answers of each question."""
+        return Votes.tally(self._ballots, self.cell_of_row, self.states.groups)
 
-    def votes_of_strata(self) -> tuple[Votes, Strata]:
+    def vote_clusters(self) -> Clustered[Votes] | None:
+        """The answers of the same questions in clusters; None if there are none."""
+        if self.clusters is None:
+            return None
+        tally, cluster = partial(Votes.tally, self._ballots), cluster_ranks(self.flat)
+        return clustered_groups(self.cell_of_row, cluster, self.states.groups, tally)
+
+    def votes_of_strata(self) -> Strata[Votes]:
         """The answers of each question with a group for each stratum, and these strata."""
         stratum = self.flat[STRATUM].to_numpy().astype(np.int64)
         first, row = distinct_rows([self.group, stratum])
-        votes, _ = Votes.tally(self._ballots, row, first.size)
-        return votes, Strata(votes.states, self.group[first])
+        return Strata(Votes.tally(self._ballots, row, first.size), self.group[first])
 
     @property
     def _ballots(self) -> Ballots:

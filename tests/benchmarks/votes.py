@@ -65,7 +65,7 @@ def covered(
         truth = vote_success(ballots(np.floor(of * BANK).astype(np.int64)), k, ties).mean()
         drawn = np.concatenate([rng.multinomial(n, of) for _ in range(logs)])
         owner = np.repeat(np.arange(logs), questions)
-        price = vote_price(Votes.tally(ballots(drawn), owner, logs)[0], k, ties)
+        price = vote_price(Votes.tally(ballots(drawn), owner, logs), k, ties)
         lo, hi = clopper_pearson_interval(price, 0.95)
         holds = (lo <= truth + 1e-9) & (truth - 1e-9 <= hi)  # the bank is not endless
         found.append((holds.mean(), (hi - lo).mean(), (price.mu - truth).mean()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.kernels.states import States, distinct_rows, prefix_states
+from polars_scorio.kernels.states import States, prefix_states
 from tests.kernels.outcomes import log_of, logs, longest, named, outcomes, state
 from tests.made_logs import law
 
@@ -109,16 +109,6 @@ def test_sums_run_over_all_questions_of_a_group(rows, seed):
         # Only rounding: all terms are positive.
         assert states.mean(values)[group] == pytest.approx(total / size, rel=1e-13)
         assert states.sigma(values)[group] == pytest.approx(sqrt(total) / size, rel=1e-13)
-
-
-@pytest.mark.parametrize("top", [1, 3, 10**6])  # of few codes a table is made, many are sorted
-@pytest.mark.parametrize("rows", [0, 1, 200])
-def test_distinct_rows_ascend_and_stand_where_they_come_first(top, rows):
-    table = np.random.default_rng(2).integers(0, top, (rows, 3), endpoint=True)
-    _, first, row = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    found, which = distinct_rows(table.T)
-    np.testing.assert_array_equal(found, first)
-    np.testing.assert_array_equal(which, row.ravel())
 
 
 @law

@@ -23,6 +23,7 @@ from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.geometric_blends import Powers, blend_means
 from polars_scorio.kernels.posteriors import Target
+from polars_scorio.kernels.states import States
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ def blend_numbers(
     price: Price,
     confidence: Floats | float,
     target: Target = "benchmark",
-    clusters: Clustered | None = None,
+    clusters: Clustered[States] | None = None,
 ) -> Numbers:
     """The numbers of a blend of means, without forecasts.
 

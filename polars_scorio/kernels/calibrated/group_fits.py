@@ -101,7 +101,7 @@ class Calibrated:
     weights: list[QuestionWeights]
 
     @classmethod
-    def fit(cls, states: States, strata: Strata | None = None) -> Calibrated:
+    def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`).
 
         Parameters

@@ -65,7 +65,7 @@ def credit_numbers(
     draws: Sequence[GainsOf],
     confidence: Floats | float,
     target: Literal["benchmark", "population"] = "benchmark",
-    clusters: Clustered | None = None,
+    clusters: Clustered[States] | None = None,
 ) -> list[Numbers]:
     """The numbers of metrics that are a credit.
 
@@ -166,7 +166,7 @@ def sample_numbers(
     bias : ndarray of float, shape (S,), optional
         Largest bias of these estimates; default 0.
     """
-    mean, (lo, hi) = sample.states.mean(values), sample.units(values, bias).bounds(confidence)
+    mean, (lo, hi) = sample.questions.mean(values), sample.units(values, bias).bounds(confidence)
     # If all units are alike, the mean may differ from an end by a rounding.
     lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
     return Numbers(mean, mean, sigma, lo, hi, np.zeros_like(mean, dtype=np.bool_))

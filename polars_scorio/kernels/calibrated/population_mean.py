@@ -12,7 +12,7 @@ from polars_scorio.kernels.calibrated.fit_moments import rate_moments
 from polars_scorio.kernels.calibrated.gaffke_bound import Bounds, Sample, gaffke_bounds
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.question_groups import QuestionGroups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,14 +80,14 @@ class QuestionSample:
 
     Attributes
     ----------
-    states : States
+    questions : QuestionGroups
         The questions.
     clusters : Clustered or None
         The same questions in their clusters, if they have some.
     """
 
-    states: States
-    clusters: Clustered | None = None
+    questions: QuestionGroups
+    clusters: Clustered[QuestionGroups] | None = None
 
     def units(self, values: Floats, bias: Floats | None = None) -> UnitSample:
         """The independent units.
@@ -99,7 +99,7 @@ class QuestionSample:
         bias : ndarray of float, shape (S,), optional
             Largest bias of these estimates; default 0.
         """
-        states, clusters = self.states, self.clusters
+        states, clusters = self.questions, self.clusters
         both = [each[states.state] for each in (values, 0 * values if bias is None else bias)]
         weight, number, group = np.ones(states.state.size), states.questions, states.group
         if clusters is not None:
@@ -129,17 +129,17 @@ class QuestionSample:
     @property
     def number(self) -> Ints:
         """Independent units of each group, shape (G,)."""
-        return self.states.size if self.clusters is None else self.clusters.number
+        return self.questions.size if self.clusters is None else self.clusters.number
 
     def cluster_variance(self, values: Floats) -> Floats:
         """Variance of the mean of each group between its clusters; 0 without clusters."""
         if self.clusters is None:
-            return np.zeros(self.states.groups)
-        return self.clusters.variance(self.states, values[self.states.state])
+            return np.zeros(self.questions.groups)
+        return self.clusters.variance(self.questions, values[self.questions.state])
 
     def variance_between(self, values: Floats) -> Floats:
         """Variance of the mean, from the spread of the estimates of independent questions."""
-        states, size = self.states, self.states.size
+        states, size = self.questions, self.questions.size
         distance = values[states.state] - states.mean(values)[states.group]
         square = np.bincount(states.group, states.questions * distance**2, states.groups)
         return np.asarray(square / (size * np.maximum(size - 1, 1)))
@@ -165,6 +165,7 @@ def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> 
     --------
     >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
     >>> from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
+    >>> from polars_scorio.kernels.states import States
     >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
     >>> average, every_group = CreditSum([(1.0, fixed_gains(np.array([1.0])))]), np.array([True])
     >>> population_variance(Calibrated.fit(states), average, every_group).round(3)  # 1/4 / 10

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.states import States, distinct_rows
+from polars_scorio.kernels.clusters import GroupsT_co
+from polars_scorio.kernels.distinct_rows import distinct_rows
+from polars_scorio.kernels.question_groups import QuestionGroups
+from polars_scorio.kernels.states import States
 
 
 class QuestionWeights(NamedTuple):
@@ -67,22 +70,22 @@ class QuestionWeights(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Strata:
+class Strata(Generic[GroupsT_co]):
     """The questions of some groups, by strata that weigh the same in the mean of their group.
 
     Attributes
     ----------
-    states : States
+    states : QuestionGroups
         The same questions and the same states, with a group for each stratum.
     owner : ndarray of int, shape (strata,)
         The group of each stratum, ascending.
     """
 
-    states: States
+    states: GroupsT_co
     owner: Ints
 
-    @classmethod
-    def tally(cls, counts: Ints, group: Ints, stratum: Ints) -> Strata:
+    @staticmethod
+    def tally(counts: Ints, group: Ints, stratum: Ints) -> Strata[States]:
         """Collect questions in strata.
 
         Parameters
@@ -94,9 +97,9 @@ class Strata:
         """
         first, row = distinct_rows([group, stratum])
         one = np.ones_like(row)
-        return cls(States.tally(counts, 0 * counts, row, one, first.size), group[first])
+        return Strata(States.tally(counts, 0 * counts, row, one, first.size), group[first])
 
-    def binary(self, success: list[int]) -> Strata:
+    def binary(self: Strata[States], success: list[int]) -> Strata[States]:
         """The strata of the same questions by failure and success; see `States.binary`."""
         return Strata(self.states.binary(success), self.owner)
 
@@ -105,12 +108,12 @@ class Strata:
         """Weight of one question of each stratum, shape (strata,)."""
         return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
 
-    def weights(self, pooled: States) -> list[QuestionWeights]:
+    def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
         """The weights of the questions of each group, by the states of that group.
 
         Parameters
         ----------
-        pooled : States
+        pooled : QuestionGroups
             The questions in their groups.
 
         Examples
@@ -126,7 +129,7 @@ class Strata:
         array([0.25, 0.75])
         """
         parts, shares = self.states, self.shares[self.states.group]
-        size = len(pooled.counts)
+        size = pooled.kinds
         # Both are ascending by group and state.
         group = self.owner[parts.group]
         place = np.searchsorted(pooled.group * size + pooled.state, group * size + parts.state)

@@ -11,8 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.states import States
+from polars_scorio.kernels.question_groups import QuestionGroups, question_pairs
 from polars_scorio.kernels.votes import (
     Ballots,
     Ties,
@@ -24,57 +23,33 @@ from polars_scorio.kernels.votes import (
 _QUARTER = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Votes:
+@dataclass(frozen=True, eq=False)
+class Votes(QuestionGroups):
     """The answers of the questions of some groups.
 
     Attributes
     ----------
     ballots : Ballots
-        Those of S questions, no two of them alike.
-    states : States
-        Which groups have how many questions of each; the counts are its place in `ballots`.
+        The answers of S questions, no two of them alike.
     """
 
     ballots: Ballots
-    states: States
 
     @classmethod
-    def tally(
-        cls, ballots: Ballots, group: Ints, groups: int, cluster: Ints | None = None
-    ) -> tuple[Votes, Clustered | None]:
-        """Collect questions, each of a group and perhaps of a cluster, shape (M,).
-
-        Returns
-        -------
-        Votes
-            Those of the groups.
-        Clustered or None
-            The same questions in their clusters.
-        """
+    def tally(cls, ballots: Ballots, group: Ints, groups: int) -> Votes:
+        """Collect questions, each of a group, shape (M,)."""
         ballots, place = distinct_ballots(ballots)
-        own, one = place[:, None], np.ones_like(place)
-        votes = cls(ballots, States.tally(own, 0 * own, group, one, groups))
-        if cluster is None:
-            return votes, None
-        return votes, Clustered.tally(own, 0 * own, group, cluster, one, groups)
+        return cls(*question_pairs(group, place, np.ones_like(place)), groups, ballots)
+
+    @property
+    def kinds(self) -> int:
+        """Number of different questions, S."""
+        return len(self.ballots.votes)
 
     @property
     def alone(self) -> Votes:
         """Each of the S questions as a group of its own."""
-        votes, _ = Votes.tally(self.ballots, np.arange(self.size), self.size)
-        return votes
-
-    @property
-    def size(self) -> int:
-        """How many different questions there are, S."""
-        return len(self.ballots.votes)
-
-    def sum(self, values: Floats) -> Floats:
-        """Of each group the sum over its questions of values of shape (S,)."""
-        states = self.states
-        each = states.questions * values[states.state]
-        return np.bincount(states.group, each, states.groups).astype(np.float64)
+        return Votes.tally(self.ballots, np.arange(self.kinds), self.kinds)
 
 
 def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
@@ -106,13 +81,13 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     Two questions, of each of which three of four trials are right.
 
     >>> ballots = Ballots(np.array([[3, 1]] * 2), np.array([[True, False]] * 2), np.array([0, 0]))
-    >>> votes, _ = Votes.tally(ballots, np.array([0, 0]), 1)
+    >>> votes = Votes.tally(ballots, np.array([0, 0]), 1)
     >>> price = vote_price(votes, 1)
     >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
     [0.75] [0.1768] [1.7071]
     """
-    each, size = vote_success(votes.ballots, k, ties), votes.states.size
-    estimate, rest = votes.states.mean(each), votes.states.mean(1 - each)
+    each, size = vote_success(votes.ballots, k, ties), votes.size
+    estimate, rest = votes.mean(each), votes.mean(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
     own = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.

@@ -9,8 +9,8 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.costs.question_costs import CostValues
+from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.states import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

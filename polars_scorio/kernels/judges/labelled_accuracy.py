@@ -10,9 +10,9 @@ import scipy
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import unit_interval
 from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.kernels.judges.judged_accuracy import JudgedRate
 from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.states import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

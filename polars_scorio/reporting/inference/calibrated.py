@@ -212,7 +212,7 @@ class CalibratedInference:
         metric: Metric,
         priced: Calibrated | States,
         cells: QuestionCells,
-        clusters: Clustered | None,
+        clusters: Clustered[States] | None,
         confidence: Floats | float,
     ) -> dict[Row, CellNumbers]:
         """The numbers of a metric that prices itself."""
@@ -232,7 +232,7 @@ class CalibratedInference:
         price: Price,
         priced: Calibrated | States,
         cells: QuestionCells,
-        clusters: Clustered | None,
+        clusters: Clustered[States] | None,
         confidence: Floats | float,
     ) -> Numbers:
         """The numbers of a price; about a population, with the spread of the questions."""
@@ -251,7 +251,7 @@ class CalibratedInference:
         self,
         metrics: Sequence[Metric],
         fitted: Calibrated,
-        clusters: Clustered | None,
+        clusters: Clustered[States] | None,
         confidence: Floats | float,
     ) -> dict[Row, CellNumbers]:
         """The numbers of metrics that credit the same successes: one pass for all of them."""

@@ -58,7 +58,7 @@ class JudgedNumbers:
     judges: CellJudges
     confidence: float
     target: Target
-    clusters: Clustered | None = None
+    clusters: Clustered[States] | None = None
 
     def of_metric(self, name: str, k: int | None, gains: GainsOf) -> CellNumbers:
         """The numbers of a metric at one draw size.

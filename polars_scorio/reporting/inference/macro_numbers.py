@@ -19,6 +19,8 @@ from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
+from polars_scorio.kernels.question_groups import QuestionGroups
+from polars_scorio.kernels.states import States
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, Row, clipped_numbers
 from polars_scorio.reporting.question_cells import QuestionCells
@@ -74,7 +76,7 @@ def macro_numbers(
     return found
 
 
-def _mean_bias(strata: Strata, gains: GainsOf) -> Floats:
+def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
     """Largest bias of the mean over the strata of each cell."""
     states, owner = strata.states, strata.owner
     each = strata.shares[states.group] * states.questions
@@ -117,18 +119,18 @@ def sampled_macro_numbers(
 
 def _question_estimates(
     metric: Metric, view: View, k: int | None, cells: QuestionCells
-) -> tuple[Strata, Floats]:
+) -> tuple[Strata[QuestionGroups], Floats]:
     """The strata of each cell, and the estimate of a question in each of their states."""
     if view == "answers":
-        votes, strata = cells.votes_of_strata()
-        return strata, metric.summary(votes.alone, k).estimate
+        of_votes = cells.votes_of_strata()
+        return of_votes, metric.summary(of_votes.states.alone, k).estimate
     assert cells.strata is not None  # noqa: S101 - the caller has seen to that
     alone = SeparatePosteriors(cells.strata.states.alone)
     return cells.strata, metric.summary(alone, k).estimate
 
 
 def _sample_numbers(
-    strata: Strata, values: Floats, bias: Floats, confidence: Floats | float
+    strata: Strata[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
 ) -> Numbers:
     """The mean of strata whose questions are a sample, without its standard deviation.
 

@@ -19,7 +19,7 @@ from polars_scorio.kernels.calibrated.paired_difference import (
     takes_pairs,
 )
 from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.states import distinct_rows
+from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.question_values import QuestionValues
 

@@ -117,8 +117,7 @@ def question_estimates(metric: Metric, view: View, k: int | None, single: Questi
         low, width = single.reward_range(metric)
         return np.asarray(low + width * single.reward_estimates(metric, k).values)
     if view == "answers":
-        votes, _ = single.votes(clustered=False)
-        return metric.summary(votes, k).estimate
+        return metric.summary(single.votes(), k).estimate
     unbiased = metric.with_unbiased_estimate()
     return unbiased.summary(SeparatePosteriors(single.seen_as(view)), k).estimate
 

@@ -19,8 +19,9 @@ def vote_numbers(
     metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of answers, for each draw size and cell."""
-    votes, clusters = cells.votes(clustered=target == "population")
-    sample = QuestionSample(votes.states, clusters)
+    votes = cells.votes()
+    clusters = cells.vote_clusters() if target == "population" else None
+    sample = QuestionSample(votes, clusters)
 
     def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
         if target == "benchmark":

@@ -1,5 +1,6 @@
 """Prices of the best of k, against plain loops and Pass@k."""
 
+from dataclasses import replace
 from math import comb, sqrt
 
 import numpy as np
@@ -12,7 +13,6 @@ from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.states import States
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import (
     CASES,
@@ -35,16 +35,12 @@ def test_the_better_of_two_rewards_is_a_success(case):
     # The same fit, from successes that are counted the other way round: rounding.
     assert_prices_equal(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
-    swapped = States(states.counts[:, ::-1], *vars_of(states))
+    swapped = replace(states, counts=states.counts[:, ::-1])
     (moved,) = best_prices(swapped, np.array([5.0, 3.0]), [k])
     # The same sums in another order.
     assert_prices_equal(moved, found, 1e-12)
     # A few roundings: far below the default of approx.
     assert moved.mu == pytest.approx(3 + 2 * found.mu)
-
-
-def vars_of(states):
-    return states.prior, states.group, states.state, states.questions, states.groups
 
 
 def moment(nu, first, second, i, j):

@@ -102,7 +102,7 @@ def test_gains_of_nothing_are_certain():
 def test_no_groups():
     nothing = np.zeros((0, 3), dtype=int)
     states = states_of(HARD)
-    empty = type(states)(nothing[:, :2], nothing[:, :2], *nothing.T, 0)
+    empty = type(states)(*nothing.T, 0, nothing[:, :2], nothing[:, :2])
     (found,) = credit_numbers(Calibrated.fit(empty), [fixed_gains(np.ones(1))], 0.95)
     assert found.mu.size == 0
 

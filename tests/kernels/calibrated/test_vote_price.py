@@ -66,13 +66,13 @@ def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated()
 
 def test_a_single_trial_has_no_price_of_its_own():
     assert np.isnan(vote_noise(ballots([[1, 0], [0, 1]]), 1)).all()
-    votes, _ = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
+    votes = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
     # All of them bounded by the mean: 1/2 * 1/2 each, over the square of their number.
     assert vote_price(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
 
 
 def test_beyond_the_trials_there_is_no_price():
-    votes, _ = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
+    votes = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
     price = vote_price(votes, 4)
     assert np.isnan([price.estimate, price.variance, *clopper_pearson_interval(price, 0.95)]).all()
     assert not np.isnan(clopper_pearson_interval(vote_price(votes, 3), 0.95)).any()
@@ -85,21 +85,21 @@ def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
     if k > n:
         return
     group = np.zeros(questions, dtype=int)
-    right, _ = Votes.tally(ballots([[n, 0]] * questions), group, 1)
+    right = Votes.tally(ballots([[n, 0]] * questions), group, 1)
     lo, hi = clopper_pearson_interval(vote_price(right, k), 0.95)
     # Clopper and Pearson's lower end of all successes, of as many trials, or fewer.
     assert hi == 1
     assert 0 < lo <= 0.025 ** (1 / (n * questions)) + 1e-9
-    wrong, _ = Votes.tally(ballots([[0, n]] * questions), group, 1)
+    wrong = Votes.tally(ballots([[0, n]] * questions), group, 1)
     mirrored = clopper_pearson_interval(vote_price(wrong, k), 0.95)
     np.testing.assert_allclose(mirrored, (1 - hi, 1 - lo), atol=1e-9)
 
 
 def test_questions_that_look_alike_count_each():
-    many, _ = Votes.tally(ballots([[3, 1], [2, 2], [3, 1]]), np.array([0, 0, 1]), 2)
-    assert many.size == 2
+    many = Votes.tally(ballots([[3, 1], [2, 2], [3, 1]]), np.array([0, 0, 1]), 2)
+    assert many.kinds == 2
     alone = [
-        vote_price(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1)[0], 1).mu.item()
+        vote_price(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1), 1).mu.item()
         for each in ([[3, 1], [2, 2]], [[3, 1]])
     ]
     assert vote_price(many, 1).mu.tolist() == alone

@@ -20,7 +20,7 @@ def states() -> States:
     return States.tally(COUNTS, 0 * COUNTS, 0 * one, one, 1)
 
 
-def clustered(cluster: list[int]) -> Clustered:
+def clustered(cluster: list[int]) -> Clustered[States]:
     one = np.ones(len(COUNTS), dtype=np.int64)
     return Clustered.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)
 
