@@ -4,43 +4,23 @@ import json
 import subprocess
 import sys
 import zipfile
+from functools import partial
 
 import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.logs.inspect_samples import sample, write_samples
 
 ZSTD = 93  # the number of zstd among the compressions of zip archives
 NAN = float("nan")
-
-
-def sample(question, epoch, scores, error=None):
-    """One entry of summaries.json."""
-    known = {
-        "id": question,
-        "epoch": epoch,
-        "input": "1 + 1",
-        "target": "2",
-        "metadata": {"topic": "sums"},
-        "scores": {name: {"value": value, "answer": "2"} for name, value in scores.items()},
-        "model_usage": {},
-        "completed": True,
-    }
-    return {**known, "error": error} if error else known
 
 
 @pytest.fixture
 def log(tmp_path):
     """Write a .eval log of some samples."""
 
-    def written(name, *samples, model="openai/gpt-5"):
-        header = {"version": 2, "status": "success", "eval": {"task": "sums", "model": model}}
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            archive.writestr("header.json", json.dumps(header))
-            archive.writestr("summaries.json", json.dumps(samples))
-        return tmp_path / name
-
-    return written
+    return partial(write_samples, tmp_path)
 
 
 @pytest.fixture
@@ -402,37 +382,3 @@ def test_fields_that_summaries_lack_are_kept_of_the_samples(table, tmp_path):
     assert kept == [("a", '["a"]', 1.5), ("b", '["b"]', 1.5)]
     with pytest.raises(ValueError, match=r"no trial has a value of 'messages'"):
         table(tmp_path, keep="messages")
-
-
-@pytest.fixture
-def labelled(log):
-    """Twenty questions that a judge graded twice; people looked at the first trial of each."""
-    samples = []
-    for question in range(20):
-        for epoch in (1, 2):
-            grades = {"judge": "CI"[question % 3 == 0]}
-            people = {"human": "CI"[question % 4 == 0]} if epoch == 1 else {}
-            samples.append(sample(question, epoch, grades | people))
-    return log("labelled.eval", *samples)
-
-
-def test_the_scores_of_people_are_the_truth(labelled, reader):
-    read = reader(labelled, truth_scorer="human")
-    assert read.frame["truth"].null_count() == 20
-    assert read.frame["category"].null_count() == 0
-    row = read.avg().row(0, named=True)
-    assert (row["labels"], row["judged"]) == (20, 13 / 20)
-    assert row["estimate"] == pytest.approx(15 / 20)
-    numbers = reader(labelled, truth_scorer="human", threshold=0.5).avg()
-    assert numbers["estimate"].to_list() == pytest.approx([15 / 20])
-
-
-def test_a_truth_that_no_sample_has_is_refused(labelled, reader):
-    with pytest.raises(ValueError, match="truth_scorer='people' names a score that no sample has"):
-        reader(labelled, scorer="judge", truth_scorer="people")
-
-
-def test_a_truth_of_another_kind_is_refused(log, reader):
-    mixed = log("mixed.eval", sample(1, 1, {"judge": "C", "human": 1}))
-    with pytest.raises(ValueError, match=r"\['float'\], those of the scorer str: .*threshold="):
-        reader(mixed, truth_scorer="human")
