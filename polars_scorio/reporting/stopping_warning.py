@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.counting.trials import Trials
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.states import States
-from polars_scorio.kernels.stopping_tests import PATTERN_LEVEL, pattern_p_value
+from polars_scorio.kernels.stopping_tests import PATTERN_LEVEL, joint_p_value, pattern_p_value
 from polars_scorio.reporting.question_cells import QuestionCells
 
 
@@ -49,11 +49,13 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
         return
     states = cells.fitted.binary(cells.classes.successful)
     of_models = keys.select(pl.all_horizontal(pl.col(*trials.keys).is_not_null())).to_series()
-    stopped = [
-        group
-        for group in _groups_stopped_on_outcomes(states)
-        if not trials.keys or of_models[group]
-    ]
+    p_values, model = _pattern_p_values(states), np.zeros(states.groups)
+    if trials.keys:
+        p_values[~of_models.to_numpy()] = np.nan
+    if trials.models:
+        ranks = keys.select(pl.struct(*trials.models).rank("dense")).to_series()
+        model = ranks.to_numpy().astype(np.float64)
+    stopped = _stopped_groups(p_values, model).tolist()
     if not stopped:
         return
     place = ", ".join(f"{name}={keys[name][stopped[0]]!r}" for name in trials.keys)
@@ -70,12 +72,29 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
     )
 
 
-def _groups_stopped_on_outcomes(states: States) -> Iterator[int]:
-    """Groups whose questions show the pattern, from their failures and successes."""
+def _pattern_p_values(states: States) -> Floats:
+    """P-value of each group; NaN where all questions have the same number of trials."""
     n, c = states.n[states.state], states.counts[states.state, 1]
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    found = np.full(states.groups, np.nan)
     for group, (start, end) in enumerate(pairwise(ends)):
-        own, questions = slice(start, end), states.questions[start:end]
-        differ = start < end and n[own].min() < n[own].max()
-        if differ and pattern_p_value(n[own], c[own], questions) < PATTERN_LEVEL:
-            yield group
+        own = slice(start, end)
+        if start < end and n[own].min() < n[own].max():
+            found[group] = pattern_p_value(n[own], c[own], states.questions[own])
+    return found
+
+
+def _stopped_groups(p_values: Floats, model: Floats) -> Ints:
+    """Groups that show the pattern, of models of which all groups together show it.
+
+    Of hundreds of groups whose trials were lost at random some show it by chance: a model has one
+    test, at the level of a group divided by the number of models.
+    """
+    tested, low = ~np.isnan(p_values), p_values < PATTERN_LEVEL
+    level = PATTERN_LEVEL / max(np.unique(model).size, 1)
+    named = [
+        each
+        for each in np.unique(model[low]).tolist()
+        if joint_p_value(p_values[tested & (model == each)]) < level
+    ]
+    return np.flatnonzero(np.isin(model, named) & low)

@@ -67,6 +67,17 @@ def test_other_comparisons_do_not_warn(models, options):
         log(**models).rank(ps.avg(), **options)
 
 
+def test_one_of_many_groups_that_fits_by_chance_is_no_rule():
+    fits = [(3, 0)] * 2 + [(4, 4)] * 18 + [(4, 2)]  # with a chance of .0048
+    lost = [(3 + i % 2, 1 + i % 3) for i in range(20)]
+    strata = [log(ada=lost if part else fits).frame for part in range(40)]
+    parts = [frame.with_columns(part=part) for part, frame in enumerate(strata)]
+    many = pl.concat(parts).scorio(count="count", by="part", inference="calibrated")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many.rank(ps.avg())
+
+
 @pytest.mark.slow
 def test_a_page_has_an_alert_instead(tmp_path):
     with warnings.catch_warnings():
