@@ -255,6 +255,41 @@ def joint_p_value(p_values: Floats) -> float:
     return float(min(1.0, 2 * min(fisher, bonferroni)))
 
 
+def suspect_models(p_values: Floats, model: Ints, level: float) -> Ints:
+    """Models of which all tested groups together show what single ones may show by chance.
+
+    Of hundreds of groups whose trials were lost at random some have a small p-value. So a model has
+    one test, at the level of a group divided by the number of models.
+
+    Parameters
+    ----------
+    p_values : ndarray of float, shape (G,)
+        A p-value of each group; NaN for a group of which nothing is known.
+    model : ndarray of int, shape (G,)
+        The model of each group.
+    level : float
+        Level of the test of a single group.
+
+    Returns
+    -------
+    ndarray of int
+        Those models, ascending.
+
+    Examples
+    --------
+    >>> p_values, model = np.array([0.5] * 9 + [1e-3] + [0.5] * 9 + [1e-6]), np.repeat([3, 7], 10)
+    >>> suspect_models(p_values, model, 0.005)
+    array([7])
+    """
+    level /= max(np.unique(model).size, 1)
+    tested = np.flatnonzero(~np.isnan(p_values))
+    order = tested[np.argsort(model[tested], kind="stable")]
+    found, starts = np.unique(model[order], return_index=True)
+    ends = [*starts[1:], order.size]
+    joint = [joint_p_value(p_values[order[a:b]]) for a, b in zip(starts, ends, strict=False)]
+    return found[np.array(joint) < level]
+
+
 _LEAST = 1e-300  # p-values whose logarithm is finite
 _SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.trials import Trials
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.states import States
-from polars_scorio.kernels.stopping_tests import PATTERN_LEVEL, joint_p_value, pattern_p_value
+from polars_scorio.kernels.stopping_tests import PATTERN_LEVEL, pattern_p_value, suspect_models
 from polars_scorio.reporting.question_cells import QuestionCells
 
 
@@ -49,13 +49,14 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
         return
     states = cells.fitted.binary(cells.classes.successful)
     of_models = keys.select(pl.all_horizontal(pl.col(*trials.keys).is_not_null())).to_series()
-    p_values, model = _pattern_p_values(states), np.zeros(states.groups)
+    p_values, model = _pattern_p_values(states), np.zeros(states.groups, dtype=np.int64)
     if trials.keys:
         p_values[~of_models.to_numpy()] = np.nan
     if trials.models:
         ranks = keys.select(pl.struct(*trials.models).rank("dense")).to_series()
-        model = ranks.to_numpy().astype(np.float64)
-    stopped = _stopped_groups(p_values, model).tolist()
+        model = ranks.to_numpy().astype(np.int64)
+    named = suspect_models(p_values, model, PATTERN_LEVEL)
+    stopped = np.flatnonzero(np.isin(model, named) & (p_values < PATTERN_LEVEL)).tolist()
     if not stopped:
         return
     place = ", ".join(f"{name}={keys[name][stopped[0]]!r}" for name in trials.keys)
@@ -82,19 +83,3 @@ def _pattern_p_values(states: States) -> Floats:
         if start < end and n[own].min() < n[own].max():
             found[group] = pattern_p_value(n[own], c[own], states.questions[own])
     return found
-
-
-def _stopped_groups(p_values: Floats, model: Floats) -> Ints:
-    """Groups that show the pattern, of models of which all groups together show it.
-
-    Of hundreds of groups whose trials were lost at random some show it by chance: a model has one
-    test, at the level of a group divided by the number of models.
-    """
-    tested, low = ~np.isnan(p_values), p_values < PATTERN_LEVEL
-    level = PATTERN_LEVEL / max(np.unique(model).size, 1)
-    named = [
-        each
-        for each in np.unique(model[low]).tolist()
-        if joint_p_value(p_values[tested & (model == each)]) < level
-    ]
-    return np.flatnonzero(np.isin(model, named) & low)

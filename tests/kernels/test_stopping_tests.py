@@ -16,6 +16,7 @@ from polars_scorio.kernels.stopping_tests import (
     order_p_value,
     pattern_p_value,
     stopping_evidence,
+    suspect_models,
 )
 
 FILE = Path(__file__).parents[3] / "shared" / "data" / "verdicts_vectors.json"
@@ -132,3 +133,19 @@ def test_joint_p_values_are_not_too_small():
     assert np.mean(np.array(joint) <= 0.01) <= 0.0121
     assert joint_p_value(np.array([])) == 1.0
     assert joint_p_value(np.array([0.0, 1.0])) == 0.0
+
+
+def test_a_model_is_suspect_by_all_of_its_groups_and_by_those_alone():
+    rng = np.random.default_rng(5)
+    model = rng.integers(0, 5, 60)
+    p_values = np.where(model == 3, rng.random(60) ** 4, rng.random(60))
+    p_values[rng.random(60) < 0.2] = np.nan
+    known = [p_values[(model == each) & ~np.isnan(p_values)] for each in range(5)]
+    expected = [each for each, own in enumerate(known) if joint_p_value(own) < 0.05 / 5]
+    assert suspect_models(p_values, model, 0.05).tolist() == expected == [3]
+
+
+def test_nobody_is_suspect_without_a_test():
+    model = np.array([0, 1])
+    assert suspect_models(np.full(2, np.nan), model, 0.05).tolist() == []
+    assert suspect_models(np.empty(0), model[:0], 0.05).tolist() == []

@@ -10,7 +10,7 @@ from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.html.headline import metric_rows, points_text, scale_of
+from polars_scorio.display.html.headline import lead_rows, points_text, scale_of
 from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_tables import Column, Table, cut_name
@@ -125,7 +125,7 @@ def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
     places = pl.col("model").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
     gates = against.gates.sort(places)
     models = gates["model"].cast(pl.String).to_list()
-    scale = scale_of(metric_rows(scope, scope.lead, scope.lead.k[0]))
+    scale = scale_of(lead_rows(scope))
     gaps = [scale.cell(*row) for row in gates.select("diff", "lo", "hi").iter_rows()]
     margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
     unit = " (points)" if scale.percent else ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.stopping_tests import (
     DIFFICULTY_LEVEL,
     ORDER_LEVEL,
     PATTERN_LEVEL,
-    joint_p_value,
+    suspect_models,
 )
 
 _LEVELS = {"p_pattern": PATTERN_LEVEL, "p_order": ORDER_LEVEL, "p_difficulty": DIFFICULTY_LEVEL}
@@ -17,9 +19,8 @@ _LEVELS = {"p_pattern": PATTERN_LEVEL, "p_order": ORDER_LEVEL, "p_difficulty": D
 def stopped_models(coverage: pl.DataFrame) -> dict[str, list[str]]:
     """Models whose trials stopped on outcomes, and models whose trials follow difficulty.
 
-    The column `stopping` of a coverage tests each group by itself. A page looks at all groups: of
-    200 whose trials were lost at random some are accused by chance. So the strata of a model have
-    one test here, at the level of a group divided by the number of models.
+    The column `stopping` of a coverage tests each group by itself; here the strata of a model have
+    one test, as in `suspect_models`.
 
     Parameters
     ----------
@@ -40,22 +41,22 @@ def stopped_models(coverage: pl.DataFrame) -> dict[str, list[str]]:
     >>> stopped_models(groups.tail(1))
     {'outcomes': [], 'difficulty': ['m9']}
     """
-    found: dict[str, list[str]] = {"outcomes": [], "difficulty": []}
     if not {*_LEVELS} <= {*coverage.columns}:
-        return found
-    models = coverage.sort("model").partition_by("model", maintain_order=True)
-    for rows in models:
-        low = {
-            name for name, level in _LEVELS.items() if _is_below(rows, name, level / len(models))
-        }
-        if low:
-            reason = "difficulty" if low == {"p_difficulty"} else "outcomes"
-            found[reason].append(rows["model"][0])
-    return found
+        return {"outcomes": [], "difficulty": []}
+    models = coverage["model"].unique().sort().to_list()
+    places = {name: place for place, name in enumerate(models)}
+    model = np.array([places[name] for name in coverage["model"]], dtype=np.int64)
+    suspect = {
+        name: {*suspect_models(_tested_p_values(coverage, name), model, level).tolist()}
+        for name, level in _LEVELS.items()
+    }
+    outcomes = suspect["p_pattern"] | suspect["p_order"]
+    found = {"outcomes": outcomes, "difficulty": suspect["p_difficulty"] - outcomes}
+    return {reason: [models[place] for place in sorted(those)] for reason, those in found.items()}
 
 
-def _is_below(rows: pl.DataFrame, name: str, level: float) -> bool:
-    """Whether the groups of a model together have a p-value below a level."""
-    # All p-values are 1 (or unknown) where each question has as many trials: no evidence at all.
-    tested = rows.filter(pl.any_horizontal(pl.col(*_LEVELS) < 1))
-    return joint_p_value(tested[name].drop_nulls().to_numpy()) < level
+def _tested_p_values(coverage: pl.DataFrame, name: str) -> Floats:
+    """P-values of the groups; NaN where nothing is known, or each question has as many trials."""
+    # All p-values are 1 then.
+    tested = pl.when(pl.any_horizontal(pl.col(*_LEVELS) < 1)).then(name)
+    return coverage.select(tested.cast(pl.Float64).fill_null(np.nan)).to_series().to_numpy()

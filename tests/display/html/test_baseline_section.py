@@ -1,5 +1,7 @@
 """The part of a page that compares each model with a baseline."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -42,6 +44,18 @@ def test_margins_are_the_ends_of_the_gate(page):
         assert float(passes.removesuffix(" points")) == pytest.approx(-100 * lo, abs=0.051)
         assert fails == "none"
         assert hi > 0
+
+
+def test_differences_of_a_curve_are_those_at_its_first_threshold():
+    cells = cells_of(
+        section_of(page_of(LOG, ps.tail_pass(4, [2, 3]), baseline="v1", count="count")).tables[""]
+    )
+    gate = LOG.scorio(count="count").gate("v1", metric=ps.tail_pass(4, [2]), margin=0.0)
+    ends = {row["model"]: [100 * row[name] for name in ("diff", "lo", "hi")]
+            for row in gate.rows(named=True)}  # fmt: skip
+    for name, text in zip(cells["model"], cells["difference (points)"], strict=True):
+        shown = [float(number) for number in re.findall(r"-?[\d.]+", text.replace("\u2212", "-"))]
+        assert shown == pytest.approx(ends[name], abs=0.051)
 
 
 def test_broken_and_repaired_questions_stand_beside_what_chance_does(page):
