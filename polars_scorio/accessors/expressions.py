@@ -284,7 +284,7 @@ class _GroupAnswer:
 
 def _reward_estimates(metric: RewardMetric, name: str, lists: pl.Series) -> pl.Series:
     """The estimate of each group from its rewards; null without any, or if k exceeds them."""
-    (k,), some = metric.sizes, (lists.list.len() > 0).fill_null(value=False)
+    (k,), some = metric.row_sizes, (lists.list.len() > 0).fill_null(value=False)
     estimates = np.full(len(lists), np.nan)
     if some.any():
         rewards = grouped_rewards(name, lists.filter(some))

@@ -19,7 +19,7 @@ from polars_scorio.counting.trials import Trials
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
 # The answers of a question that have votes, and one that is both right and wrong.
 BALLOTS, TWOFOLD = ":ballots", ":twofold"
-# Which rule a question violates, and its name if it does.
+# The rule that a question violates, and the name of that question.
 PROBLEM, PLACE = ":problem", ":place"
 # A second cluster of a question, and whether it lacks one.
 ANOTHER, UNCLUSTERED = ":another", ":unclustered"
@@ -31,7 +31,7 @@ class Quoted(NamedTuple):
     column: str
     unit: str | None = None
 
-    def text(self, question: pl.DataFrame) -> str:
+    def quote_value(self, question: pl.DataFrame) -> str:
         """The words for the value, from a frame of one question."""
         value = str(question[self.column].cast(pl.String).item())
         return value if self.unit is None else f"{value} {self.unit}{'s' * (value != '1')}"
@@ -131,7 +131,9 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     named = first.row(0, named=True)
     place = {**{key: named[key] for key in trials.keys}, trials.question.name: named[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
-    found = "".join(part if isinstance(part, str) else part.text(first) for part in rule.found)
+    found = "".join(
+        part if isinstance(part, str) else part.quote_value(first) for part in rule.found
+    )
     more = "".join(
         f" Besides, {_questions_have(rows.height)} {other.what}." for other, rows in besides
     )

@@ -80,7 +80,7 @@ class _Selection:
         """A row for each stratum."""
         (model,) = self.models.trials.models
         report = tidy_rows(groups)
-        rows = self.models.of_k(report, self.models.metric.sizes[0])
+        rows = self.models.of_k(report, self.models.metric.row_sizes[0])
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:

@@ -111,7 +111,7 @@ class _Comparison:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
-        for k in self.models.metric.sizes:
+        for k in self.models.metric.row_sizes:
             of_k = self.models.of_k(rows, k)
             drawn = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
             for block in strata_blocks(
@@ -132,7 +132,7 @@ class _Comparison:
         """Refuse a result that would not fit into memory."""
         models = stratum.value_counts()["count"].to_list()
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
-        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.sizes))
+        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.row_sizes))
 
     def _pair_rows(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
@@ -156,7 +156,7 @@ class _Comparison:
 
     def _named_numbers(self, found: Differences) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
-        if self.models.metric.about == "costs":
+        if self.models.metric.looks_at == "costs":
             found = cost_ratios(found)
         return dict(zip(pair_numbers(self.models.metric), found, strict=True))
 
@@ -176,7 +176,7 @@ class _Comparison:
 
 def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
-    return ("ratio" if metric.about == "costs" else "diff", *Differences._fields[1:])
+    return ("ratio" if metric.looks_at == "costs" else "diff", *Differences._fields[1:])
 
 
 def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:

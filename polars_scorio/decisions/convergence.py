@@ -98,7 +98,7 @@ def _ordered_request(
     single_k(metric, method)
     refuse_costs(metric, method, "it replays counts of successes, which hold no costs")
     refuse_judge(trials, method)
-    if metric.about == "answers":
+    if metric.looks_at == "answers":
         raise ValueError(
             f"{metric.name}: {method} follows the outcomes of trials, not their answers: follow "
             "ps.bayes() or ps.maj_at_k"
@@ -179,7 +179,7 @@ class _Trajectory:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
-        numbers = rows[metric.name, metric.sizes[0]].columns()
+        numbers = rows[metric.name, metric.row_sizes[0]].columns()
         return self._ranked_rows(groups, group, n, numbers)
 
     def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -233,7 +233,7 @@ class _Settling:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         cells = _question_cells(states, self.request)
-        return inference.ranking_numbers(metric, view, metric.sizes[0], cells)
+        return inference.ranking_numbers(metric, view, metric.row_sizes[0], cells)
 
 
 def _share_rows(result: Convergence) -> pl.DataFrame:

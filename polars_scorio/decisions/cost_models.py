@@ -179,5 +179,5 @@ def refuse_costs(metric: Metric, method: str, way_out: str) -> None:
     ValueError
         With what answers the question.
     """
-    if metric.about == "costs":
+    if metric.looks_at == "costs":
         raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {way_out}")

@@ -196,7 +196,7 @@ class _Gate:
         parts = [
             self._judged_rows(self.models.of_k(rows, k), block, margins[block.strata])
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
-            for place, k in enumerate(self.models.metric.sizes)
+            for place, k in enumerate(self.models.metric.row_sizes)
             for block in strata_blocks(groups[STRATUM], columns, last_alone=last_alone)
         ]  # fmt: skip
         judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")

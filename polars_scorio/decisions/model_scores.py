@@ -263,7 +263,7 @@ def models_of(
     TypeError, ValueError
         If the models cannot be compared, as far as arguments and schema tell.
     """
-    if metric.about == "costs":
+    if metric.looks_at == "costs":
         return cost_models(trials, metric, options, overall, for_gate=for_gate)
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population" and not trials.judged

@@ -85,7 +85,7 @@ class _Need:
         """A row for each stratum and pair of neighbours in the ranking."""
         (model,) = self.models.trials.models
         names = groups[model]
-        rows = self.models.of_k(tidy_rows(groups), self.models.metric.sizes[0])
+        rows = self.models.of_k(tidy_rows(groups), self.models.metric.row_sizes[0])
         assert isinstance(rows, PopulationRows)  # noqa: S101 - the target is a population
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)

@@ -117,7 +117,7 @@ class Ranking:
 
     def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and model, from the groups and the rows of their report."""
-        of_k = self.models.of_k(rows, self.models.metric.sizes[0])
+        of_k = self.models.of_k(rows, self.models.metric.row_sizes[0])
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._ranked_models(of_k, block) for block in strata]
         (model,) = self.models.trials.models
@@ -163,9 +163,9 @@ class Ranking:
     def _untied(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
-            upper, lower = ("lo", "hi") if self.models.metric.about == "costs" else ("hi", "lo")
+            upper, lower = ("lo", "hi") if self.models.metric.looks_at == "costs" else ("hi", "lo")
             apart = found[upper][:, 1:] - found[lower][:, :-1]
-            return np.asarray(apart > 0 if self.models.metric.about == "costs" else apart < 0)
+            return np.asarray(apart > 0 if self.models.metric.looks_at == "costs" else apart < 0)
         return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
 
     def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:

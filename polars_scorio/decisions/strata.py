@@ -122,10 +122,10 @@ def single_k(metric: Metric, method: str) -> int | None:
         If it has several draw sizes.
     """
     check_metrics([metric])
-    if len(metric.sizes) > 1:
+    if len(metric.row_sizes) > 1:
         one, given = ("draw size", "k") if metric.t is None else ("threshold", "t")
         raise ValueError(
             f"{method} takes one {one} at a time, got {metric.name} with "
-            f"{given}={list(metric.sizes)}"
+            f"{given}={list(metric.row_sizes)}"
         )
-    return metric.sizes[0]
+    return metric.row_sizes[0]

@@ -129,8 +129,8 @@ class DecisionPlots(PlotBase):
         ).filter(pl.col("rank").is_not_null())
         if rows.height and own.is_empty():
             raise ValueError(
-                f"{subject.metric.name}: models have no ranks by k={[*subject.metric.sizes]}, more "
-                "than the trials of some question: draw a smaller one"
+                f"{subject.metric.name}: models have no ranks by k={[*subject.metric.row_sizes]}, "
+                "more than the trials of some question: draw a smaller one"
             )
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
         heading = subject.heading(
@@ -178,7 +178,7 @@ class DecisionPlots(PlotBase):
         drawn = marked_rows(few, subject.metric).select(
             *row_labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
         )
-        name = metric_heading(subject.metric, subject.metric.sizes[0])
+        name = metric_heading(subject.metric, subject.metric.row_sizes[0])
         heading = subject.heading(f"{name} after n trials", subject.bands)
         across, percent = charts.trials_axis(), subject.percent
         return line_chart(drawn, heading, across, name, subject.line_colours, percent=percent)

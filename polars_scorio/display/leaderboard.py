@@ -79,11 +79,11 @@ def leaderboard(
     )
     columns = columns.with_information(request.choice.anytime)
     (first, view), *_ = request.metrics
-    first = first.at_first_size()
+    first = first.at_first_row()
     sampled = calibrated and first.calibrated and options.get("target") == "population"
     plan = grouped_rows(
         request,
-        columns.with_price() if priced or first.about == "costs" else columns,
+        columns.with_price() if priced or first.looks_at == "costs" else columns,
         overall=overall,
         questions=questions,
         warns_of_stopping=not sampled,  # `rank` warns
@@ -123,11 +123,11 @@ def leaderboard(
 def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOptions) -> pl.DataFrame:
     """The models in their order by the rows over all strata, which have errors of their own."""
     ((metric, _),) = request.metrics
-    k = pl.lit(metric.sizes[0], pl.Int64)
+    k = pl.lit(metric.row_sizes[0], pl.Int64)
     own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
     own = own.sort(request.trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
     request = replace(request, choice=replace(request.choice, target="benchmark"))
-    if metric.about == "costs":
+    if metric.looks_at == "costs":
         models: Models = CostModels(
             request.trials, metric, request.choice.confidence, request.choice.target
         )
@@ -148,7 +148,9 @@ def _fact_columns(
 ) -> dict[str, pl.Expr]:
     """Headings of the metrics, confidence and inference of intervals, and kind of overall rows."""
     headings = {
-        plain_name(metric, k): metric.heading(k, trials) for metric in metrics for k in metric.sizes
+        plain_name(metric, k): metric.heading(k, trials)
+        for metric in metrics
+        for k in metric.row_sizes
     }
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
@@ -174,7 +176,7 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
         "_hi": pl.when(inside).then(pl.col("hi").clip(low, high)).otherwise("hi"),
         **({end: pl.col(end.removeprefix("_")) for end in JUDGED_ENDS} if judged else {}),
     }
-    for k in metric.sizes:
+    for k in metric.row_sizes:
         row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
         for end, number in ends.items():
             yield number.filter(row).first().alias(f"{plain_name(metric, k)}{end}")
@@ -183,7 +185,7 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
 def number_columns(metrics: Sequence[Metric], *, judged: bool) -> list[str]:
     """Of each metric and k: its number, estimate, sigma and interval; of a judge its verdicts."""
     check_metrics(metrics)
-    plain = [plain_name(metric, k) for metric in metrics for k in metric.sizes]
+    plain = [plain_name(metric, k) for metric in metrics for k in metric.row_sizes]
     ends = (*ENDS, *JUDGED_ENDS) if judged else ENDS
     return [f"{name}{end}" for name in plain for end in ("", *ends)]
 

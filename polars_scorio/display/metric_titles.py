@@ -57,7 +57,7 @@ def column_heading(name: str, trials: int | None = None) -> str:
     """
     function, _, k = name.rpartition("_")
     metric = named_metric(function, int(k)) if k.isdecimal() else named_metric(name, None)
-    return name if metric is None else metric.heading(metric.sizes[0], trials)
+    return name if metric is None else metric.heading(metric.row_sizes[0], trials)
 
 
 def inference_words(

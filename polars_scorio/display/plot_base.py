@@ -62,7 +62,7 @@ class Subject:
     @property
     def name(self) -> str:
         """The metric as people write it; of several draw sizes without one."""
-        k = self.metric.sizes[0] if len(self.metric.sizes) == 1 else None
+        k = self.metric.row_sizes[0] if len(self.metric.row_sizes) == 1 else None
         return metric_heading(self.metric, k, each_trials(self.scores))
 
     @property
@@ -172,7 +172,7 @@ class PlotBase:
                     "draw a smaller k"
                 )
             raise ValueError(
-                f"{subject.metric.name}: nothing is known of k={[*subject.metric.sizes]}, more "
+                f"{subject.metric.name}: nothing is known of k={[*subject.metric.row_sizes]}, more "
                 "than the trials of some question: draw a smaller one"
             )
         return subject, marked_rows(known, subject.metric)
@@ -185,7 +185,7 @@ class PlotBase:
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         columns = [*row_labels(subject.trials), at, *numbers]
         subject, rows = self._rows(subject)
-        if subject.metric.about == "costs":
+        if subject.metric.looks_at == "costs":
             return subject, rows.select(columns)
 
         def rows_at(confidence: float) -> pl.DataFrame:

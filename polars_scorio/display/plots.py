@@ -122,7 +122,7 @@ questions, frontier>
             subject.name,
             colours,
             percent=percent,
-            smallest_first=subject.metric.about == "costs",
+            smallest_first=subject.metric.looks_at == "costs",
         )
 
     @takes_options(PlotOptions)
@@ -166,7 +166,7 @@ questions, frontier>
         [(1, 0.333), (2, 0.667)]
         """
         metric = metric if isinstance(metric, Metric) else pass_at_k(curve_sizes(metric))
-        drawn = [k for k in metric.sizes if k is not None]
+        drawn = [k for k in metric.row_sizes if k is not None]
         if metric.t is not None:
             raise ValueError(f"{metric.name} is a curve over thresholds: plot.tail draws it")
         if not drawn:

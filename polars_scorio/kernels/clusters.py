@@ -126,7 +126,7 @@ class Clustered(Generic[GroupsT_co]):
 
     def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
         """The value of each pair of a cluster and a state, from those of a group and a state."""
-        own, states = self.owner[self.states.group], groups.kinds
+        own, states = self.owner[self.states.group], groups.kind_count
         pairs = groups.group * states + groups.state
         return values[np.searchsorted(pairs, own * states + self.states.state)]
 

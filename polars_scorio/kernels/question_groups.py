@@ -35,27 +35,27 @@ class QuestionGroups(ABC):
 
     @property
     @abstractmethod
-    def kinds(self) -> int:
+    def kind_count(self) -> int:
         """Number of kinds of questions, S."""
 
     @cached_property
     def size(self) -> Ints:
         """Questions of each group, shape (G,)."""
-        return self.sum(np.ones(self.kinds)).astype(np.int64)
+        return self.sum_questions(np.ones(self.kind_count)).astype(np.int64)
 
     def mean(self, values: Floats) -> Floats:
         """Mean over the questions of each group, of values of each state: (..., S) to (..., G)."""
-        return self.sum(values) / self.size
+        return self.sum_questions(values) / self.size
 
     def variance(self, variances: Floats) -> Floats:
         """Variance of that mean, for independent questions, shape (G,)."""
-        return self.sum(variances) / self.size**2
+        return self.sum_questions(variances) / self.size**2
 
     def sigma(self, variances: Floats) -> Floats:
         """Standard deviation of that mean, shape (G,)."""
         return np.sqrt(self.variance(variances))
 
-    def sum(self, values: Floats | Ints) -> Floats:
+    def sum_questions(self, values: Floats | Ints) -> Floats:
         """Sum over the questions of each group, of a value for each kind, shape (G,)."""
         # Pair after pair, always in the same order, so that the last bit is the same too.
         sums: Floats = (self.members @ values.T).T
@@ -65,7 +65,7 @@ class QuestionGroups(ABC):
     def members(self) -> scipy.sparse.csr_array:
         """Questions of each group of each kind, shape (G, S)."""
         ends = np.searchsorted(self.group, np.arange(self.groups + 1))
-        shape = self.groups, self.kinds
+        shape = self.groups, self.kind_count
         return scipy.sparse.csr_array(
             (self.questions.astype(np.float64), self.state, ends), shape=shape
         )

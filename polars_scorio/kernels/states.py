@@ -103,7 +103,7 @@ class States(QuestionGroups):
         return inside
 
     @property
-    def kinds(self) -> int:
+    def kind_count(self) -> int:
         """Number of states, S."""
         return len(self.counts)
 
@@ -127,7 +127,7 @@ class States(QuestionGroups):
     @property
     def trials(self) -> Ints:
         """Trials of each group, shape (G,)."""
-        return self.sum(self.n).astype(np.int64)
+        return self.sum_questions(self.n).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

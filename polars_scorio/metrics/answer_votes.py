@@ -38,7 +38,7 @@ class VoteMetric(Metric):
     ties: Ties
 
     uses_prior = False
-    about = "answers"
+    looks_at = "answers"
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""

@@ -33,7 +33,7 @@ class CostMetric(Metric):
     calibrated = True
     per_question = False
     uses_prior = False
-    about = "costs"
+    looks_at = "costs"
 
     @property
     def support(self) -> Bounds:

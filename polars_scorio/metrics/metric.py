@@ -81,7 +81,7 @@ class Metric(ABC):
     bounds: Bounds | None = None
 
     def __repr__(self) -> str:
-        sizes = [size for size in self.sizes if size is not None]
+        sizes = [size for size in self.row_sizes if size is not None]
         k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
         drawn = [] if self.t is None else [str(self.k[0])]
         label = [] if self.label is None else [f"name={self.label!r}"]
@@ -96,12 +96,12 @@ class Metric(ABC):
         return _call_text(self.function, [*drawn, *self._typed_arguments])
 
     @property
-    def sizes(self) -> tuple[int | None, ...]:
+    def row_sizes(self) -> tuple[int | None, ...]:
         """Draw sizes, or the thresholds of a curve: the result has a row for each."""
         return self.k if self.t is None else self.t
 
-    def at_first_size(self) -> Self:
-        """The metric with the first of its `sizes` alone."""
+    def at_first_row(self) -> Self:
+        """The metric with the first of its `row_sizes` alone."""
         return replace(self, k=self.k[:1], t=self.t and self.t[:1])
 
     def heading(self, k: int | None = None, trials: int | None = None) -> str:
@@ -177,7 +177,7 @@ class Metric(ABC):
         return True
 
     @property
-    def about(self) -> Subject:
+    def looks_at(self) -> Subject:
         """Outcomes alone, or what trials answered, or what they cost."""
         return "outcomes"
 

@@ -51,12 +51,12 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
-        if self.metric.about in _BEYOND_COUNTS:
-            raise ValueError(f"{self.metric.name}: {_BEYOND_COUNTS[self.metric.about]}")
-        if len(self.metric.sizes) != 1:
+        if self.metric.looks_at in _BEYOND_COUNTS:
+            raise ValueError(f"{self.metric.name}: {_BEYOND_COUNTS[self.metric.looks_at]}")
+        if len(self.metric.row_sizes) != 1:
             raise ValueError(
                 f"{self.metric.name}: an expression is one column, so k must be a single one, got "
-                f"{list(self.metric.sizes)}. Write an expression for each."
+                f"{list(self.metric.row_sizes)}. Write an expression for each."
             )
         check_confidence(self.confidence)
 
@@ -96,7 +96,7 @@ class Answer:
 
     def _published_numbers(self, counts: Ints) -> pl.DataFrame:
         """The `NUMBERS` of each row of counts, as a report with ``inference="published"``."""
-        (k,) = self.metric.sizes
+        (k,) = self.metric.row_sizes
         with quiet_infinities(self.metric):
             summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
             ends = normal_interval(
@@ -137,7 +137,7 @@ def of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
     def answered(pairs: pl.Series) -> pl.Series:
         return answer(_failures_and_successes(pairs.struct.unnest(), names))
 
-    (k,) = metric.sizes
+    (k,) = metric.row_sizes
     label = metric.name if k is None else f"{metric.name}_{k}"
     pairs = pl.struct(columns[0].alias("n"), columns[1].alias("successes"))
     return pairs.map_batches(answered, return_dtype=answer.dtype, is_elementwise=True).alias(label)

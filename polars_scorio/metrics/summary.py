@@ -38,7 +38,7 @@ class Summarized(Protocol):
         """Name in results."""
 
     @property
-    def sizes(self) -> Sequence[int | None]:
+    def row_sizes(self) -> Sequence[int | None]:
         """The draw sizes, or the thresholds of a curve."""
 
     @property
@@ -50,7 +50,7 @@ class Summarized(Protocol):
         """Range into which published intervals are clipped."""
 
     @property
-    def about(self) -> str:
+    def looks_at(self) -> str:
         """Outcomes, answers or costs."""
 
     @property

@@ -96,7 +96,7 @@ class Evaluation:
         known = dict[Row, CellNumbers]()
         for inference, metrics in asked.items():
             known |= inference.numbers(metrics, cells)
-        order = [(metric.name, k) for metric, _ in self.request.metrics for k in metric.sizes]
+        order = [(metric.name, k) for metric, _ in self.request.metrics for k in metric.row_sizes]
         return {row: known[row] for row in order}
 
     def _row_columns(self, cells: QuestionCells) -> dict[Row, dict[str, Values]]:
@@ -115,7 +115,7 @@ class Evaluation:
             ]
             costs = [metric for metric, _ in self.request.metrics if isinstance(metric, CostMetric)]
             for metric in costs:
-                for k in metric.sizes:
+                for k in metric.row_sizes:
                     columns[metric.name, k] |= part_columns(metric, k, cells, question).to_dict()
             for row, values in value_columns(paired, cells, question).items():
                 columns[row][VALUES] = values

@@ -97,7 +97,7 @@ def forecast_successes(request: Request) -> tuple[int, ...]:
             f"{metric.name} is a curve over thresholds: forecast ps.g_pass_at_k_tau, or report it "
             'with inference="calibrated", where k may exceed the trials'
         )
-    if None in metric.sizes:
+    if None in metric.row_sizes:
         raise ValueError(
             f"{metric.name} has no draw size to look ahead to: forecast ps.pass_at_k, "
             "ps.pass_hat_k or another metric of k"
@@ -124,7 +124,7 @@ class _GroupForecasts:
         states = self.request.cells(groups).states
         fitted = Calibrated.fit(states.binary([*self.successes]))
         shared = [self._of_group(group) for group in fitted.groups]
-        columns = [self._of_draws(fitted, k) for k in self._drawn_metric.sizes if k is not None]
+        columns = [self._of_draws(fitted, k) for k in self._drawn_metric.row_sizes if k is not None]
         rows = [
             [{**facts, **numbers} for numbers in of_draws]
             for facts, of_draws in zip(shared, zip(*columns, strict=True), strict=True)

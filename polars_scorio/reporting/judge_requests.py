@@ -45,7 +45,7 @@ def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     """
     role = judge_role(trials)
     for metric in metrics:
-        if metric.about == "answers":
+        if metric.looks_at == "answers":
             raise ValueError(
                 f"{metric.name}: votes over answers have no correction for the errors of a judge: "
                 f"leave {role}= out, or {_METRICS}"
@@ -56,7 +56,7 @@ def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
                 f"weights: leave w= out and say with success= or threshold= what is right, or "
                 f"leave {role}= out"
             )
-        draw = metric.draw(metric.sizes[0])
+        draw = metric.draw(metric.row_sizes[0])
         if draw is None or isinstance(draw, RootDraw) or not metric.calibrated:
             raise ValueError(
                 f"{metric.name} has no correction for the errors of a judge: {_METRICS}, or leave "
@@ -109,7 +109,7 @@ def check_judged(
 def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
     """Refuse metrics of several trials over a population of clusters."""
     for metric in metrics:
-        for k in metric.sizes:
+        for k in metric.row_sizes:
             gains = metric.draw(k)
             if gains is not None and gains(_MANY).size > 1:
                 raise ValueError(

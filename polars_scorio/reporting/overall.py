@@ -128,7 +128,7 @@ def _pooled_numbers(
             asked = inference.macro_numbers([(metric, view)], cells)
             found |= {row: numbers.columns() for row, numbers in asked.items()}
         if isinstance(metric, CostMetric) and VALUES in columns.hidden:
-            for k in metric.sizes:
+            for k in metric.row_sizes:
                 parts = part_columns(metric, k, cells, trials.question.name)
                 found[metric.name, k] = found[metric.name, k].hstack(parts)
     return found
@@ -166,7 +166,7 @@ def _stratum_means(
     """
     inference = request.choice.inference_of(metric, view)
     means = []
-    for k in metric.sizes:
+    for k in metric.row_sizes:
         of_k = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
         strata = _per_model(rows.filter(of_k), request.trials)
         numbers = strata.agg(
@@ -192,7 +192,7 @@ def _stratum_means(
         means.append(
             numbers
             if known is None
-            else _replaced_numbers(numbers, known, columns, whole=metric.about == "costs")
+            else _replaced_numbers(numbers, known, columns, whole=metric.looks_at == "costs")
         )
     return pl.concat(means)
 

@@ -196,14 +196,14 @@ def view_of(metric: Metric, trials: Trials) -> View:
     ValueError
         If it looks at answers or costs, and nobody has said where they are.
     """
-    if metric.about == "answers":
+    if metric.looks_at == "answers":
         if trials.answer is None:
             raise ValueError(
                 f"{metric.name} is about votes over answers: name the column of what trials "
                 "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
             )
         return "answers"
-    if metric.about == "costs":
+    if metric.looks_at == "costs":
         if trials.cost is None:
             raise ValueError(
                 f"{metric.name} needs what each trial cost, and counts of successes do not hold "
@@ -288,7 +288,7 @@ def _check_together(
     """Refuse options that contradict each other or a metric."""
     kind, target = choice.kind, choice.target
     for metric in metrics:
-        if metric.about == "costs" and (kind in {"published", "pooled"} or prior is not None):
+        if metric.looks_at == "costs" and (kind in {"published", "pooled"} or prior is not None):
             raise ValueError(
                 f"{metric.name}: costs have calibrated numbers alone: leave inference= and prior= "
                 "out"
@@ -368,7 +368,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if not isinstance(metric, Metric):
             raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")
-    rows = [(metric.name, k) for metric in metrics for k in metric.sizes]
+    rows = [(metric.name, k) for metric in metrics for k in metric.row_sizes]
     repeated = [row for row in rows if rows.count(row) > 1]
     if repeated:
         name, k = repeated[0]

@@ -41,7 +41,7 @@ def wide_columns(
     calibrated = pl.col(INFERENCE) == "calibrated"
     for metric in metrics:
         beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *judged]
-        for k in metric.sizes:
+        for k in metric.row_sizes:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
             for number in (metric.headline, *beside):

@@ -255,7 +255,7 @@ def test_the_function_gives_the_accessor_of_an_expression(log):
 @pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
 def test_counts_have_the_numbers_of_the_trials(log, metric):
     counts = log.group_by(KEYS).agg(pl.len().alias("n"), (pl.col("category") == 2).sum().alias("c"))
-    label = metric.name if metric.sizes == (None,) else f"{metric.name}_{metric.sizes[0]}"
+    label = metric.name if metric.row_sizes == (None,) else f"{metric.name}_{metric.row_sizes[0]}"
     options = {"confidence": 0.8}
     rows = counts.select(*KEYS, metric.posterior_expr(n="n", successes=pl.col("c"), **options))
     expected = reported(log, metric, **options)

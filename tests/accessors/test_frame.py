@@ -111,7 +111,7 @@ def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     given = arguments(getattr(ps, method))
     metric = getattr(ps, method)(**given)
     log = r1.scorio(answer="category", cost="category")
-    if metric.about == "costs":  # which have calibrated numbers alone
+    if metric.looks_at == "costs":  # which have calibrated numbers alone
         options = {name: options[name] for name in options if name not in {"inference", "prior"}}
     rows = getattr(log, method)(**given, **options)
     assert rows["metric"].unique().to_list() == [metric.name]

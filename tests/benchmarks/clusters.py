@@ -94,9 +94,9 @@ def measured(
         for metric in metrics(n):
             if rows is None:
                 pairs = accessor.compare(metric, target="population")
-                found = held(pairs, metric, dict.fromkeys(metric.sizes, 0.0))
+                found = held(pairs, metric, dict.fromkeys(metric.row_sizes, 0.0))
             else:
-                values = {k: truth(population, metric, k) for k in metric.sizes}
+                values = {k: truth(population, metric, k) for k in metric.row_sizes}
                 found = held(rows, metric, values)
             yield from (("clusters" if roles else "plain", *numbers) for numbers in found)
 

@@ -17,7 +17,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 5
 class Kinds(QuestionGroups):
     """Questions of three kinds."""
 
-    kinds = 3
+    kind_count = 3
 
 
 def groups_of(rows):
@@ -44,4 +44,4 @@ def test_sums_are_those_of_the_questions(rows):
     for group in range(4):
         each = [(values[state], number) for own, state, number in rows if own == group]
         assert found.size[group] == sum(number for _, number in each)
-        assert found.sum(values)[group] == sum(value * number for value, number in each)
+        assert found.sum_questions(values)[group] == sum(value * number for value, number in each)

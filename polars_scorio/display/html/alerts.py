@@ -204,7 +204,7 @@ def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Ale
     names = [
         metric_label(metric, k)
         for metric in metrics
-        for k in metric.sizes
+        for k in metric.row_sizes
         if (metric.name, k) in lacking
     ]
     if names:

@@ -108,7 +108,7 @@ def _gated_metric(scope: Scope) -> Metric:
 def baseline_section(against: BaselineRows, scope: Scope, settings: Settings) -> Section:
     """Section on margins, and on questions that broke or were repaired."""
     level = f"one-sided {settings.level} confidence each"
-    label = metric_label(against.metric, against.metric.sizes[0], scope.each)
+    label = metric_label(against.metric, against.metric.row_sizes[0], scope.each)
     lines = [f"{label} of each model minus that of {cut_name(against.baseline)}; ends at {level}."]
     lines += [_MARGINS, *[_BROKEN] * bool(against.changes)]
     shown = {"": _margin_table(against, scope, label)}

@@ -94,7 +94,7 @@ def _cost_table(
     if trials.by:
         columns.insert(0, Column("stratum", [*map(visible_text, named["stratum"])], number=False))
     for metric in metrics:
-        for k in metric.sizes:
+        for k in metric.row_sizes:
             found = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
             head = _HEADS.get(metric) or metric.heading(k)
             columns.append(Column(head, _interval_texts(found)))

@@ -189,7 +189,7 @@ def _in_pairs(name: str, pairs: pl.DataFrame) -> bool:
 
 def lead_rows(scope: Scope) -> pl.DataFrame:
     """The rows of the leading metric."""
-    return metric_rows(scope, scope.lead, scope.lead.sizes[0])
+    return metric_rows(scope, scope.lead, scope.lead.row_sizes[0])
 
 
 def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
@@ -205,7 +205,7 @@ def scale_of(rows: pl.DataFrame) -> Scale:
 
 def lead_label(scope: Scope) -> str:
     """The leading metric as people write it."""
-    return metric_label(scope.lead, scope.lead.sizes[0], scope.each)
+    return metric_label(scope.lead, scope.lead.row_sizes[0], scope.each)
 
 
 def estimate_differs(rows: pl.DataFrame) -> pl.Series:

@@ -142,7 +142,7 @@ def leaderboard_tables(scope: Scope, settings: Settings, colours: dict[str, str]
 def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]) -> Table:
     """Rank, model, interval as picture and text, probability to be the best, other metrics."""
     models = scope.models
-    (first, k), *others = [(metric, k) for metric in scope.metrics for k in metric.sizes]
+    (first, k), *others = [(metric, k) for metric in scope.metrics for k in metric.row_sizes]
     lead = _placed_rows(metric_rows(scope, first, k), models)
     scale, axis = scale_of(lead), IntervalAxis.of(lead, percent=scale_of(lead).percent)
     numbers = zip(*(lead[name] for name in ("mu", "lo", "hi", "estimate")), strict=True)

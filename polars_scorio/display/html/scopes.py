@@ -84,7 +84,7 @@ class Scope:
     @property
     def lead(self) -> Metric:
         """The first metric, at its smallest draw size."""
-        return self.metrics[0].at_first_size()
+        return self.metrics[0].at_first_row()
 
     @property
     def judged(self) -> bool:
@@ -359,7 +359,7 @@ def stratum_scopes(
     """The strata with their reports and ranks, all from one pass, without comparisons."""
     if not look.trials.by:
         return []
-    lead = metrics[0].at_first_size()
+    lead = metrics[0].at_first_row()
     log = cells.lazy()
     plans = [
         report(log, look.roles, metrics, **settings.report),

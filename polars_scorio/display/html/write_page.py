@@ -57,7 +57,7 @@ def write_page(
 def _refuse_unpaged(metrics: Sequence[Metric]) -> None:
     """Refuse metrics of answers: a page is made of the counts of categories."""
     for metric in metrics:
-        if metric.about == "answers":
+        if metric.looks_at == "answers":
             raise ValueError(
                 f"{metric.name}: a page is made of counts of categories, in which there are no "
                 "answers: leave it out, and show votes with leaderboard and plot"
@@ -98,8 +98,8 @@ def made_page(
     coverage = look.coverage()
     try:
         look.refuse()
-        of_costs = [metric for metric in order.metrics if metric.about == "costs"]
-        metrics = tuple(metric for metric in order.metrics if metric.about != "costs")
+        of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
+        metrics = tuple(metric for metric in order.metrics if metric.looks_at != "costs")
         metrics = metrics or default_metrics(look)
         _refuse_unpaged(metrics)
         tell("reporting, ranking and comparing")

@@ -129,7 +129,7 @@ class Strata(Generic[GroupsT_co]):
         array([0.25, 0.75])
         """
         parts, shares = self.states, self.shares[self.states.group]
-        size = pooled.kinds
+        size = pooled.kind_count
         # Both are ascending by group and state.
         group = self.owner[parts.group]
         place = np.searchsorted(pooled.group * size + pooled.state, group * size + parts.state)

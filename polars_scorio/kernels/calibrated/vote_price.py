@@ -42,14 +42,14 @@ class Votes(QuestionGroups):
         return cls(*question_pairs(group, place, np.ones_like(place)), groups, ballots)
 
     @property
-    def kinds(self) -> int:
+    def kind_count(self) -> int:
         """Number of different questions, S."""
         return len(self.ballots.votes)
 
     @property
     def alone(self) -> Votes:
         """Each of the S questions as a group of its own."""
-        return Votes.tally(self.ballots, np.arange(self.kinds), self.kinds)
+        return Votes.tally(self.ballots, np.arange(self.kind_count), self.kind_count)
 
 
 def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
@@ -92,10 +92,10 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     own = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.
     single = np.isnan(own) & (votes.ballots.trials >= k)
-    known, number = np.where(single, 0.0, own), votes.sum(single.astype(float))
-    total = votes.sum(known) + number * mean * mean_rest
-    square = votes.sum(known**2) + number * (mean * mean_rest) ** 2
-    trials = votes.sum(votes.ballots.trials.astype(float))
+    known, number = np.where(single, 0.0, own), votes.sum_questions(single.astype(float))
+    total = votes.sum_questions(known) + number * mean * mean_rest
+    square = votes.sum_questions(known**2) + number * (mean * mean_rest) ** 2
+    trials = votes.sum_questions(votes.ballots.trials.astype(float))
     variance = _floored_variance(total / size**2, estimate, rest, mean * mean_rest, trials)
     factor = 1 + np.sqrt(square) / (size**2 * variance)
     return Price(estimate, rest, mean, mean_rest, variance, factor)

@@ -217,7 +217,7 @@ class CalibratedInference:
     ) -> dict[Row, CellNumbers]:
         """The numbers of a metric that prices itself."""
         with quiet_infinities(metric):
-            prices = zip(metric.sizes, metric.prices(priced), strict=True)
+            prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
             return {
                 (metric.name, k): clipped_numbers(
                     self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
@@ -255,7 +255,7 @@ class CalibratedInference:
         confidence: Floats | float,
     ) -> dict[Row, CellNumbers]:
         """The numbers of metrics that credit the same successes: one pass for all of them."""
-        rows = [(metric, k) for metric in metrics for k in metric.sizes]
+        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
         return {
@@ -277,7 +277,7 @@ def _reward_scores(
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
     """The classes that count as success of a metric that credits successes; None: it does not."""
-    if view in {"rewards", "costs"} or metric.draw(metric.sizes[0]) is None:
+    if view in {"rewards", "costs"} or metric.draw(metric.row_sizes[0]) is None:
         return None
     if view == "success":
         return tuple(classes.successful)

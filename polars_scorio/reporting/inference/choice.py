@@ -63,7 +63,7 @@ def inference_kind(
     nobody chose otherwise, and pooled if calibrated numbers are chosen; so are, about a population,
     blends with a negative power, which have no range.
     """
-    if metric.about != "outcomes" or view == "rewards":
+    if metric.looks_at != "outcomes" or view == "rewards":
         return "calibrated"
     if chosen is None and metric.beta_prior != (1.0, 1.0):
         return "published"

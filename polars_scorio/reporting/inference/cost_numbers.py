@@ -41,7 +41,7 @@ def cost_numbers(
     unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
     found = dict[Row, CellNumbers]()
     for metric in metrics:
-        for k in metric.sizes:
+        for k in metric.row_sizes:
             means = CostMeans.of(metric.cost_values(costs, k), questions, target)
             lo, hi = means.ends((1 - confidence) / 2)
             ratio = _null_infinity(means.ratio)

@@ -71,7 +71,7 @@ class JudgedInference:
         truth = JudgedNumbers(states, judges, self.confidence, self.target, clusters)
         rows = dict[Row, CellNumbers]()
         for metric, _ in asked:
-            for k in metric.sizes:
+            for k in metric.row_sizes:
                 gains = metric.draw(k)
                 assert gains is not None  # noqa: S101 - the request has seen to that
                 low, high = metric.bounds or (-np.inf, np.inf)

@@ -53,7 +53,7 @@ def macro_numbers(
     assert cells.strata is not None  # noqa: S101 - the caller has seen to that
     for successes, metrics in credited.items():
         states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
-        rows = [(metric, k) for metric in metrics for k in metric.sizes]
+        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         if target == "benchmark":
             fitted = Calibrated.fit(states, strata)
@@ -109,7 +109,7 @@ def sampled_macro_numbers(
     """
     low, high = metric.support
     found = dict[Row, CellNumbers]()
-    for k in metric.sizes:
+    for k in metric.row_sizes:
         strata, values = _question_estimates(metric, view, k, cells)
         unit = (values - low) / ((high - low) or 1.0)
         numbers = _sample_numbers(strata, unit, 0 * unit, confidence)

@@ -50,7 +50,7 @@ class PooledInference:
                 metric, k, posterior_of(view), sample_of(metric, k, view)
             )
             for metric, view in asked
-            for k in metric.sizes
+            for k in metric.row_sizes
         }
 
     def posterior(self, view: View, cells: QuestionCells) -> Pooled:

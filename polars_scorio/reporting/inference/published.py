@@ -38,7 +38,7 @@ class PublishedInference:
         return {
             (metric.name, k): self._cell_numbers(metric, k, posterior_of(view))
             for metric, view in asked
-            for k in metric.sizes
+            for k in metric.row_sizes
         }
 
     def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors:

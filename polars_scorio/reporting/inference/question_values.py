@@ -107,7 +107,7 @@ def value_columns(
     return {
         (metric.name, k): lists(question_estimates(metric, view, k, single))
         for metric, view in asked
-        for k in metric.sizes
+        for k in metric.row_sizes
     }
 
 

@@ -27,7 +27,7 @@ def reward_numbers(
     for metric in metrics:
         low, width = cells.reward_range(metric)
         bounds = "observed" if cells.given_range(metric) is None else "given"
-        for k in metric.sizes:
+        for k in metric.row_sizes:
             questions = cells.reward_estimates(metric, k)
             if target == "benchmark":  # these very questions are no sample of clusters
                 questions = replace(questions, cluster=None)

@@ -32,5 +32,5 @@ def vote_numbers(
     return {
         (metric.name, k): clipped_numbers(numbers_of(metric, k, price), metric)
         for metric in metrics
-        for k, price in zip(metric.sizes, metric.prices(votes), strict=True)
+        for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
     }

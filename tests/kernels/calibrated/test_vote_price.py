@@ -97,7 +97,7 @@ def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
 
 def test_questions_that_look_alike_count_each():
     many = Votes.tally(ballots([[3, 1], [2, 2], [3, 1]]), np.array([0, 0, 1]), 2)
-    assert many.kinds == 2
+    assert many.kind_count == 2
     alone = [
         vote_price(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1), 1).mu.item()
         for each in ([[3, 1], [2, 2]], [[3, 1]])
