@@ -10,15 +10,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.decisions.plan_cases import KEYS, METRIC, ROLES
 from tests.made_logs import drawn, long, outcomes
-from tests.moments import W, left, questions
+from tests.moments import left, questions
 
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
-KEYS = ["domain", "model"]
 SIGMAS = ["sigma", "sigma_equal", "sigma_next"]
-MODELS = ["a", "b", "c"]
-METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
-METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)
 
 
 @pytest.fixture

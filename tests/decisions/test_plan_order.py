@@ -10,14 +10,9 @@ import pytest
 
 import polars_scorio as ps
 from tests import moments
+from tests.decisions.plan_cases import METRIC, MODELS, NEEDED, ROLES
 from tests.made_logs import drawn, outcomes
 from tests.moments import W, expected, left, questions
-
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
-NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
-MODELS = ["a", "b", "c"]
-METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
-METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)
 
 
 @pytest.fixture

@@ -10,15 +10,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.decisions.plan_cases import KEYS, METRIC, MODELS, NEEDED, ROLES
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.moments import W, expected, questions
-
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
-NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
-KEYS = ["domain", "model"]
-MODELS = ["a", "b", "c"]
-METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
-METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)
 
 
 @pytest.fixture

@@ -1,0 +1,13 @@
+"""The roles, keys and metrics of the tests of plans."""
+
+import pytest
+
+import polars_scorio as ps
+from tests.moments import W
+
+ROLES = {"by": "domain", "success": 2, "inference": "published"}
+KEYS = ["domain", "model"]
+MODELS = ["a", "b", "c"]
+NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
+METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
+METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)
