@@ -99,7 +99,7 @@ def test_polars_skips_an_empty_file_of_a_glob_and_the_cures_do_not(tmp_path):
     [(1, "trial", "1 trial"), (2, "trial", "2 trials"), (-0.5, None, "-0.5"), ("b", None, "b")],
 )
 def test_a_message_quotes_a_value_or_counts_things(value, unit, words):
-    assert Quoted("x", unit).text(pl.DataFrame({"x": [value]})) == words
+    assert Quoted("x", unit).quote_value(pl.DataFrame({"x": [value]})) == words
 
 
 def test_each_column_that_messages_quote_is_named_once():
