@@ -61,7 +61,7 @@ def coverage() -> alt.LayerChart:
     cells = [[cell.strip() for cell in line.strip("| ").split("|")[:5]] for line in lines]
     rows = [
         {"about": about, "inference": word, "mean": float(mean), "worst": float(worst)}
-        for about, word, _, mean, worst in takewhile(lambda row: len(row) == 5, cells)  # noqa: PLR2004
+        for about, word, _, mean, worst in takewhile(lambda row: len(row) == 5, cells)
     ]
     words = alt.Scale(
         domain=["calibrated", "pooled", "published"], range=["#0072B2", "#E69F00", "#D55E00"]

@@ -16,7 +16,7 @@ class Agreement(ps.Metric):
     formula: str = "(C(c, 2) + C(n - c, 2)) / C(n, 2): two trials of a question end alike"
     bounds: tuple[float, float] = (0.0, 1.0)
 
-    def summary(self, posterior, k):  # noqa: ARG002 - it has no draw size
+    def summary(self, posterior, k):
         states = posterior.states
         n, c = states.n, states.counts[:, 1]
         alike = c * (c - 1) + (n - c) * (n - c - 1)

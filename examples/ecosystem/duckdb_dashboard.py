@@ -35,7 +35,7 @@ def write_tables(log: pl.DataFrame, database: str) -> None:
             connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM frame")
 
 
-database = sys.argv[2] if len(sys.argv) > 2 else "dashboard.duckdb"  # noqa: PLR2004 - an option
+database = sys.argv[2] if len(sys.argv) > 2 else "dashboard.duckdb"
 write_tables(pl.read_parquet(sys.argv[1]), database)
 with duckdb.connect(database, read_only=True) as connection:
     for row in connection.execute(QUERY).fetchall():

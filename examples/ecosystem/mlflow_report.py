@@ -12,7 +12,7 @@ import polars as pl
 import polars_scorio as ps
 
 path = sys.argv[1]
-store = sys.argv[2] if len(sys.argv) > 2 else "sqlite:///mlflow.db"  # noqa: PLR2004 - an option
+store = sys.argv[2] if len(sys.argv) > 2 else "sqlite:///mlflow.db"
 mlflow.set_tracking_uri(store)
 mlflow.set_experiment("service agents")
 

@@ -3,7 +3,7 @@
 It reads rollouts.parquet in the current folder; `python examples/rollouts.py rollouts.parquet`
 writes one. Put your own log, versions and margin in its place.
 """
-# ruff: noqa: ANN001, ANN201, D103, S101 - as in all tests
+# ruff: noqa: ANN001, ANN201, D103 - as in all tests
 
 import polars as pl
 import pytest

@@ -32,7 +32,7 @@ def read_counts(clone: str, commit: str = COMMIT) -> pl.DataFrame:
 def ranked_counts(counts: pl.DataFrame) -> pl.DataFrame:
     """The counts of the models whose tasks give the printed percentage, to half a point."""
     rate = 100 * pl.col("successes").mean().over("model")
-    return counts.filter((rate - pl.col("published")).abs() < 0.5)  # noqa: PLR2004
+    return counts.filter((rate - pl.col("published")).abs() < 0.5)
 
 
 if __name__ == "__main__":

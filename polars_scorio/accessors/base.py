@@ -146,7 +146,7 @@ class Accessor(Generic[FrameT]):
         [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
         """
         # Here and below: importing the package takes less time without what methods import.
-        from polars_scorio.reporting.report import report  # noqa: PLC0415 - not at import
+        from polars_scorio.reporting.report import report
 
         options = self._with(options)
         return self._returned(report(self._lazy(), self._roles, metrics, **options))
@@ -293,7 +293,7 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
         (0.5, 0.66)
         """
-        from polars_scorio.reporting.priors import priors  # noqa: PLC0415 - not at import
+        from polars_scorio.reporting.priors import priors
 
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
@@ -361,7 +361,7 @@ class Accessor(Generic[FrameT]):
         >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
         [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, None, 0.8, 1.0)]
         """
-        from polars_scorio.reporting.forecast import forecast  # noqa: PLC0415 - not at import
+        from polars_scorio.reporting.forecast import forecast
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = forecast(self._lazy(), self._roles, k, metric, confidence=sure)

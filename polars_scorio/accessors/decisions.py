@@ -154,7 +154,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
         ('ada', 'bob', 0.333, 0.997, 'ada')
         """
-        from polars_scorio.decisions.compare import compare  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.compare import compare
 
         options = self._with(options)
         plan = compare(
@@ -244,7 +244,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> row["model"], round(row["estimate"], 3), row["could_be_best"]
         ('ada', 0.792, ['ada', 'bob'])
         """
-        from polars_scorio.decisions.best import best  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.best import best
 
         options = self._with(options)
         plan = best(
@@ -357,7 +357,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("p_best").round(2)).rows()
         [(1, 1, 2, 'ada', 0.93), (2, 1, 2, 'bob', 0.07)]
         """
-        from polars_scorio.decisions.rank import rank  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.rank import rank
 
         options = self._with(options)
         plan = rank(

@@ -51,7 +51,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> chart.to_dict()["title"]["text"]
         'avg@1'
         """
-        from polars_scorio.display.plots import Plots  # noqa: PLC0415 - needs an extra
+        from polars_scorio.display.plots import Plots
 
         return Plots(self._lazy(), self._roles, self._with(InferenceOptions()))
 
@@ -118,7 +118,7 @@ class ReaderMethods(Accessor[FrameT]):
         if overall is not None:
             check_choice("overall", overall, Overall)
         options = self._with(options)
-        from polars_scorio.display.leaderboard import leaderboard  # noqa: PLC0415 - it decides
+        from polars_scorio.display.leaderboard import leaderboard
 
         return leaderboard(
             self._lazy(), self._roles, metrics or (avg(),), overall=overall, **options
@@ -185,8 +185,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
-        from polars_scorio.display.html.write_page import write_page  # noqa: PLC0415 - as above
+        from polars_scorio.display.html.page_request import Order
+        from polars_scorio.display.html.write_page import write_page
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")

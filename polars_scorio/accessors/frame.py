@@ -303,7 +303,7 @@ class Scorio(
         >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
         0.0
         """
-        from polars_scorio.rubrics.rubric import (  # noqa: PLC0415 - not at import
+        from polars_scorio.rubrics.rubric import (
             Rubric,
             refuse_absent,
         )

@@ -84,7 +84,7 @@ class CostMethods(Accessor[FrameT]):
         >>> log.frontier().select("model", "mean_cost", "on_frontier", "dominated").rows()
         [('ada', 2.5, True, False), ('bob', 7.5, False, False)]
         """
-        from polars_scorio.decisions.frontier import frontier  # noqa: PLC0415 - not at import
+        from polars_scorio.decisions.frontier import frontier
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = frontier(self._lazy(), self._roles, metric, confidence=sure, questions=questions)

@@ -143,7 +143,7 @@ class GateMethods(Accessor[FrameT]):
         >>> row["verdict"], round(row["diff"], 3), round(row["hi"], 2), row["broken"]
         ('fail', -0.391, -0.26, 3)
         """
-        from polars_scorio.decisions.gate import gate  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.gate import gate
 
         options = self._with(options)
         plan = gate(
@@ -238,7 +238,7 @@ class GateMethods(Accessor[FrameT]):
         >>> tests.select("question", pl.col("p", "p_adjusted").round(3), "regressed").rows()
         [('a', 0.001, 0.001, True), ('c', 0.5, 1.0, False), ('b', 0.715, 1.0, False)]
         """
-        from polars_scorio.decisions.regressed_questions import regressed_questions  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.regressed_questions import regressed_questions
 
         plan = regressed_questions(
             self._lazy(), self._roles, baseline, fdr=fdr, improvements=improvements

@@ -70,7 +70,7 @@ class JudgeMethods(Accessor[FrameT]):
         >>> numbers.select(pl.all().round(2)).row(0)
         (0.82, 0.89, 0.7, 0.7)
         """
-        from polars_scorio.reporting.judge_agreement import (  # noqa: PLC0415 - not at import
+        from polars_scorio.reporting.judge_agreement import (
             judge_agreement,
         )
 

@@ -127,7 +127,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
-        from polars_scorio.decisions.trials_needed import trials_needed  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.trials_needed import trials_needed
 
         plan = trials_needed(
             self._lazy(),
@@ -210,7 +210,7 @@ class PlanMethods(Accessor[FrameT]):
         ('ada', 4, 28, 32)
         """
         options = self._with(options)
-        from polars_scorio.decisions.questions_needed import questions_needed  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.questions_needed import questions_needed
 
         plan = questions_needed(
             self._lazy(),
@@ -286,7 +286,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
-        from polars_scorio.decisions.next_trials import next_trials  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.next_trials import next_trials
 
         plan = next_trials(
             self._lazy(),
@@ -336,7 +336,7 @@ class PlanMethods(Accessor[FrameT]):
         [(1, 1.0), (2, 0.5), (3, 0.333)]
         """
         options = self._with(options)
-        from polars_scorio.decisions.convergence import trajectory  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.convergence import trajectory
 
         return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
 
@@ -395,6 +395,6 @@ class PlanMethods(Accessor[FrameT]):
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
         """
         options = self._planning(options)
-        from polars_scorio.decisions.convergence import convergence_plan  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.convergence import convergence_plan
 
         return self._returned(convergence_plan(self._lazy(), self._roles, metric, **options))

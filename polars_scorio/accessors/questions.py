@@ -123,7 +123,7 @@ class QuestionMethods(Accessor[FrameT]):
         >>> log.questions().select(shown).filter(status="never").rows()
         [('g', 'never', 0.07, 1.0, False)]
         """
-        from polars_scorio.decisions.question_analysis import question_analysis  # noqa: PLC0415 - not every program's
+        from polars_scorio.decisions.question_analysis import question_analysis
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = question_analysis(
@@ -213,7 +213,7 @@ class QuestionMethods(Accessor[FrameT]):
         >>> print(log.variance()["advice"][0][:44])
         Buy trials: more trials of these questions c
         """
-        from polars_scorio.decisions.variance_sources import variance_sources  # noqa: PLC0415 - as above
+        from polars_scorio.decisions.variance_sources import variance_sources
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = variance_sources(self._lazy(), self._roles, w, questions=questions, confidence=sure)

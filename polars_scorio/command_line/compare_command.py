@@ -37,7 +37,7 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     options["simultaneous"] = not asked.each_pair
     baseline = None
     if asked.baseline is not None:
-        roles = log._roles  # noqa: SLF001 - the command is a part of the package
+        roles = log._roles
         dtype = log.frame.lazy().collect_schema()[str(roles.model)]
         baseline = column_value(asked.baseline, dtype)
     pairs = [

@@ -70,7 +70,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     if asked.json:
         write_json(asked.json, verdict, results)
     if asked.junit:
-        trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - the command is a part of the package
+        trials = bind_roles(log.frame.lazy(), log._roles)
         (model,) = trials.models
         write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
     if asked.markdown:
@@ -88,7 +88,7 @@ def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Cate
         return _joined_logs(log, asked)
     if asked.baseline is None:
         raise ValueError("name the baseline with --baseline, or its log with --against")
-    roles = log._roles  # noqa: SLF001 - as above
+    roles = log._roles
     dtype = bind_roles(log.frame.lazy(), roles).models
     return log, column_value(asked.baseline, next(iter(dtype.values()), None))
 
@@ -100,7 +100,7 @@ def _joined_logs(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], str]:
     if names[0] == names[1]:
         names = [" ".join(map(str, paths)) for paths in (asked.log, asked.against)]
     frames = [_named_frame(each, name) for each, name in zip((log, old), names, strict=True)]
-    roles = replace(log._roles, model="model")  # noqa: SLF001 - as above
+    roles = replace(log._roles, model="model")
     return Scorio(pl.concat(frames, how="diagonal_relaxed"), roles), names[1]
 
 
@@ -111,7 +111,7 @@ def _log_name(paths: list[str]) -> str:
 
 def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
     """The rows of a log of one model, with another name of it."""
-    trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    trials = bind_roles(log.frame.lazy(), log._roles)
     if trials.model is not None:
         models = trials.frame.select(trials.model.expr.unique().sort()).collect().to_series()
         if models.len() > 1:
@@ -140,7 +140,7 @@ def _gate_result(
         **settings.report,
     )
     rows = rows.lazy().collect()
-    trials = bind_roles(log.frame.lazy(), log._roles)  # noqa: SLF001 - as above
+    trials = bind_roles(log.frame.lazy(), log._roles)
     (model,) = trials.models
     words = GateWords(
         metric,
@@ -179,7 +179,7 @@ def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
 
 def _worst_verdict(log: Scorio[Any], results: list[GateResult]) -> str:
     """The verdict of all candidates and metrics together."""
-    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]  # noqa: SLF001 - as above
+    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
     found = {
         verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
     }

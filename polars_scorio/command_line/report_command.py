@@ -28,12 +28,12 @@ def add_report_arguments(parser: ArgumentParser) -> None:
 
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Write the page, or print it as Markdown; return why the log has no report, if so."""
-    from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
-    from polars_scorio.display.html.write_page import made_page  # noqa: PLC0415 - as above
+    from polars_scorio.display.html.page_request import Order
+    from polars_scorio.display.html.write_page import made_page
 
     settings = chosen_settings(asked)
     title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
-    roles, totals = log._roles, log._tool_totals  # noqa: SLF001 - the command is of the package
+    roles, totals = log._roles, log._tool_totals
     order = Order.of(
         asked.metric, settings, roles, asked.output, title=title, call=call, baseline=asked.baseline
     )

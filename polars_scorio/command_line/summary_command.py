@@ -22,12 +22,12 @@ def add_summary_arguments(parser: ArgumentParser) -> None:
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print coverage, leaderboard and headline; return why the log has no report, if so."""
-    from polars_scorio.display.html.page_request import Order  # noqa: PLC0415 - needs an extra
-    from polars_scorio.display.html.write_page import made_page  # noqa: PLC0415 - as above
+    from polars_scorio.display.html.page_request import Order
+    from polars_scorio.display.html.write_page import made_page
 
     settings = chosen_settings(asked)
     print_table(log.coverage())
-    roles, totals = log._roles, log._tool_totals  # noqa: SLF001 - the command is of the package
+    roles, totals = log._roles, log._tool_totals
     order = Order.of(asked.metric, settings, roles, "-", call=call)
     made, refusal = made_page(log.frame.lazy(), roles, order, totals=totals)
     if refusal is not None:

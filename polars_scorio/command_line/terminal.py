@@ -22,7 +22,7 @@ _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 
 def print_text(text: str) -> None:
     """Print a text; characters that the encoding of a Windows pipe lacks become question marks."""
-    print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))  # noqa: T201 - it is a command
+    print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))
 
 
 def add_format_argument(parser: ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def _output_encoding() -> str:
 
 def print_message(text: str, options: Collection[str]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
-    print(command_words(text, options), file=sys.stderr)  # noqa: T201 - it is a command
+    print(command_words(text, options), file=sys.stderr)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ _NAMED = 5  # so many missing questions are named
 
 def with_partial(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Add `PARTIAL` to a frame of questions: null where all models of the stratum have it."""
-    assert trials.model is not None  # noqa: S101 - without models nothing is compared
+    assert trials.model is not None  # without models nothing is compared
     strata, question = [*trials.strata], trials.question.name
     models = pl.col(trials.model.name).n_unique()
     # A question without any outcome is left out, where it is no error: the others lack it too.

@@ -60,7 +60,7 @@ def check_reward_range(bounds: object) -> tuple[float, float]:
         If they are not two different finite numbers of at most 1e300, the lower first.
     """
     ends = flat_numbers(value_tuple(bounds)).tolist()
-    if len(ends) != 2 or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:  # noqa: PLR2004 - both ends
+    if len(ends) != 2 or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:  # both ends
         raise ValueError(
             "bounds must be two different finite numbers, the least and the largest reward that "
             f"there may be, got {value_text(bounds)}"

@@ -138,7 +138,7 @@ def labelled_sample(sample: JudgeSample) -> JudgeSample:
 def _checked_rate(name: str, value: object) -> tuple[int, int]:
     """Two counts, the part and the whole."""
     counts = value_tuple(value) if is_several(value) else ()
-    if len(counts) != 2 or not all(is_int(count) for count in counts):  # noqa: PLR2004 - part and whole
+    if len(counts) != 2 or not all(is_int(count) for count in counts):  # part and whole
         raise ValueError(
             f"{name} must be two counts, such as (88, 100) for 88 of 100 answers, got "
             f"{value_text(value)}: a rate alone does not say how many answers it rests on"

@@ -174,7 +174,7 @@ def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
 
 def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
     """The labels of people as they are counted: a number reaches the threshold of verdicts."""
-    assert roles.truth is not None  # noqa: S101 - the caller has seen to that
+    assert roles.truth is not None
     part = columns.part("truth", roles.truth)
     return part if part.dtype == pl.Boolean else _graded_part(part, roles, owner)
 

@@ -55,7 +55,7 @@ def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | Non
 
 
 def _labelled_truth(trials: Trials) -> Part:
-    assert trials.truth is not None  # noqa: S101 - callers have seen to that
+    assert trials.truth is not None  # callers have seen to that
     return trials.truth
 
 

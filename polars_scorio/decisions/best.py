@@ -94,7 +94,7 @@ class _Selection:
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
-        assert not isinstance(rows, CostRows)  # noqa: S101 - `best` refuses metrics of costs
+        assert not isinstance(rows, CostRows)  # `best` refuses metrics of costs
         scores, confidence = rows.scores(block), self.models.confidence
         mu, sigma, _, hi = rows.model_numbers(block, scores)
         here = np.isfinite(scores.ranked)

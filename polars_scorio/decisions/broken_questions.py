@@ -18,6 +18,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.regressions import VersionCounts, chance_of_at_least, regression_tests
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.reward_metric import given_reward_range
+from polars_scorio.reporting.inference.calibrated import successful_categories
 from polars_scorio.reporting.request import view_of
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[i
     binary = given_reward_range(metric, trials.roles.bounds) or (0, 1)
     if view == "success" or (view == "rewards" and tuple(binary) == (0, 1)):
         return tuple(classes.successful)
-    if view != "categories":
-        return None
-    w = metric.weights
-    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None  # noqa: PLR2004 - failure and success
+    return successful_categories(metric) if view == "categories" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,16 +92,16 @@ class CostRows:
         z = float(scipy.special.ndtri((1 + self.models.confidence) / 2))
         return StretchedScores(score, sigma, np.inf, score - z * sigma, score + z * sigma, z)
 
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - the report has them
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
         """The costs of each model by itself."""
         mu, sigma, lo, hi = (self._matrix(name, block) for name in ("mu", "sigma", "lo", "hi"))
         return mu, sigma, lo, hi
 
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as other models
+    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """No pair: costs have no prior."""
         return np.zeros((block.strata.size, a.size), np.bool_)
 
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:  # noqa: ARG002 - as other models
+    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
         """No pair of any stratum."""
         return np.zeros(block.strata.size, np.int64)
 

@@ -176,7 +176,7 @@ def _trial_pairs(trials: Trials | list[int]) -> list[tuple[int, int]]:
     counts = [check_count("trials", each) for each in value_tuple(trials)]
     if not isinstance(trials, tuple):
         return [(each, each) for each in counts]
-    if len(counts) != 2:  # noqa: PLR2004 - two models
+    if len(counts) != 2:
         raise ValueError(
             "trials must be a positive int, a tuple of two for both models, or a list of ints, got "
             f"{value_text(trials)}"

@@ -108,7 +108,7 @@ def gate(
         **dict.fromkeys(repeated, pl.Float64()),
     }
     refuse_repeats([*trials.strata, *schema])
-    assert models.classes is not None  # noqa: S101 - as `models_of` makes them
+    assert models.classes is not None  # as `models_of` makes them
     success = success_classes(metric, trials, models.classes)
     plan = GatePlan(
         models.confidence,

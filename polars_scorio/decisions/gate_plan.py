@@ -68,7 +68,7 @@ class GatePlan:
         if isinstance(scores, SampledScores):
             further = self._further_questions(scores, a, b, share, margins)
         else:
-            assert isinstance(rows, BenchmarkRows)  # noqa: S101 - those have trials
+            assert isinstance(rows, BenchmarkRows)  # those have trials
             further = self._further_trials(rows, scores, block, share, margins)
         return np.maximum(further, 1).reshape(-1, a.size)
 

@@ -101,7 +101,7 @@ class BenchmarkRows:
         models = self.models
         return models.inference.model_scores(models.metric, self.rows, block.rows)
 
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - the report has them
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
         """The numbers of each model by itself."""
         mu, sigma, lo, hi = (
             self.rows[name].to_numpy()[block.rows] for name in ("mu", "sigma", "lo", "hi")
@@ -212,25 +212,25 @@ class PopulationRows:
         models = self.models
         return self.questions.scores(block, adjusted=models.adjusted, anytime=models.anytime)
 
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:  # noqa: ARG002 - as above
+    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
         """The numbers of each model by itself."""
-        assert isinstance(scores, SampledScores)  # noqa: S101 - as `scores` makes them
+        assert isinstance(scores, SampledScores)  # as `scores` makes them
         return scores.model_numbers(self.models.confidence)
 
-    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:  # noqa: ARG002 - as above
+    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
         """Lower ends of the intervals of the models at a confidence of each stratum."""
-        assert isinstance(scores, SampledScores)  # noqa: S101 - as `scores` makes them
+        assert isinstance(scores, SampledScores)  # as `scores` makes them
         ends = np.empty(scores.ranked.shape)
         for level in np.unique(confidence):
             strata = confidence == level
             ends[strata] = scores.model_numbers(float(level))[2][strata]
         return ends
 
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:  # noqa: ARG002 - as above
+    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """No pair: the estimates of questions have no prior."""
         return np.zeros((block.strata.size, a.size), np.bool_)
 
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:  # noqa: ARG002 - as above
+    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
         """No pair of any stratum."""
         return np.zeros(block.strata.size, np.int64)
 

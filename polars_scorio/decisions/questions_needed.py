@@ -86,7 +86,7 @@ class _Need:
         (model,) = self.models.trials.models
         names = groups[model]
         rows = self.models.of_k(tidy_rows(groups), self.models.metric.row_sizes[0])
-        assert isinstance(rows, PopulationRows)  # noqa: S101 - the target is a population
+        assert isinstance(rows, PopulationRows)  # the target is a population
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
         return pl.concat([pl.DataFrame(schema={STRATUM: pl.UInt32(), **sides, **_NEEDED}), *parts])

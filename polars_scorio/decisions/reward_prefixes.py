@@ -39,7 +39,7 @@ def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
         its `QUESTIONS` as a report reads them.
     """
     asked = classes.rewards
-    assert asked is not None  # noqa: S101 - the caller has seen to that
+    assert asked is not None
     first, last = class_columns(classes)
     rewards = (
         groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)

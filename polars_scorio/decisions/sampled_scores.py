@@ -109,7 +109,7 @@ class SampledScores:
             mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b]
         )
 
-    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - the pairs say it
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
         """Critical values for `step_down`."""
         return paired_critical(self.models, a, b, confidence)
 

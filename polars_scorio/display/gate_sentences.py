@@ -154,7 +154,7 @@ def _broken_words(row: Mapping[str, Any]) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = _counted_noun(row["broken"], "question")
     p = row["p_broken"]
-    shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # noqa: PLR2004 - rounds to no digit
+    shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
     return f"{broken} broke, chance breaks {row['broken_by_chance']:.1f} ({shown})"
 
 

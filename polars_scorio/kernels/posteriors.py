@@ -278,7 +278,7 @@ class Pooled:
 
 def _group_priors(groups: Sequence[tuple[Ints, Ints]]) -> list[Grid]:
     """The prior of each group, from counts of states and questions: exact for two categories."""
-    if all(counts.shape[1] == 2 for counts, _ in groups):  # noqa: PLR2004 - failure and success
+    if all(counts.shape[1] == 2 for counts, _ in groups):  # failure and success
         return fit_binary_groups([(counts.sum(axis=1), counts[:, 1], q) for counts, q in groups])
     return [fit_categories(*group) for group in groups]
 

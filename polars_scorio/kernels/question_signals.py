@@ -79,7 +79,7 @@ def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals
     (array([ 0.99,  1.  ,  0.97, -0.99]), array([1.  , 1.  , 1.  , 0.02]))
     """
     models = mean.shape[1]
-    if models < 2 or len(mean) < 2:  # noqa: PLR2004 - no variance over one model, no rest
+    if models < 2 or len(mean) < 2:  # no variance over one model, no rest
         unknown = np.full(len(mean), np.nan)
         spread = _model_spread(mean, noise) if models > 1 else unknown
         return QuestionSignals(spread, unknown, unknown, unknown, unknown)

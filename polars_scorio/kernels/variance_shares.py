@@ -69,7 +69,7 @@ def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> 
     array([0.02, 0.04, 0.  , 0.  ])
     """
     questions, models = mean.shape
-    if min(questions, models) < 2:  # noqa: PLR2004 - no variance of one
+    if min(questions, models) < 2:  # no variance of one
         nothing = np.full(4, np.nan)
         return VarianceShares(nothing, nothing, nothing, nothing, *[np.nan] * 3)
     variance = _variance_components(_TableSums.whole(mean, noise, trial))

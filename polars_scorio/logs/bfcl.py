@@ -47,13 +47,13 @@ _COLUMNS = {
 def _summed_turns(name: str) -> Getter:
     """The function that sums a field over turns and steps, for which it is a list of lists."""
 
-    def total(record: Any) -> object:  # noqa: ANN401 - JSON
+    def total(record: Any) -> object:
         return _nested_sum(record.get(name))
 
     return total
 
 
-def _nested_sum(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _nested_sum(value: Any) -> Any:
     """The sum of the numbers in lists of lists; another value as it is."""
     return sum(map(_nested_sum, value)) if isinstance(value, list) else value
 

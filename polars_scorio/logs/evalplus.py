@@ -93,7 +93,7 @@ def _model_place(file: Path) -> Path:
     return file.parent if stem in ("", "samples") else file.with_name(stem)
 
 
-def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:  # noqa: ANN401 - JSON
+def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:
     """The programs of a file; None for files of another kind."""
     if not isinstance(content, dict) or "eval" not in content:
         return None
@@ -126,7 +126,7 @@ def _reported_totals(content: Mapping[str, Any], rows: list[Row], tests: str) ->
     return Totals(reported=reported.get("pass@1"), read=len(rows), score=score)
 
 
-def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:  # noqa: ANN401 - JSON
+def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:
     """The statuses of each program on the tests base and plus."""
     if isinstance(programs, list):
         return [(program["base_status"], program["plus_status"]) for program in programs]

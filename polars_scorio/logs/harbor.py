@@ -164,7 +164,7 @@ def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
     return means[0] if len(evaluations) == len(means) == 1 and not others else None
 
 
-def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:  # noqa: ANN401 - JSON
+def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
     """The row of a trial; None for the result.json of a job, which has no task_name."""
     if not isinstance(trial, dict) or "task_name" not in trial:
         return None

@@ -188,7 +188,7 @@ def _refuse_unknown_scenario(
 
 def _instance_rows(
     file: Path,
-    content: Any,  # noqa: ANN401 - JSON
+    content: Any,
     metric: str | Mapping[str, str],
     split: str | Mapping[str, str] | None,
 ) -> FileRows | None:

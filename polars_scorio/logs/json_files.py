@@ -52,7 +52,7 @@ def unexpected_content(file: Path, expected: str, found: str) -> UnexpectedConte
     return UnexpectedContentError(f"{file}: expected {expected}, found {found}")
 
 
-def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: ANN401 - JSON
+def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
     """The JSON value of a text in a file."""
     if not text.strip():
         raise unexpected_content(file, expected, "an empty file")
@@ -72,7 +72,7 @@ def parse_json(file: Path, text: str | bytes, expected: str) -> Any:  # noqa: AN
         raise unexpected_content(file, expected, f"JSON that is too large: {error}") from None
 
 
-def read_json(file: Path, expected: str) -> Any:  # noqa: ANN401 - JSON
+def read_json(file: Path, expected: str) -> Any:
     """The content of a JSON file."""
     with damage_names_file(file, expected), open_plain(file) as source:
         text = source.read()
@@ -295,7 +295,7 @@ def _refuse_misfits(file: Path, rows: list[Row], columns: Mapping[str, Any], exp
                 raise unexpected_content(file, expected, found)
 
 
-def _fits_column(value: object, dtype: Any) -> bool:  # noqa: ANN401 - as Polars takes it
+def _fits_column(value: object, dtype: Any) -> bool:
     """Whether a column of a dtype can hold a value."""
     try:
         pl.DataFrame([(value,)], schema={"column": dtype}, orient="row")

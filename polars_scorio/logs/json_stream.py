@@ -16,7 +16,7 @@ _CHUNK = 1 << 20  # characters
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
-def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:  # noqa: ANN401 - JSON
+def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:
     """The content of a JSON file, without some fields of the objects in one of its arrays.
 
     The objects of the array are parsed one after the other, so that no more than one of them is in
@@ -79,7 +79,7 @@ class _Window:
         """Put the last character back."""
         self._place -= 1
 
-    def take_value(self) -> Any:  # noqa: ANN401 - JSON
+    def take_value(self) -> Any:
         """The next value."""
         if self.take_character():
             self.put_back()

@@ -38,7 +38,7 @@ def _named_getter(name: str, source: str | Getter) -> Getter:
     return lambda record: field_value(record, source or name)
 
 
-def field_value(record: Any, path: str) -> Any:  # noqa: ANN401 - JSON
+def field_value(record: Any, path: str) -> Any:
     """The value at a path with points in a record; None if there is none.
 
     >>> field_value({"info": {"level": 3}}, "info.level"), field_value({"a.b": 1}, "a.b")
@@ -62,7 +62,7 @@ def added_columns(
 def from_milliseconds(path: str) -> Getter:
     """The function that turns a field in milliseconds into seconds."""
 
-    def seconds(record: Any) -> float | None:  # noqa: ANN401 - JSON
+    def seconds(record: Any) -> float | None:
         value = field_value(record, path)
         return None if value is None else value / _MILLI
 
@@ -72,7 +72,7 @@ def from_milliseconds(path: str) -> Getter:
 def time_between(start: str, end: str) -> Getter:
     """The function that turns two times of a record into the seconds between them."""
 
-    def seconds(record: Any) -> float | None:  # noqa: ANN401 - JSON
+    def seconds(record: Any) -> float | None:
         texts = field_value(record, start), field_value(record, end)
         if not all(isinstance(text, str) for text in texts):
             return None
@@ -86,7 +86,7 @@ def time_between(start: str, end: str) -> Getter:
 def summed_field(path: str, part: str) -> Getter:
     """The function that sums a part of all values of an object, such as the tokens of models."""
 
-    def total(record: Any) -> float | None:  # noqa: ANN401 - JSON
+    def total(record: Any) -> float | None:
         values = (field_value(record, path) or {}).values()
         known = [value[part] for value in values if value.get(part) is not None]
         return sum(known) if known else None

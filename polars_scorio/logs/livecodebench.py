@@ -82,7 +82,7 @@ def _model_folder(file: Path) -> Path:
     return file.with_name(re.sub(r"(_eval_all)?\.json$", "", file.name))
 
 
-def _program_verdicts(file: Path, problems: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _program_verdicts(file: Path, problems: Any) -> FileRows | None:
     if not isinstance(problems, list) or not problems or "graded_list" not in problems[0]:
         return None
     rows: list[Row] = [

@@ -80,7 +80,7 @@ def opencompass(
     return log_accessor(table, model_runs(parts, models), roles, by="benchmark")
 
 
-def _run_rows(file: Path, results: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _run_rows(file: Path, results: Any) -> FileRows | None:
     """The runs of each question of a file; None for files of another kind."""
     if not isinstance(results, dict) or "details" not in results:
         if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):

@@ -92,7 +92,7 @@ def promptfoo(
     )
 
 
-def _outcome_rows(file: Path, content: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _outcome_rows(file: Path, content: Any) -> FileRows | None:
     """The outcomes of an evaluation; None for files of another kind."""
     if not isinstance(content, dict) or "results" not in content:
         return None

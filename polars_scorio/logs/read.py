@@ -22,7 +22,7 @@ _OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all
 _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
 
-def read(paths: Paths, **options: Any) -> Scorio[Any]:  # noqa: ANN401 - as the reader takes them
+def read(paths: Paths, **options: Any) -> Scorio[Any]:
     """Read the logs of whatever tool wrote them.
 
     Parameters
@@ -120,7 +120,7 @@ def _opened_files(files: Iterable[Path]) -> list[Path]:
     return sorted(file for _, file in smallest)[:_IN_ALL]
 
 
-def _first_record(file: Path) -> Any:  # noqa: ANN401 - JSON
+def _first_record(file: Path) -> Any:
     """The content of a JSON file, its first line, or the columns of a Parquet file."""
     plain = plain_path(file)
     if plain.suffix == ".eval" or _is_large_log(file):
@@ -139,7 +139,7 @@ def _is_large_log(file: Path) -> bool:
     return plain_path(file).suffix == ".json" and is_inspect_log(file)
 
 
-def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:  # noqa: ANN401 - JSON
+def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:
     """The first line of a file if it is JSON by itself, otherwise the whole file."""
     text = iter(source)
     first = next(text, b"")
@@ -177,7 +177,7 @@ def _results_have_field(name: str) -> Sign:
     return lambda record: isinstance(record["results"], list) and name in record["results"][0]
 
 
-def _is_swe_bench(record: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_swe_bench(record: Any) -> bool:
     """A sign of SWE-bench: lists of instances by outcome, or an instance with its outcome."""
     if "results" in record:  # Terminal-Bench has such lists beside its trials
         return False
@@ -186,14 +186,14 @@ def _is_swe_bench(record: Any) -> bool:  # noqa: ANN401 - JSON
     return lists or (isinstance(part, Mapping) and bool({"patch_exists", "resolved"} & {*part}))
 
 
-def _is_promptfoo(record: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_promptfoo(record: Any) -> bool:
     """A sign of promptfoo: outcomes with a provider, in one or two levels of results."""
     results = record["results"]
     outcomes = results["results"] if isinstance(results, Mapping) else results
     return {"provider", "prompt"} <= {*outcomes[0]}
 
 
-def _is_rollout(record: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_rollout(record: Any) -> bool:
     """A sign of verifiers: the reward of an example, or an episode with traces."""
     fields = {*record}
     rollout = {"prompt", "completion", "reward"} <= fields and bool({"id", "example_id"} & fields)

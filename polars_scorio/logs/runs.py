@@ -95,7 +95,7 @@ def run_settings(record: Mapping[str, Any], fields: Iterable[str]) -> dict[str, 
     return {name: _plain_setting(_nested_value(record, name)) for name in fields}
 
 
-def _nested_value(record: Any, path: str) -> object:  # noqa: ANN401 - JSON
+def _nested_value(record: Any, path: str) -> object:
     """The value at a path with points; None if there is none."""
     for name in path.split("."):
         record = record.get(name) if isinstance(record, Mapping) else None

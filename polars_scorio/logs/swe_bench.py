@@ -136,7 +136,7 @@ def _model_and_run(file: Path) -> tuple[str, str]:
 
 def _file_verdicts(
     file: Path,
-    report: Any,  # noqa: ANN401 - JSON
+    report: Any,
     instances: Collection[str] | None,
 ) -> FileRows | None:
     """The outcomes of a file; None for files of another kind."""

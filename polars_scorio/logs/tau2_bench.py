@@ -60,7 +60,7 @@ _COLUMNS = {
 def _agent_tokens(name: str) -> Getter:
     """The function that sums the tokens of one kind over the agent's messages."""
 
-    def total(record: Any) -> int | None:  # noqa: ANN401 - JSON
+    def total(record: Any) -> int | None:
         messages = [m for m in record.get("messages") or () if m["role"] == "assistant"]
         known = [message["usage"][name] for message in messages if message.get("usage")]
         return sum(known) if known else None
@@ -120,7 +120,7 @@ def tau2_bench(
     )
 
 
-def _simulation_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _simulation_rows(file: Path, run: Any) -> FileRows | None:
     """The simulations of a run; None for files of another kind."""
     if not isinstance(run, dict) or "info" not in run or "tasks" not in run:
         return None

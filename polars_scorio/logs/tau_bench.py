@@ -79,7 +79,7 @@ def tau_bench(
     )
 
 
-def _task_rows(file: Path, runs: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _task_rows(file: Path, runs: Any) -> FileRows | None:
     """The trials of a file; None for files of another kind."""
     if not (isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
         return None

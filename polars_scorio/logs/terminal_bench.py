@@ -115,7 +115,7 @@ def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[
     )
 
 
-def _result_rows(file: Path, run: Any) -> FileRows | None:  # noqa: ANN401 - JSON
+def _result_rows(file: Path, run: Any) -> FileRows | None:
     """The trials of a run; None for files of another kind."""
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None

@@ -134,6 +134,6 @@ def _line_ids(line: dict[str, str]) -> tuple[str, str | None]:
     return sample, f"{rollout}_{output}"
 
 
-def _reward_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+def _reward_number(value: Any) -> float | None:
     """A reward as a number; reward functions may return truth values or texts."""
     return None if value is None else float(value)

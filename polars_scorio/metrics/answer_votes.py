@@ -42,7 +42,7 @@ class VoteMetric(Metric):
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""
-        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        assert k is not None  # the report asks for a k of this metric
         estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
 

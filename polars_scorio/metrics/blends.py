@@ -97,7 +97,7 @@ class BlendMetric(Metric):
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
-        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        assert k is not None  # the report asks for a k of this metric
         states, powers = posterior.states, self.powers
         x, y = credit.any_success(k), self.gains(k, *self.arguments)
         n, c = trials_and_successes(states)

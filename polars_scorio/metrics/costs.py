@@ -44,7 +44,7 @@ class CostMetric(Metric):
         """Spending and reward of each question, with their noise."""
         return self.spending(costs) if k is None else self.spending(costs, k)
 
-    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401, ARG002 - as in the base
+    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - as in the base
         """Refuse counts: they hold no costs.
 
         Raises

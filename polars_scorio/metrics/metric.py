@@ -201,7 +201,7 @@ class Metric(ABC):
         """Whether calibrated intervals are known: the metric has a `draw`, or `prices`."""
         return False
 
-    def weighing(self, w: WeightPairs) -> Self:  # noqa: ARG002 - for metrics that weigh categories
+    def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it weighs categories and has no weights yet."""
         return self
 
@@ -217,18 +217,18 @@ class Metric(ABC):
         """The metric whose estimate has no bias to speak of, which calibrated numbers need."""
         return self
 
-    def draw(self, k: int | None) -> GainsOf | None:  # noqa: ARG002 - for metrics of draws
+    def draw(self, k: int | None) -> GainsOf | None:
         """Gains of a draw of k, for a question with n trials; None if successes do not decide.
 
         The credit of a draw without any success is 0, and no credit exceeds 1.
         """
         return None
 
-    def blend_of_means(self, k: int | None) -> BlendOfMeans | None:  # noqa: ARG002 - for blends
+    def blend_of_means(self, k: int | None) -> BlendOfMeans | None:
         """The two means over the questions that the metric blends; None if it blends none."""
         return None
 
-    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401, ARG002 - by the metric
+    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - by the metric
         """Price of the noise of the estimate for each k, if the metric is `calibrated`.
 
         Parameters

@@ -154,7 +154,7 @@ def checked_label(name: str | None) -> str | None:
 
 def typed_value(value: object) -> str:
     """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - exact as an int
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # exact as an int
         return str(int(value))
     if not isinstance(value, tuple):
         return repr(value)

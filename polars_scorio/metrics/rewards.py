@@ -61,7 +61,7 @@ class ExtremeMetric(RewardMetric):
 
     def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
         """The expected best, or worst, reward of k trials of each question, and its noise."""
-        assert k is not None  # noqa: S101 - metrics of draws have one
+        assert k is not None  # metrics of draws have one
         return rewards.worst(k) if self.worst else rewards.best(k)
 
     def weighing(self, w: WeightPairs) -> Self:
@@ -85,7 +85,7 @@ class ExtremeMetric(RewardMetric):
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
-        assert k is not None  # noqa: S101 - the report asks for a k of this metric
+        assert k is not None  # the report asks for a k of this metric
         w, unit = self._ordered_weights, self.unit
         # In units of their range: the square of the rewards may be larger than a float.
         origin = float(np.clip(0.0, w.min(), w.max()))

@@ -314,7 +314,7 @@ def _density_exponent(rest: float) -> float:
 
 def _rest_of_mean(tau: float) -> float:
     """One minus the mean of the density ``exp(tau x)`` on [0, 1]."""
-    if tau < 0.06:  # noqa: PLR2004 - from here on the difference below loses digits
+    if tau < 0.06:  # from here on the difference below loses digits
         x = tau / 2
         return 1 / 2 - (x / 3 - x**3 / 45 + 2 * x**5 / 945) / 2
     return 1 / tau - math.exp(-tau) / -math.expm1(-tau)

@@ -51,7 +51,7 @@ class WeightedMetric(Metric):
         Of the questions of each pair of a group and a state of the posterior, shape (P,).
         """
 
-    def draw(self, k: int | None) -> GainsOf:  # noqa: ARG002 - no k
+    def draw(self, k: int | None) -> GainsOf:
         """One trial."""
         return fixed_gains(np.ones(1))
 
@@ -84,7 +84,7 @@ class PosteriorMean(WeightedMetric):
         """Variance that further trials are expected to leave; prior trials count too."""
         return posterior.expected_variance(self.weights / self.unit)
 
-    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:  # noqa: ARG002 - no k
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         return Summary(self._estimate(posterior.states), *self._posterior_mean(posterior))
 
@@ -102,7 +102,7 @@ class TrialMean(WeightedMetric, RewardMetric):
         """Range into which published intervals are clipped: that of the weights by default."""
         return self.support if self.bounds is None else self.bounds
 
-    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:  # noqa: ARG002 - no k
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
         """The mean reward of each question, and its noise."""
         return rewards.averages()
 
@@ -110,7 +110,7 @@ class TrialMean(WeightedMetric, RewardMetric):
         """Variance that further trials are expected to leave, without prior trials."""
         return posterior.expected_average_variance(self.weights / self.unit)
 
-    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:  # noqa: ARG002 - no k
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
         estimate, (low, high) = self._estimate(posterior.states), self.support
         posterior = posterior.without_prior()

@@ -169,5 +169,5 @@ class _GroupForecasts:
     def _draw_gains(self, k: int) -> Floats | RootDraw:
         """Gains of each success of k trials; or Geom@k, which is no sum of gains."""
         draw = self._drawn_metric.draw(k)
-        assert draw is not None  # noqa: S101 - `forecast_successes` has seen to that
+        assert draw is not None  # `forecast_successes` has seen to that
         return draw if isinstance(draw, RootDraw) else draw(k)

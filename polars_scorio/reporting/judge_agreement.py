@@ -73,7 +73,7 @@ class _Agreement:
         """A row for each group; then, of several models, a row without a model for each stratum."""
         strata, models = [*self.trials.strata], [*self.trials.models]
         own = self._group_rows(whole)
-        if not models or whole[models[0]].n_unique() < 2:  # noqa: PLR2004 - several models
+        if not models or whole[models[0]].n_unique() < 2:  # several models
             return own
         questions = whole.lazy().explode(QUESTIONS, **AS_ROWS).with_columns(_all=pl.lit(0))
         pooled = questions.group_by(*strata, "_all", maintain_order=True).agg(QUESTIONS)

@@ -254,7 +254,7 @@ def chosen_options(
     kept: Chosen = {} if inference is None else {"inference": inference}
     if target != "benchmark":
         kept["target"] = target
-    if check_confidence(confidence) != 0.95:  # noqa: PLR2004 - the default of all methods
+    if check_confidence(confidence) != 0.95:  # the default of all methods
         kept["confidence"] = float(confidence)
     if anytime is not None:
         kept["anytime"] = check_anytime(anytime)

@@ -225,7 +225,7 @@ class QuestionCells:
         given = self.given_range(metric)
         if given is not None:
             return np.full(owner.size, given[0]), np.full(owner.size, given[1] - given[0])
-        assert self.observed is not None  # noqa: S101 - counted where no range is given
+        assert self.observed is not None  # counted where no range is given
         low, high = self.observed.low[owner], self.observed.high[owner]
         return low, high - low
 

@@ -175,7 +175,7 @@ class Request:
         """The posterior of the questions in each cell, for the first metric, which has one."""
         metric, view = cells.without_rewards(self.metrics)[0]
         inference = self.choice.inference_of(metric, view)
-        assert not isinstance(inference, UnbiasedInference)  # noqa: S101 - the caller has seen to that
+        assert not isinstance(inference, UnbiasedInference)
         return inference.posterior(view, cells)
 
 

@@ -27,7 +27,7 @@ class Scripted(DummyLM):
     def generate_until(
         self,
         requests: Sequence[Any],
-        disable_tqdm: bool = False,  # noqa: ARG002 - their signature
+        disable_tqdm: bool = False,
     ) -> list[str]:
         """The answers of the script, for the questions of all tasks."""
         left = defaultdict(lambda: {question: iter(turns) for question, turns in ANSWERS.items()})

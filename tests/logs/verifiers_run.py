@@ -51,11 +51,11 @@ class Direct(vf.Harness[vf.HarnessConfig]):
     async def launch(
         self,
         ctx: vf.ModelContext,
-        trace: vf.Trace,  # noqa: ARG002 - their signature
-        runtime: object,  # noqa: ARG002
+        trace: vf.Trace,
+        runtime: object,
         endpoint: str,
         secret: str,
-        mcp_urls: Mapping[str, str],  # noqa: ARG002
+        mcp_urls: Mapping[str, str],
         data: vf.TaskData,
     ) -> ProgramResult:
         """One request."""

@@ -294,7 +294,7 @@ def test_a_metric_of_ones_own_joins_a_report(r1):
     class Solved(ps.Metric):
         """The share of the questions with a success."""
 
-        def summary(self, posterior, k):  # noqa: ARG002 - it has no k
+        def summary(self, posterior, k):
             some = (posterior.states.counts[:, 1] > 0).astype(float)
             return Summary(posterior.states.mean(some), *np.zeros((2, 1)))
 

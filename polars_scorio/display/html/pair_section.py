@@ -32,7 +32,7 @@ def pair_section(main: Scope, settings: Settings) -> Section:
         )
     ]
     shown = {"": _versus_table(main, first, second)}
-    if 2 < len(main.models) <= _MATRIX:  # noqa: PLR2004 - two have one pair
+    if 2 < len(main.models) <= _MATRIX:  # two have one pair
         shown["Every model against every other"] = _matrix_table(main)
     return Section("compare", "Compare two models", lines, tables=shown)
 
@@ -136,7 +136,7 @@ def _chance_text(value: float | None) -> str:
     """A probability with two digits, which never says that something is certain."""
     if value is None:
         return ""
-    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]  # noqa: PLR2004 - two digits
+    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
 
 
 def _chance_shade(value: float | None, *, sure: bool) -> str:

@@ -140,7 +140,7 @@ def model_classes(scope: Scope) -> dict[str, str]:
 
 def step_figure(look: Look, metric: Metric, settings: Settings) -> Figure:
     """The metric along the strata, which are numbers or times, with bands and the best step."""
-    assert look.steps is not None  # noqa: S101 - the strata are steps
+    assert look.steps is not None  # the strata are steps
     ((name, _),) = look.trials.strata.items()
     at = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
     plots = Plots(at.lazy(), replace(look.roles, by=name), settings.report)

@@ -200,7 +200,7 @@ def maximise_likelihood(
     >>> maximise_likelihood(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
     array([0., 1.])
     """
-    if likelihood.ndim == 2 and isinstance(base, float):  # noqa: PLR2004 - one group
+    if likelihood.ndim == 2 and isinstance(base, float):  # one group
         share = questions / (questions.sum() + base)
         weight, chance, gain = weight.copy(), np.empty(len(likelihood)), np.empty_like(weight)
         for _ in range(steps):  # two fifths of the time of the general step

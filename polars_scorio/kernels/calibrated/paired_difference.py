@@ -180,7 +180,7 @@ class PairedPrice:
 
     def _student_quantile(self, c: Floats) -> Floats:
         """Student's quantile with the tail of a critical value, once for each stratum and value."""
-        if c.ndim == self.freedom.ndim == 2:  # noqa: PLR2004 - strata and pairs
+        if c.ndim == self.freedom.ndim == 2:  # strata and pairs
             values, place = np.unique(c, return_inverse=True)
             if values.size * self.freedom.size < c.size:
                 of_values = scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-values))

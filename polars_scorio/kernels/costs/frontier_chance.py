@@ -60,7 +60,7 @@ class FrontierModels:
         array([False, False])
         """
         models = self.score.size
-        if models < 2 or self.freedom <= 0:  # noqa: PLR2004 - of one model there is no pair
+        if models < 2 or self.freedom <= 0:  # of one model there is no pair
             return np.zeros(models, np.bool_)
         tail = (1 - confidence) / (models * (models - 1))
         critical = -scipy.special.stdtrit(self.freedom, tail)

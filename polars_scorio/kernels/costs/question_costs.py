@@ -82,7 +82,7 @@ class QuestionCosts:
 
     def per_success(self) -> CostValues:
         """Mean cost of a trial, and the success rate."""
-        assert self.of_success is not None  # noqa: S101 - counted for metrics of successes
+        assert self.of_success is not None  # counted for metrics of successes
         n = self.n.astype(np.float64)
         x, y = self.total / n, self.c / n
         products = np.stack(
@@ -115,8 +115,8 @@ class QuestionCosts:
         >>> costs.until_success(2).x, costs.until_success(2).y
         (array([2.375]), array([0.5]))
         """
-        assert self.of_success is not None  # noqa: S101 - counted for metrics of successes
-        assert self.success_squares is not None  # noqa: S101 - counted for metrics of draws
+        assert self.of_success is not None  # counted for metrics of successes
+        assert self.success_squares is not None  # counted for metrics of draws
         failed = self.n - self.c
         of_failure = np.where(failed > 0, self.total - self.of_success, 0.0)
         m1, m0 = self.of_success / np.maximum(self.c, 1), of_failure / np.maximum(failed, 1)

@@ -160,7 +160,7 @@ def _logit_reach(a: Floats, b: Floats, depth: float) -> Floats:
 def _log_shrunk(share: Floats, other: Floats, far: Floats) -> Floats:
     """``log(other + share exp(-far))``, where both shares sum up to 1."""
     less = share * np.expm1(-far)
-    return np.where(less > -0.5, np.log1p(less), np.log(other + share * np.exp(-far)))  # noqa: PLR2004
+    return np.where(less > -0.5, np.log1p(less), np.log(other + share * np.exp(-far)))
 
 
 class _Rates(NamedTuple):

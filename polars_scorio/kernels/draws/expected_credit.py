@@ -153,7 +153,7 @@ def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[
 
 def _row_slice(rows: Ints) -> Ints | slice:
     """The rows as a slice, where they follow each other: several times as fast to assign to."""
-    if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():  # noqa: PLR2004
+    if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():
         return rows
     stop = int(rows[-1]) + step
     return slice(int(rows[0]), stop if stop >= 0 else None, step)

@@ -262,7 +262,7 @@ class _PostStratified:
     def verdict_variance(self) -> Floats:
         """Variance of the verdicts on these questions, as far as the truth follows them."""
         log = self.log
-        rate, single = log.verdicts / log.trials, log.trials < 2  # noqa: PLR2004 - no variance of one
+        rate, single = log.verdicts / log.trials, log.trials < 2  # no variance of one
         within = rate * (1 - rate) / np.where(single, 1.0, log.trials - 1)
         alone = (self.judged * (1 - self.judged))[log.group]
         noise = log.sums(np.where(single, alone, within)) / self.questions**2

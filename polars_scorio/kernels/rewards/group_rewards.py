@@ -54,8 +54,8 @@ class GroupRewards:
         >>> averages.values, averages.noise
         (array([0.5]), array([0.25]))
         """
-        assert self.mean is not None  # noqa: S101 - counted for metrics that average
-        assert self.error is not None  # noqa: S101 - likewise
+        assert self.mean is not None  # counted for metrics that average
+        assert self.error is not None
         noise = (self.error / self._unit) ** 2
         return self._questions(self._unit_scale(self.mean), noise, 1)
 
@@ -82,7 +82,7 @@ class GroupRewards:
 
     def _listed(self) -> tuple[Floats, Ints]:
         """The rewards on the scale of the range, and where those of each question begin."""
-        assert self.rewards is not None  # noqa: S101 - listed for metrics that need them
+        assert self.rewards is not None  # listed for metrics that need them
         low, unit = self.low[self.group], self._unit
         scaled = (self.rewards - np.repeat(low, self.trials)) / np.repeat(unit, self.trials)
         return scaled, np.append(0, np.cumsum(self.trials))

@@ -144,6 +144,6 @@ class QuestionRewards:
 
     def _cluster_codes(self) -> Ints:
         """The cluster of each question as a number from 0 on; no two groups share one."""
-        assert self.cluster is not None  # noqa: S101 - the callers have seen to that
+        assert self.cluster is not None
         both = np.stack([self.group, self.cluster])
         return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

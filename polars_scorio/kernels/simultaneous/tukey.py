@@ -73,7 +73,7 @@ def tukey_critical(models: Ints, confidence: float) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _critical_value(models: int, confidence: float) -> float:
-    if models == 2:  # noqa: PLR2004 - one pair
+    if models == 2:
         return float(scipy.special.ndtri((1 + confidence) / 2))
     low = scipy.special.ndtri(np.array([(1 + confidence) / 2]))
     # Bonferroni's value is never too small.

@@ -279,7 +279,10 @@ def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int,
     """The classes that count as success of a metric that credits successes; None: it does not."""
     if view in {"rewards", "costs"} or metric.draw(metric.row_sizes[0]) is None:
         return None
-    if view == "success":
-        return tuple(classes.successful)
+    return tuple(classes.successful) if view == "success" else successful_categories(metric)
+
+
+def successful_categories(metric: Metric) -> tuple[int, ...] | None:
+    """The categories of the larger of two weights; None: a metric has one weight, or several."""
     w = metric.weights
-    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None  # noqa: PLR2004 - failure and success
+    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None

@@ -64,7 +64,7 @@ class JudgedInference:
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics of success and failure, for each draw size and cell."""
         judges = cells.judges
-        assert judges is not None  # noqa: S101 - the evaluation of a report reads them
+        assert judges is not None  # the evaluation of a report reads them
         states = cells.seen_as("success")
         clusters = cells.clusters if self.target == "population" else None
         clusters = clusters and clusters.binary([*cells.classes.successful])
@@ -73,7 +73,7 @@ class JudgedInference:
         for metric, _ in asked:
             for k in metric.row_sizes:
                 gains = metric.draw(k)
-                assert gains is not None  # noqa: S101 - the request has seen to that
+                assert gains is not None  # the request has seen to that
                 low, high = metric.bounds or (-np.inf, np.inf)
                 found = truth.of_metric(metric.name, k, gains)
                 clipped = np.clip(found.lo, low, high), np.clip(found.hi, low, high)
@@ -110,7 +110,7 @@ class JudgedInference:
 
     def mean_interval(
         self,
-        metric: Metric,  # noqa: ARG002 - the intervals of the strata know it
+        metric: Metric,
         strata: GroupBy,
     ) -> tuple[Floats, Floats]:
         """Ends of the interval of a mean over strata, from rows of a report.

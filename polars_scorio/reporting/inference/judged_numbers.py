@@ -100,7 +100,7 @@ class JudgedNumbers:
     def _labelled_accuracy(self, name: str) -> CellNumbers:
         """Accuracy by labels on these trials."""
         labels, z = self.judges.labels, self._critical
-        assert labels is not None  # noqa: S101 - the caller has seen to that
+        assert labels is not None
         found = labels.questions.accuracy(self.confidence, self.target)
         judged = group_estimates(self.states, _ONE_TRIAL)[0]
         self._warn_of_contradictions(found, judged)
@@ -112,7 +112,7 @@ class JudgedNumbers:
     def _warn_of_contradictions(self, found: LabelledRate, judged: Floats) -> None:
         """Compare accuracies with those by the sensitivity and the specificity of all labels."""
         labels, z = self.judges.labels, self._critical
-        assert labels is not None  # noqa: S101 - the caller has seen to that
+        assert labels is not None
         trials = self.states.trials.astype(np.float64)
         rate = judged_accuracy(judged, trials, labels.together, z)
         other = (rate.hi - rate.lo) / (2 * z)

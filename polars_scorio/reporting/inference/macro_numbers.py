@@ -50,7 +50,7 @@ def macro_numbers(
         exceeds the trials of some question.
     """
     found = dict[Row, CellNumbers]()
-    assert cells.strata is not None  # noqa: S101 - the caller has seen to that
+    assert cells.strata is not None
     for successes, metrics in credited.items():
         states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
         rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
@@ -124,7 +124,7 @@ def _question_estimates(
     if view == "answers":
         of_votes = cells.votes_of_strata()
         return of_votes, metric.summary(of_votes.states.alone, k).estimate
-    assert cells.strata is not None  # noqa: S101 - the caller has seen to that
+    assert cells.strata is not None
     alone = SeparatePosteriors(cells.strata.states.alone)
     return cells.strata, metric.summary(alone, k).estimate
 

@@ -164,7 +164,7 @@ class IndependentScores(ABC):
             mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:])
         )
 
-    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:  # noqa: ARG002 - only models on the same questions need the pairs
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
         """Critical values for `step_down`."""
         if baseline is None:
             return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
