@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 import scipy
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.trials import Trials
+from polars_scorio.decisions.compared_models import ComparedModels, ReportRows
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.decisions.strata import aligned_options
 from polars_scorio.decisions.strata_arrays import Block
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.posteriors import Target
 from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.metrics.metric import Metric
@@ -36,48 +35,32 @@ from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request
 
-# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
-ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CostModels:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CostModels(ComparedModels):
     """Models by the log of a ratio of costs, of which less is better.
 
     Attributes
     ----------
-    trials : Trials
-        The log.
-    metric : Metric
-        The metric of costs.
     confidence : float
         Of the intervals.
     target : "benchmark" or "population"
         Whether the questions are a sample.
-    overall : "macro", "micro" or None
-        Kind of the groups over all strata, if there are any.
-    classes : Classes or None
-        The classes into which trials are counted.
     """
 
-    trials: Trials
-    metric: Metric
     confidence: float
     target: Target
-    overall: Overall | None = None
-    classes: Classes | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> CostRows:
         """The rows of a report of one draw size: one of each model, ascending."""
-        return CostRows(self, rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))))
+        return CostRows(rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))), self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CostRows:
+class CostRows(ReportRows):
     """Rows of a report of one metric of costs and one draw size, one of each model."""
 
     models: CostModels
-    rows: pl.DataFrame
 
     def scores(self, block: Block) -> Scores:
         """The models of some strata by the negative log of their cost.
@@ -85,29 +68,12 @@ class CostRows:
         About these very questions each model has the noise of its own trials. If some question has
         too few of these, the questions are taken as a sample.
         """
-        freedom = self._matrix(LOG_FREEDOM, block)
+        freedom = self.of_models(LOG_FREEDOM, block)
         if self.models.target == "population" or np.isfinite(freedom).any():
             return self._sampled_scores(block)
-        score, sigma = -self._matrix(LOG_COST, block), self._matrix(LOG_ERROR, block)
+        score, sigma = -self.of_models(LOG_COST, block), self.of_models(LOG_ERROR, block)
         z = float(scipy.special.ndtri((1 + self.models.confidence) / 2))
         return StretchedScores(score, sigma, np.inf, score - z * sigma, score + z * sigma, z)
-
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
-        """The costs of each model by itself."""
-        mu, sigma, lo, hi = (self._matrix(name, block) for name in ("mu", "sigma", "lo", "hi"))
-        return mu, sigma, lo, hi
-
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """No pair: costs have no prior."""
-        return np.zeros((block.strata.size, a.size), np.bool_)
-
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
-        """No pair of any stratum."""
-        return np.zeros(block.strata.size, np.int64)
-
-    def _matrix(self, name: str, block: Block) -> Floats:
-        """A column of numbers by stratum and model."""
-        return np.asarray(self.rows[name].to_numpy()[block.rows], dtype=np.float64)
 
     def _sampled_scores(self, block: Block) -> SampledScores:
         """The models of some strata on questions that are a sample."""
@@ -156,7 +122,14 @@ def cost_models(
         warns_of_stopping=True,
     )
     choice = request.choice
-    models = CostModels(trials, metric, choice.confidence, choice.target, overall, request.classes)
+    models = CostModels(
+        trials=trials,
+        metric=metric,
+        overall=overall,
+        classes=request.classes,
+        confidence=choice.confidence,
+        target=choice.target,
+    )
     return grouped, models
 
 

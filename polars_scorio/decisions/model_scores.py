@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -10,9 +10,14 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import Overall, check_anytime
-from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.trials import Trials
-from polars_scorio.decisions.cost_models import CostModels, CostRows, ModelNumbers, cost_models
+from polars_scorio.decisions.compared_models import (
+    ComparedModels,
+    ComparedRows,
+    ModelNumbers,
+    ReportRows,
+)
+from polars_scorio.decisions.cost_models import CostModels, CostRows, cost_models
 from polars_scorio.decisions.paired_population import (
     PairedQuestions,
     refuse_unadjustable,
@@ -52,32 +57,20 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
     return avg() if metric is None else metric
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BenchmarkModels:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BenchmarkModels(ComparedModels):
     """Models on these very questions: each has an error of its own.
 
     Attributes
     ----------
-    trials : Trials
-        The log.
-    metric : Metric
-        The metric by which models are compared.
     inference : Inference
         The inference that gives its numbers.
     warns : bool
         Whether to warn of pairs in which the prior decides: nobody chose the inference.
-    overall : "macro", "micro" or None
-        Kind of the groups over all strata, if there are any.
-    classes : Classes or None
-        The classes into which trials are counted.
     """
 
-    trials: Trials
-    metric: Metric
     inference: Inference
     warns: bool
-    overall: Overall | None = None
-    classes: Classes | None = None
 
     @property
     def confidence(self) -> float:
@@ -86,27 +79,19 @@ class BenchmarkModels:
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> BenchmarkRows:
         """The rows of a report of one draw size: one of each model, ascending."""
-        return BenchmarkRows(self, rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))))
+        return BenchmarkRows(rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64))), self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BenchmarkRows:
+class BenchmarkRows(ReportRows):
     """Rows of a report of one metric and draw size, one of each model."""
 
     models: BenchmarkModels
-    rows: pl.DataFrame
 
     def scores(self, block: Block) -> Scores:
         """The models of some strata."""
         models = self.models
         return models.inference.model_scores(models.metric, self.rows, block.rows)
-
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
-        """The numbers of each model by itself."""
-        mu, sigma, lo, hi = (
-            self.rows[name].to_numpy()[block.rows] for name in ("mu", "sigma", "lo", "hi")
-        )
-        return mu, sigma, lo, hi
 
     def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
         """Lower ends of the intervals of the models at a confidence of each stratum.
@@ -141,8 +126,8 @@ class BenchmarkRows:
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
         """Pairs of columns in which the prior decides although nobody chose the inference."""
         if not (self.models.warns and isinstance(scores, PosteriorScores)):
-            return np.zeros((block.strata.size, a.size), np.bool_)
-        estimate = self.rows["estimate"].to_numpy()[block.rows]
+            return ReportRows.outweighed_pairs(self, block, scores, a, b)
+        estimate = self.of_models("estimate", block)
         pairs = scores.pair_differences(a, b, self._single_critical(scores, a.size))
         gap = estimate[:, a] - estimate[:, b]
         return prior_decides(gap, pairs.lo, pairs.hi, self.models.metric)
@@ -153,8 +138,8 @@ class BenchmarkRows:
         The intervals are not clipped to bounds; this matters for bounds narrower than the metric.
         """
         if not (self.models.warns and isinstance(scores, PosteriorScores)):
-            return np.zeros(block.strata.size, np.int64)
-        estimate = self.rows["estimate"].to_numpy()[block.rows]
+            return ReportRows.number_outweighed(self, block, scores)
+        estimate = self.of_models("estimate", block)
         c = self._single_critical(scores, estimate.shape[1])
         sigma = scores.sigma + rounding_error(self.models.metric)
         # The interval of a pair is about its posterior means: one estimate is too far from it.
@@ -166,14 +151,12 @@ class BenchmarkRows:
         return np.repeat(c[:, None], columns, axis=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PopulationModels:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PopulationModels(ComparedModels):
     """Models on all questions that could have been asked: those of the log are a sample.
 
     Attributes
     ----------
-    trials, metric, overall, classes
-        As for `BenchmarkModels`.
     confidence : float
         Of the intervals.
     adjusted : bool
@@ -182,13 +165,9 @@ class PopulationModels:
         Planned questions, if intervals are to hold at every look.
     """
 
-    trials: Trials
-    metric: Metric
     confidence: float
     adjusted: bool
-    overall: Overall | None = None
     anytime: int | None = None
-    classes: Classes | None = None
 
     def of_k(self, rows: pl.DataFrame, k: int | None) -> PopulationRows:
         """The rows of a report of one draw size: one of each question of each model."""
@@ -201,7 +180,7 @@ class PopulationModels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PopulationRows:
+class PopulationRows(ComparedRows):
     """Rows of a report of one metric and draw size, one of each question of each model."""
 
     models: PopulationModels
@@ -225,14 +204,6 @@ class PopulationRows:
             strata = confidence == level
             ends[strata] = scores.model_numbers(float(level))[2][strata]
         return ends
-
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """No pair: the estimates of questions have no prior."""
-        return np.zeros((block.strata.size, a.size), np.bool_)
-
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
-        """No pair of any stratum."""
-        return np.zeros(block.strata.size, np.int64)
 
 
 Models: TypeAlias = BenchmarkModels | PopulationModels | CostModels
@@ -290,7 +261,13 @@ def models_of(
         adjusted = options.get("questions") == "adjusted"
         confidence = request.choice.confidence
         models: Models = PopulationModels(
-            trials, metric, confidence, adjusted, overall, anytime, request.classes
+            trials=trials,
+            metric=metric,
+            overall=overall,
+            classes=request.classes,
+            confidence=confidence,
+            adjusted=adjusted,
+            anytime=anytime,
         )
         columns = (
             report_columns(trials, "question", rewards=rewards).with_cluster(trials).with_weight()
@@ -304,8 +281,7 @@ def models_of(
             warns_of_stopping=True,
         )
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
-    models = benchmark_models(request, warns=options.get("inference") is None)
-    models = replace(models, overall=overall, classes=request.classes)
+    models = benchmark_models(request, overall, warns=options.get("inference") is None)
     calibrated = isinstance(models.inference, UnbiasedInference)
     if for_gate and not calibrated:
         raise ValueError(
@@ -340,8 +316,17 @@ def bounds_column(rows: pl.DataFrame) -> pl.Expr:
     return pl.lit(seen.first(), pl.String).alias(BOUNDS)
 
 
-def benchmark_models(request: Request, *, warns: bool) -> BenchmarkModels:
+def benchmark_models(
+    request: Request, overall: Overall | None = None, *, warns: bool
+) -> BenchmarkModels:
     """The models of a log on these very questions, by the first metric of a request."""
     metric, view = request.metrics[0]
     inference = request.choice.inference_of(metric, view)
-    return BenchmarkModels(request.trials, metric, inference, warns)
+    return BenchmarkModels(
+        trials=request.trials,
+        metric=metric,
+        overall=overall,
+        classes=request.classes,
+        inference=inference,
+        warns=warns,
+    )

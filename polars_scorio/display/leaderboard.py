@@ -129,7 +129,10 @@ def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOption
     request = replace(request, choice=replace(request.choice, target="benchmark"))
     if metric.looks_at == "costs":
         models: Models = CostModels(
-            request.trials, metric, request.choice.confidence, request.choice.target
+            trials=request.trials,
+            metric=metric,
+            confidence=request.choice.confidence,
+            target=request.choice.target,
         )
     else:
         models = benchmark_models(request, warns=options.get("inference") is None)
