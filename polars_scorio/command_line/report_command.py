@@ -11,8 +11,8 @@ from typing import Any
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.progress import Progress
 from polars_scorio.command_line.terminal import command_words, print_text
-from polars_scorio.decisions.progress import Progress
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polars_scorio.decisions import progress
+from polars_scorio.command_line import progress
 from tests.display.html.logs import models
 
 

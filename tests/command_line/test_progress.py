@@ -3,7 +3,7 @@
 import io
 import time
 
-from polars_scorio.decisions import progress
+from polars_scorio.command_line import progress
 
 
 def test_what_is_quick_is_silent():
