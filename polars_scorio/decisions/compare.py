@@ -10,11 +10,10 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.checks import check_frame
+from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.decisions.baselines import baseline_columns
+from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import cost_ratios
-from polars_scorio.decisions.judged_pairs import judged_columns, judged_dtypes
 from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import (
     ModelRows,
@@ -25,12 +24,18 @@ from polars_scorio.decisions.model_scores import (
     models_of,
 )
 from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
-from polars_scorio.decisions.strata import check_models, named_model
+from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import INFORMATION
+from polars_scorio.reporting.inference.cell_numbers import (
+    CALIBRATION,
+    INFORMATION,
+    JUDGE_DTYPES,
+    JUDGED,
+    LABEL_COUNT,
+)
 from polars_scorio.reporting.inference.score_differences import (
     Differences,
     Scores,
@@ -71,7 +76,7 @@ def compare(
         **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
         "holds": pl.String(),
-        **judged_dtypes(trials),
+        **_judged_dtypes(trials),
         **bounds_dtype(models),
         **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
     }
@@ -118,7 +123,7 @@ class _Comparison:
                 groups[STRATUM], columns, last_alone=self.models.overall == "macro"
             ):
                 numbers = self._pair_rows(of_k, block)
-                judged = judged_columns(drawn, numbers, self.models.trials)
+                judged = _judged_columns(drawn, numbers, self.models.trials)
                 parts.append(numbers.with_columns(**judged, k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
@@ -182,8 +187,44 @@ def pair_numbers(metric: Metric) -> tuple[str, ...]:
 def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:
     """The result without any pair of models."""
     numbers = dict.fromkeys((*pair_numbers(models.metric), INFORMATION), pl.Float64())
-    judged = judged_dtypes(models.trials)
+    judged = _judged_dtypes(models.trials)
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
         schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **judged, **DOUBTS}
     )
+
+
+def _judged_dtypes(trials: Trials) -> dict[str, pl.DataType]:
+    """The columns that pairs of models have if their outcomes are verdicts of a judge."""
+    return JUDGE_DTYPES if trials.judged else {}
+
+
+def _judged_columns(
+    rows: pl.DataFrame, pairs: pl.DataFrame, trials: Trials
+) -> dict[str, pl.Series]:
+    """The differences of the verdicts as they are, and the labels behind both models of pairs.
+
+    Labels that tell how often one judge errs, and which both models share, count once.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of a report, one of each model.
+    pairs : DataFrame
+        The places of both models in these rows, in `model_a` and `model_b`.
+    trials : Trials
+        The log.
+    """
+    if not trials.judged:
+        return {}
+    judge = rows[CALIBRATION].struct.field("judge")
+    judged, labels, judge_of = (
+        [column.gather(pairs[side]) for side in ("model_a", "model_b")]
+        for column in (rows[JUDGED], rows[LABEL_COUNT], judge)
+    )
+    one_sample = isinstance(trials.roles.calibration, Judge)
+    shared = (judge_of[0] == judge_of[1]).fill_null(one_sample)
+    return {
+        JUDGED: judged[0] - judged[1],
+        LABEL_COUNT: labels[0].zip_with(shared, labels[0] + labels[1]),
+    }

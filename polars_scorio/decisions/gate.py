@@ -22,7 +22,6 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
-from polars_scorio.decisions.baselines import baseline_columns
 from polars_scorio.decisions.broken_questions import (
     BROKEN,
     CANDIDATE,
@@ -41,7 +40,7 @@ from polars_scorio.decisions.model_scores import (
     metric_of,
     models_of,
 )
-from polars_scorio.decisions.strata import check_models, named_model
+from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric

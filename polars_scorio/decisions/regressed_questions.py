@@ -13,10 +13,9 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.stopped_logs import check_stopping
 from polars_scorio.counting.tally import class_columns
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.decisions.baselines import baseline_columns
-from polars_scorio.decisions.strata import check_models, named_model
+from polars_scorio.decisions.broken_questions import SuccessCounts
+from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
-from polars_scorio.decisions.success_counts import SuccessCounts
 from polars_scorio.kernels.regressions import VersionCounts, chance_of_at_least, regression_tests
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.reporting.request import Request
