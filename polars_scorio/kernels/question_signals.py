@@ -12,7 +12,6 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.false_discovery import benjamini_hochberg
 
 _TESTED_MODELS = 4  # fewer have no test: two degrees of freedom at least
 _SIGNAL_SHARE = 0.3  # a variance of which less is signal says nothing about a correlation
@@ -66,7 +65,8 @@ def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals
         ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v or of v_r is
         not noise; p_reversed is the lower tail of Student's t at ``r sqrt((A - 2) / (1 - r^2))``
         with A - 2 degrees of freedom, 1 if all models are alike at the question or at its rest;
-        q_reversed is `benjamini_hochberg` of it. p and q are NaN for fewer than 4 models.
+        q_reversed is p after Benjamini and Hochberg's adjustment. Both are NaN for fewer than 4
+        models.
 
     Examples
     --------
@@ -142,4 +142,4 @@ def _reversal_tests(r: Floats, models: int) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore"):
         t = r * np.sqrt((models - 2) / (1 - r**2))
     p = np.where(np.isnan(r), 1.0, scipy.special.stdtr(models - 2, t))
-    return p, benjamini_hochberg(p)
+    return p, np.asarray(scipy.stats.false_discovery_control(p))
