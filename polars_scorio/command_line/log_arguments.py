@@ -31,8 +31,8 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
     add = parser.add_argument_group("log").add_argument
     files = (
-        "Parquet, CSV, TSV, JSON lines or arrays, or what a tool wrote: files, folders or globs; "
-        "- is standard input"
+        "Parquet, CSV, TSV, JSON lines or arrays, also several of them, or what a tool wrote: "
+        "files, folders or globs; - is standard input"
     )
     add("log", nargs="+", metavar="LOG", help=files)
     tools = f"the tool that wrote it, if it is not found by itself: {', '.join(TOOLS)}"

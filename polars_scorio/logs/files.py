@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os import fspath
+from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,7 +25,7 @@ _POLARS = tuple(f"{scheme}://" for scheme in _SCHEMES)  # URLs that Polars reads
 
 
 def scan_files(paths: Paths) -> pl.LazyFrame:
-    """The rows of some files, one file after the other; nothing is read yet.
+    """The rows of some files, those of one format after those of the other; nothing is read yet.
 
     Parameters
     ----------
@@ -33,28 +33,64 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
         Files, folders that hold them at any depth, or globs such as ``runs/*.parquet``: Parquet,
         CSV, TSV, JSON lines, and arrays of objects in JSON files that are named; all but Parquet
         may be compressed (.gz, .zst). Or URLs that Polars reads: s3://, gs://, hf://, https:// and
-        others.
+        others. Paths may be of several formats, with the same columns; a folder, or a glob, holds
+        one format: it may be one log in two formats.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If files are of an unknown format, or of several.
+        If files are of an unknown format, or a folder holds several, or columns differ.
     """
     given = given_paths(paths)
     if given and all(map(is_remote, given)):
         return _scan_remote([fspath(path) for path in given])
     # Folders of logs hold many JSON files that are no tables: those have to be named.
-    files = [*find_files(given, *(f"*{ending}" for ending in _SCANS if ending != ".json"))]
-    return _SCANS[_only_ending(files)](files)
+    patterns = [f"*{ending}" for ending in _SCANS if ending != ".json"]
+    formats: dict[str, list[str | PathLike[str]]] = {}
+    for path in given:
+        found = [*find_files([path], *patterns)]
+        formats.setdefault(_only_ending(found), []).append(path)
+    tables = {
+        ending: _SCANS[ending]([*find_files(of_format, *patterns)])
+        for ending, of_format in formats.items()
+    }
+    return _joined_formats(tables)
+
+
+def _joined_formats(tables: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
+    """The rows of tables that have the same columns, of dtypes between which nothing is lost."""
+    (first_ending, first), *others = tables.items()
+    schema = first.collect_schema() if others else {}
+    for ending, other in others:
+        found = other.collect_schema()
+        if {*schema} != {*found}:
+            lone = sorted({*schema} ^ {*found})
+            raise ValueError(
+                f"the files of {first_ending} and {ending} differ in the columns {lone}: select "
+                "the same ones with Polars, and concatenate the frames"
+            )
+        for name, dtype in schema.items():
+            numbers = [each.is_numeric() or each == pl.Boolean for each in (dtype, found[name])]
+            if dtype != found[name] and not all(numbers):
+                raise ValueError(
+                    f"{name} is {dtype} in the files of {first_ending} and {found[name]} in those "
+                    f"of {ending}: cast it with Polars, and concatenate the frames"
+                )
+    if not others:
+        return first
+    return pl.concat([each.select(*schema) for each in tables.values()], how="vertical_relaxed")
 
 
 def _only_ending(files: Sequence[Path | PurePosixPath]) -> str:
-    """The ending of all files, which must be a known one."""
+    """The ending of all files of a path, which must be a known one."""
     endings = sorted({plain_path(file).suffix.lower() for file in files})
     if len(endings) > 1:
-        raise ValueError(f"the files are of several formats, {endings}: pass those of one of them")
+        raise ValueError(
+            f"the files are of several formats, {endings}: if they are one log, pass those of one "
+            "of them; if they are parts of a log, name each format, such as *.csv *.jsonl"
+        )
     if endings[0] not in _SCANS:
         raise ValueError(
             f"{files[0].name} is none of {', '.join(_SCANS)}: convert it, or name the tool "

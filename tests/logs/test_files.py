@@ -59,12 +59,38 @@ def test_files_that_cannot_be_one_log_are_refused(tmp_path):
     LOG.write_parquet(tmp_path / "a.parquet")
     LOG.write_csv(tmp_path / "a.csv")
     (tmp_path / "a.txt").write_text("nothing of it")
-    with pytest.raises(ValueError, match=r"several formats, \['.csv', '.parquet'\]"):
+    with pytest.raises(
+        ValueError, match=r"several formats, \['.csv', '.parquet'\]: if they are one"
+    ):
         scan_files([str(tmp_path)])
     with pytest.raises(ValueError, match=r"a.txt is none of .parquet, .csv"):
         scan_files([str(tmp_path / "a.txt")])
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         scan_files([str(tmp_path / "b.parquet")])
+
+
+def test_parts_of_a_log_may_be_of_several_formats(tmp_path):
+    for (name, write), model in zip(WRITERS.items(), "abcdef", strict=True):
+        write(LOG.with_columns(model=pl.lit(model)), tmp_path / name)
+    joined = scan_files([tmp_path / name for name in WRITERS]).collect()
+    expected = [LOG.with_columns(model=pl.lit(model)) for model in "abcdef"]
+    assert_frame_equal(joined, pl.concat(expected), check_row_order=False)
+    assert scan_files([tmp_path / "*.csv", tmp_path / "log.parquet"]).collect().height == 8
+
+
+def test_parts_of_several_formats_have_the_same_columns(tmp_path):
+    csv, lines, parquet = (tmp_path / f"a.{ending}" for ending in ("csv", "jsonl", "parquet"))
+    LOG.write_csv(csv)
+    LOG.select(*reversed(LOG.columns)).with_columns(pl.col("category") == 1).write_ndjson(lines)
+    joined = scan_files([csv, lines]).collect()
+    assert (joined.columns, joined["category"].dtype) == (LOG.columns, pl.Int64)
+    assert joined["category"].sum() == 6
+    LOG.with_columns(step=1).write_parquet(parquet)
+    with pytest.raises(ValueError, match=r"\.csv and \.parquet differ in the columns \['step'\]"):
+        scan_files([csv, parquet])
+    LOG.with_columns(pl.format("q{}", "question").alias("question")).write_parquet(parquet)
+    with pytest.raises(ValueError, match=r"question is Int64 in the files of \.csv and String in"):
+        scan_files([csv, parquet])
 
 
 def test_what_polars_reads_from_elsewhere_is_left_to_polars(monkeypatch):
