@@ -10,16 +10,21 @@ from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.html.headline import lead_rows, points_text, scale_of
-from polars_scorio.display.html.labels import metric_label
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_tables import Column, Table, cut_name
-from polars_scorio.display.html.scopes import Scope, average_metric, holds_fractions, knows_success
 from polars_scorio.display.number_format import probability_text
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.question_sentences import question_name
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text
+from polars_scorio.display.verdict.headline import lead_rows, points_text, scale_of
+from polars_scorio.display.verdict.labels import metric_label
+from polars_scorio.display.verdict.scopes import (
+    Scope,
+    average_metric,
+    holds_fractions,
+    knows_success,
+)
 from polars_scorio.metrics.metric import Metric
 
 _FDR = 0.1  # false discovery rate of single questions

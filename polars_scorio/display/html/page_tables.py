@@ -9,21 +9,21 @@ import polars as pl
 
 from polars_scorio.display.cells import rank_texts
 from polars_scorio.display.chart_data import short_name
-from polars_scorio.display.html.headline import (
+from polars_scorio.display.html.row_intervals import IntervalAxis
+from polars_scorio.display.number_format import MISSING, Scale, probability_text
+from polars_scorio.display.phrases import count_of, range_text
+from polars_scorio.display.question_sentences import question_name
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.tables import visible_text
+from polars_scorio.display.verdict.headline import (
     estimate_differs,
     lead_label,
     lead_rows,
     metric_rows,
     scale_of,
 )
-from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.row_intervals import IntervalAxis
-from polars_scorio.display.html.scopes import Scope
-from polars_scorio.display.number_format import MISSING, Scale, probability_text
-from polars_scorio.display.phrases import count_of, range_text
-from polars_scorio.display.question_sentences import question_name
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible_text
+from polars_scorio.display.verdict.labels import metric_label
+from polars_scorio.display.verdict.scopes import Scope
 
 _ROWS = 20  # of a table that could be long
 _SHOWN = 12  # categories in a cell

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from polars_scorio.display.html.headline import lead_label, pair_gap
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_tables import Column, Table, cut_name
-from polars_scorio.display.html.scopes import ASSURANCE, Scope
 from polars_scorio.display.number_format import MISSING, probability_text
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.headline import lead_label, pair_gap
+from polars_scorio.display.verdict.scopes import ASSURANCE, Scope
 
 _MATRIX = 25  # models, whose pairs a table can show
 _PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one

@@ -12,13 +12,13 @@ import vl_convert
 from polars_scorio.display import theme
 from polars_scorio.display.chart_data import curve_sizes
 from polars_scorio.display.charts import INK, Picture, models_by_mean
-from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.tables import visible_text
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k

@@ -7,12 +7,12 @@ import polars as pl
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
-from polars_scorio.display.html.headline import lead_rows, scale_of
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.scopes import Scope, holds_fractions
 from polars_scorio.display.number_format import Scale
 from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.headline import lead_rows, scale_of
+from polars_scorio.display.verdict.scopes import Scope, holds_fractions
 
 
 def questions_section(main: Scope, settings: Settings) -> Section:

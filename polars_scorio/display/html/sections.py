@@ -9,20 +9,20 @@ import polars as pl
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.baseline_section import BaselineRows, baseline_section
-from polars_scorio.display.html.headline import lead_label, lead_rows, selected_words
-from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.pair_section import pair_section
 from polars_scorio.display.html.question_section import questions_section
-from polars_scorio.display.html.scopes import (
+from polars_scorio.display.judge_words import judge_words, labels_of
+from polars_scorio.display.phrases import count_of, range_text
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.headline import lead_label, lead_rows, selected_words
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import (
     ASSURANCE,
     Scope,
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.phrases import count_of, range_text
-from polars_scorio.display.settings import Settings
 from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
 _PLAN = (

@@ -12,22 +12,22 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
-from polars_scorio.display.html.alerts import (
-    biased_models,
-    coverage_alerts,
-    draws_beyond_trials,
-)
 from polars_scorio.display.html.baseline_section import BaselineRows, baseline_rows
 from polars_scorio.display.html.cost_section import cost_section
-from polars_scorio.display.html.headline import verdict_basis, verdict_sentence
-from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.page_request import Order
 from polars_scorio.display.html.pair_section import page_pairs
-from polars_scorio.display.html.scopes import Scope, default_metrics, knows_success, page_scopes
 from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.phrases import count_of
+from polars_scorio.display.verdict.alerts import (
+    biased_models,
+    coverage_alerts,
+    draws_beyond_trials,
+)
+from polars_scorio.display.verdict.headline import verdict_basis, verdict_sentence
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import Scope, default_metrics, knows_success, page_scopes
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.judge_warning import JudgeWarning

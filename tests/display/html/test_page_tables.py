@@ -7,7 +7,6 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.page_tables import (
     Column,
     Table,
@@ -17,9 +16,10 @@ from polars_scorio.display.html.page_tables import (
     strata_table,
     trials_needed_table,
 )
-from polars_scorio.display.html.scopes import Scope, page_scopes
 from polars_scorio.display.number_format import Scale
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import Scope, page_scopes
 from tests.display.html.logs import models
 
 DASH = "\N{EN DASH}"

@@ -5,10 +5,10 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.html.pair_section import page_pairs, pair_section
-from polars_scorio.display.html.scopes import Scope, page_scopes
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import Scope, page_scopes
 from tests.display.html.logs import models
 from tests.made_logs import long
 

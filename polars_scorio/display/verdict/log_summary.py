@@ -23,7 +23,7 @@ from polars_scorio.counting.stopping import (
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
 from polars_scorio.counting.trials import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind_roles
-from polars_scorio.display.html.labels import key_labels, natural_key
+from polars_scorio.display.verdict.labels import key_labels, natural_key
 
 _ROW = ":row"
 _TELLING = 20  # trials of a model, from where on the same outcomes are hardly chance

@@ -8,9 +8,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import page_scopes
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import page_scopes
 from tests.display.html.logs import models
 from tests.made_logs import drawn
 from tests.made_verdicts import verdicts

@@ -20,9 +20,9 @@ from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.questions_needed import questions_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.trials_needed import trials_needed
-from polars_scorio.display.html.labels import key_labels
-from polars_scorio.display.html.log_summary import Look
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.labels import key_labels
+from polars_scorio.display.verdict.log_summary import Look
 from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.counting.stopping import TRIALS
-from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import Scope, common_questions
-from polars_scorio.display.html.stopped_models import stopped_models
 from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.labels import metric_label
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import Scope, common_questions
+from polars_scorio.display.verdict.stopped_models import stopped_models
 from polars_scorio.metrics.metric import Metric
 
 _FEW = 10  # questions, below which the sections say little

@@ -5,8 +5,9 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.log_summary import Look
-from polars_scorio.display.html.scopes import (
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.scopes import (
     average_metric,
     common_questions,
     default_metrics,
@@ -15,7 +16,6 @@ from polars_scorio.display.html.scopes import (
     page_scopes,
     pooled_questions,
 )
-from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import long
 

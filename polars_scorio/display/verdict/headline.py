@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.display.html.labels import metric_label
-from polars_scorio.display.html.scopes import Scope
 from polars_scorio.display.number_format import Scale, sigma_values
 from polars_scorio.display.phrases import count_of, name_list, range_text
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict.labels import metric_label
+from polars_scorio.display.verdict.scopes import Scope
 from polars_scorio.metrics.metric import Metric
 
 _SAME = 1e-9  # numbers that differ by less are the same
