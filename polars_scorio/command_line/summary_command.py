@@ -11,6 +11,8 @@ from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
 from polars_scorio.command_line.terminal import PROGRAM, command_words, print_table, print_text
 from polars_scorio.display.tables import to_markdown
+from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.log_verdict import log_verdict, refusal_words
 from polars_scorio.metrics.weighted import avg
 
 
@@ -22,23 +24,20 @@ def add_summary_arguments(parser: ArgumentParser) -> None:
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print coverage, leaderboard and headline; return why the log has no report, if so."""
-    from polars_scorio.display.html.page_request import Order
-    from polars_scorio.display.html.write_page import made_page
-
-    settings = chosen_settings(asked)
+    settings, roles = chosen_settings(asked), log._roles
     print_table(log.coverage())
-    roles, totals = log._roles, log._tool_totals
-    order = Order.of(asked.metric, settings, roles, "-", call=call)
-    made, refusal = made_page(log.frame.lazy(), roles, order, totals=totals)
-    if refusal is not None:
-        print_text(command_words(made.headline, vars(asked)))
-        return refusal
+    look = Look.read(log.frame.lazy(), roles, log._tool_totals)
+    try:
+        verdict = log_verdict(look, look.coverage(), asked.metric, settings)
+    except (ValueError, TypeError) as error:
+        print_text(command_words(refusal_words(error), vars(asked)))
+        return error
     if roles.model is not None:
         board = log.leaderboard(*asked.metric or [avg()], **settings.report)
         print_text(f"{to_markdown(board.lazy().collect())}\n")
-    for alert in made.alerts:
+    for alert in verdict.alerts:
         print_text(f"{alert.title}. {alert.text}")
-    print_text(f"{made.headline}\nFor a page to send: {_page_command(call)}")
+    print_text(f"{verdict.headline}\nFor a page to send: {_page_command(call)}")
     return None
 
 

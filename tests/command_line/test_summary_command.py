@@ -1,5 +1,8 @@
 """A log without a command."""
 
+import subprocess
+import sys
+
 import pytest
 
 from polars_scorio.command_line.main import main
@@ -11,6 +14,14 @@ def test_a_log_alone_is_summarised(log, capsys):
     assert printed.startswith("┌")
     assert "| rank | model | avg@4 (%) |" in printed
     assert printed.endswith("For a page to send: polars-scorio report log.parquet --by bench\n")
+
+
+def test_what_draws_no_picture_needs_no_package_that_draws(log):
+    absent = "import sys; sys.modules.update(altair=None, jinja2=None, vl_convert=None)"
+    call = "from polars_scorio.command_line.main import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", f"{absent}; {call}", log, "--by", "bench"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")  # noqa: S603 - its own words
+    assert "| rank | model | avg@4 (%) |" in done.stdout
 
 
 def test_a_refused_log_gets_its_coverage_and_the_reason(log, capsys):

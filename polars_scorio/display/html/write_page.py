@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
 from polars_scorio.display.html.baseline_section import BaselineRows, baseline_rows
 from polars_scorio.display.html.cost_section import cost_section
 from polars_scorio.display.html.method_notes import method_notes
@@ -20,18 +17,16 @@ from polars_scorio.display.html.page_request import Order
 from polars_scorio.display.html.pair_section import page_pairs
 from polars_scorio.display.html.sections import coverage_section, page_sections
 from polars_scorio.display.phrases import count_of
-from polars_scorio.display.verdict.alerts import (
-    biased_models,
-    coverage_alerts,
-    draws_beyond_trials,
-)
-from polars_scorio.display.verdict.headline import verdict_basis, verdict_sentence
+from polars_scorio.display.verdict.alerts import coverage_alerts
 from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import Scope, default_metrics, knows_success, page_scopes
+from polars_scorio.display.verdict.log_verdict import (
+    LogVerdict,
+    log_verdict,
+    refusal_words,
+    without_repeated_warnings,
+)
+from polars_scorio.display.verdict.scopes import Scope, knows_success
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.judge_warning import JudgeWarning
-from polars_scorio.reporting.stopping_warning import StoppingWarning
 
 
 def _tell_nobody(step: str) -> None:
@@ -52,16 +47,6 @@ def write_page(
     made, refusal = made_page(frame, roles, order, tell, totals=totals)
     write_whole(path, made.html())
     return refusal
-
-
-def _refuse_unpaged(metrics: Sequence[Metric]) -> None:
-    """Refuse metrics of answers: a page is made of the counts of categories."""
-    for metric in metrics:
-        if metric.looks_at == "answers":
-            raise ValueError(
-                f"{metric.name}: a page is made of counts of categories, in which there are no "
-                "answers: leave it out, and show votes with leaderboard and plot"
-            )
 
 
 def made_page(
@@ -96,83 +81,56 @@ def made_page(
     tell("reading the log")
     look = Look.read(frame, roles, totals)
     coverage = look.coverage()
+    of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
+    tell("reporting, ranking and comparing")
     try:
-        look.refuse()
-        of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
-        metrics = tuple(metric for metric in order.metrics if metric.looks_at != "costs")
-        metrics = metrics or default_metrics(look)
-        _refuse_unpaged(metrics)
-        tell("reporting, ranking and comparing")
-        if not any(metric.w for metric in metrics):
-            warn_of_absent_labels(look.cells, look.trials)
-        with _without_repeated_warnings():
-            overall, parts = page_scopes(look, metrics, order.settings)
-            main = overall or parts[0]
+        verdict = log_verdict(look, coverage, order.metrics, order.settings)
+        main = verdict.main
+        with without_repeated_warnings():
             against = None
-            if order.baseline is not None and not biased_models(coverage, order.settings):
+            if order.baseline is not None and not main.biased:
                 against = baseline_rows(main, order.baseline, order.settings)
             known = of_costs or knows_success(main.counts, main.roles, main.metrics)
             costs = cost_section(frame, roles, order.settings, of_costs) if known else None
     except (ValueError, TypeError) as error:
         return _refusal_page(look, coverage, order, error), error
     tell("drawing")
-    with _without_repeated_warnings():
-        made = _report_page(look, coverage, order, metrics, overall, parts, against)
+    with without_repeated_warnings():
+        made = _report_page(look, coverage, order, verdict, against)
     sections = made.sections if costs is None else [*made.sections, costs]
     return replace(made, sections=sections), None
-
-
-@contextmanager
-def _without_repeated_warnings() -> Iterator[None]:
-    """Ignore what reports of strata warn of: a page warns once, about the whole log.
-
-    Of trials that stopped on outcomes it has an alert, of judges a sentence.
-    """
-    with catch_warnings():
-        simplefilter("ignore", SuccessWarning)
-        simplefilter("ignore", StoppingWarning)
-        simplefilter("ignore", JudgeWarning)
-        yield
 
 
 def _report_page(
     look: Look,
     coverage: pl.DataFrame,
     order: Order,
-    metrics: Sequence[Metric],
-    overall: Scope | None,
-    parts: list[Scope],
+    verdict: LogVerdict,
     against: BaselineRows | None,
 ) -> Page:
-    biased = biased_models(coverage, order.settings)
-    overall, parts = (
-        None if overall is None else replace(overall, biased=bool(biased)),
-        [replace(part, biased=bool(biased)) for part in parts],
+    """The page of a log with its verdict, but for its costs."""
+    overall, parts = verdict.overall, verdict.parts
+    made = method_notes(
+        look.cells, verdict.metrics, order.settings, call=order.call, version=order.version
     )
-    main = overall or parts[0]
-    words = verdict_sentence(overall, parts, order.settings, biased)
-    basis = verdict_basis(main, order.settings)
-    warned = [*coverage_alerts(look, coverage), *draws_beyond_trials(main, metrics)]
-    made = method_notes(look.cells, metrics, order.settings, call=order.call, version=order.version)
-    named = {part.name: part for part in parts}
     return Page(
         title=order.title,
         summary=_log_size(coverage),
-        headline=words,
-        basis=basis,
+        headline=verdict.headline,
+        basis=verdict.basis,
         refused=False,
-        alerts=warned,
+        alerts=verdict.alerts,
         sections=[*page_sections(look, overall, parts, coverage, order.settings, against)],
         about=made,
         numbers={
             "title": order.title,
-            "headline": words,
-            "basis": basis,
-            "alerts": [f"{alert.title}. {alert.text}" for alert in warned],
+            "headline": verdict.headline,
+            "basis": verdict.basis,
+            "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
             "about": made.facts,
             "coverage": coverage,
             "overall": None if overall is None else _scope_frames(overall),
-            "strata": {name: _stratum_frames(part) for name, part in named.items()},
+            "strata": {part.name: _stratum_frames(part) for part in parts},
             **({} if against is None else {"baseline": _baseline_frames(against)}),
         },
     )
@@ -201,14 +159,13 @@ def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
 
 
 def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
-    words = f"This log cannot be reported. {error}"
     made = method_notes(
         look.cells, order.metrics, order.settings, call=order.call, version=order.version
     )
     return Page(
         title=order.title,
         summary=_log_size(coverage),
-        headline=words,
+        headline=refusal_words(error),
         basis="",
         refused=True,
         alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],

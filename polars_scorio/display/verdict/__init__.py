@@ -1,1 +1,1 @@
-"""What a log says, in words: who leads, what to know before the numbers, and of which models."""
+"""The words of a log: who leads, what to know before the numbers, and of which models."""
