@@ -26,7 +26,7 @@ from polars_scorio.command_line.summary_command import add_summary_arguments, ru
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
 
-_HELP_END = """examples:
+_EXAMPLES = """examples:
   polars-scorio rollouts.parquet
   zcat rollouts.csv.gz | polars-scorio rank -
   polars-scorio report rollouts.parquet --by domain -o report.html
@@ -39,7 +39,8 @@ _HELP_END = """examples:
   polars-scorio gate new/ --against old/ --margin 0.02
   polars-scorio questions rollouts.parquet --by domain
   polars-scorio frontier rollouts.parquet --cost usd
-
+"""
+_STATUSES = """\
 exit statuses:
   0    the command ran; of gate: the verdict is pass
   1    the log is refused (report still writes a page, which says why)
@@ -145,13 +146,19 @@ def command_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog=PROGRAM,
         description="Honest numbers for language models that were sampled many times per question.",
-        epilog=_HELP_END,
+        epilog=f"{_EXAMPLES}\n{_STATUSES}",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=installed_version())
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (text, add_arguments, run) in _COMMANDS.items():
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=_STATUSES,
+            formatter_class=RawDescriptionHelpFormatter,
+        )
         add_arguments(command)
         command.set_defaults(run=run)
     return parser

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from polars_scorio.command_line import coverage_command
-from polars_scorio.command_line.main import command_parser, main
+from polars_scorio.command_line.main import _COMMANDS, main
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,10 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_help_lists_the_exit_statuses():
-    listed = command_parser().format_help().split("exit statuses:\n")[1]
+@pytest.mark.parametrize("command", [[], *([name] for name in _COMMANDS)])
+def test_help_lists_the_exit_statuses(command, capsys):
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    listed = capsys.readouterr().out.split("exit statuses:\n")[1]
     statuses = [int(line.split()[0]) for line in listed.splitlines()]
     assert statuses == [0, 1, 2, 3, 4, 130, 141]
