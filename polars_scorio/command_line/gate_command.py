@@ -19,7 +19,11 @@ from polars_scorio.command_line.gate_files import (
 )
 from polars_scorio.command_line.log_arguments import add_log_arguments, column_value, read_log
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
-from polars_scorio.command_line.terminal import print_table, print_text
+from polars_scorio.command_line.terminal import (
+    add_format_argument,
+    print_table,
+    print_text,
+)
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import bind_roles
 from polars_scorio.display.gate_sentences import GateWords
@@ -37,6 +41,7 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_log_arguments(parser)
     add_number_arguments(parser)
+    add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
     add("--baseline", metavar="MODEL", help="the model that all others are compared with")
     against = "the log of the baseline, if it is another one; both are named by their folders"
@@ -60,12 +65,16 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
 
 
 def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
-    """Print the rows of the gate and a sentence; return the exit status of the verdict."""
+    """Print the rows of the gate and, below a table, sentences; return the verdict's status."""
     log, baseline = _versions_log(log, asked)
     metrics = asked.metric or [avg()]
     results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
-    for result in results:
-        print_table(result.rows)
+    if asked.format == "table":
+        for result in results:
+            print_table(result.rows)
+        print_text("\n".join(line for result in results for line in result.sentences))
+    else:
+        print_table(pl.concat([result.rows for result in results]), asked.format)
     verdict = _worst_verdict(log, results)
     if asked.json:
         write_json(asked.json, verdict, results)
@@ -75,7 +84,6 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
         write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
     if asked.markdown:
         write_markdown(asked.markdown, verdict, results)
-    print_text("\n".join(line for result in results for line in result.sentences))
     counted = asked.undecided or verdict if verdict == "undecided" else verdict
     return STATUS[counted]
 

@@ -56,6 +56,21 @@ def test_each_verdict_has_its_exit_status_and_sentence(gate, shift, margin, stat
     assert "regressed (FDR 10 %)" in last
 
 
+def test_other_formats_hold_the_rows_of_all_metrics_and_nothing_else(capsys):
+    versions(0.0).write_parquet("log.parquet")
+    call = ["gate", "log.parquet", "--baseline", "v1", "--margin", "0.2"]
+    assert main([*call, "--metric", "avg", "--metric", "pass_at_k(2)", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["metric"], row["k"], row["verdict"]) for row in rows] == [
+        ("avg", None, "pass"),
+        ("pass_at_k", 2, "pass"),
+    ]
+    assert main([*call, "--format", "csv"]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.startswith("metric,k,model")
+    assert row.startswith("avg,,v2")
+
+
 def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):
     price = pl.when(model="v1").then(1.0).otherwise(1.5)
     usd = price + pl.col("question") / 1000
