@@ -158,7 +158,7 @@ class PlanMethods(Accessor[FrameT]):
         """How many more questions tell models apart about the population, with which chance?
 
         About all questions that could have been asked, more trials of the same questions soon stop
-        helping. Trials per question stay as they are.
+        helping. The plan is about them, whatever `target` says; trials per question stay the same.
 
         Parameters
         ----------
@@ -167,7 +167,8 @@ class PlanMethods(Accessor[FrameT]):
         half_width : float, optional
             Of the interval of the difference. Default: until neighbours are told apart.
         margin : float, optional
-            Instead: until `gate` decides whether `model_b` is worse than `model_a` by more.
+            Instead: until it is decided whether `model_b`, the worse one, is worse by more. Of a
+            candidate and its baseline, ``gate(..., target="population")`` has the number.
         assurance : float
             As in `trials_needed`.
         max_questions : int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -30,11 +31,9 @@ from polars_scorio.display.gate_sentences import GateWords
 from polars_scorio.display.judge_words import judge_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.request import view_of
 
 # Exit status of each verdict; 1 and 2 say that there is none.
 STATUS = {"pass": 0, "fail": 3, "undecided": 4}
-_ASSURANCE = 0.8
 
 
 def add_gate_arguments(parser: ArgumentParser) -> None:
@@ -44,7 +43,9 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
     add("--baseline", metavar="MODEL", help="the model that all others are compared with")
-    against = "the log of the baseline, if it is another one; both are named by their folders"
+    against = (
+        "the log of the baseline, if it is another one; both are named by their files or folders"
+    )
     add("--against", nargs="+", metavar="LOG", help=against)
     margin = "by how much a candidate may be worse: 0.02 is two points of a hundred"
     add("--margin", type=float, required=True, help=margin)
@@ -58,6 +59,8 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     add("--questions", choices=get_args(Compared), default="same", help=same)
     fdr = "false discovery rate of single questions (%(default)s)"
     add("--fdr", type=float, default=0.1, help=fdr)
+    chance = "the chance with which the further trials of an undecided gate decide it (%(default)s)"
+    add("--assurance", type=float, default=0.8, help=chance)
     undecided = "what an undecided gate is: fail, or pass; else its exit status is 4"
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown"):
@@ -76,15 +79,16 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     else:
         print_table(pl.concat([result.rows for result in results]), asked.format)
     verdict = _worst_verdict(log, results)
+    counted = (asked.undecided or verdict) if verdict == "undecided" else verdict
     if asked.json:
-        write_json(asked.json, verdict, results)
+        write_json(asked.json, verdict, counted, results)
     if asked.junit:
         trials = bind_roles(log.frame.lazy(), log._roles)
         (model,) = trials.models
         write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
     if asked.markdown:
-        write_markdown(asked.markdown, verdict, results)
-    counted = asked.undecided or verdict if verdict == "undecided" else verdict
+        title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
+        write_markdown(asked.markdown, title, results)
     return STATUS[counted]
 
 
@@ -144,40 +148,54 @@ def _gate_result(
         overall=asked.overall,
         cost_margin=asked.cost_margin,
         questions=asked.questions,
-        assurance=_ASSURANCE,
+        assurance=asked.assurance,
         **settings.report,
     )
     rows = rows.lazy().collect()
     trials = bind_roles(log.frame.lazy(), log._roles)
     (model,) = trials.models
+    fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     words = GateWords(
         metric,
         model,
         settings.confidence,
-        _ASSURANCE,
+        asked.assurance,
         asked.fdr,
-        metric.support == (0, 1) and view_of(metric, trials) != "rewards",
+        metric.support == (0, 1) and not fractions,
         settings.target == "population",
         settings.anytime,
         judge_words(trials.roles),
         asked.cost_margin,
+        asked.undecided,
     )
-    regressed = pl.DataFrame()
+    tests = None
     if rows["broken"].null_count() < rows.height and asked.questions == "same":
-        tests = log.regressions(baseline, fdr=asked.fdr).lazy()
-        regressed = tests.filter(pl.col("regressed")).collect()
+        tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
     sentences = [
-        words.sentence(row, _number_regressed(regressed, model, row[model]))
+        words.sentence(row, **_regressed_questions(tests, model, trials.question.name, row, asked))
         for row in whole_rows(rows, [*trials.strata]).to_dicts()
     ]
-    return GateResult(metric.name, rows, sentences, regressed)
+    regressed = pl.DataFrame() if tests is None else tests.filter("regressed")
+    row_sentences = [words.sentence(row) for row in rows.to_dicts()]
+    return GateResult(metric.name, rows, sentences, row_sentences, regressed)
 
 
-def _number_regressed(regressed: pl.DataFrame, model: str, candidate: object) -> int | None:
-    """How many questions of a candidate regressed; None if they were not tested."""
-    if not regressed.width:
-        return None
-    return regressed.filter(pl.col(model) == pl.lit(candidate)).height
+def _regressed_questions(
+    tests: pl.DataFrame | None,
+    model: str,
+    question: str,
+    row: Mapping[str, Any],
+    asked: Namespace,
+) -> dict[str, Any]:
+    """The questions of a candidate that regressed, and whether its trials can name a single one."""
+    if tests is None:
+        return {}
+    of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
+    names = of_candidate.filter("regressed")[question].cast(pl.String).to_list()
+    # Of the questions that can have the smallest p of all, one must be able to have it alone.
+    surest = of_candidate.filter(pl.col("p_min") == pl.col("p_min").min())["p_min"]
+    nameable = bool(names) or bool(surest.sum() <= asked.fdr)
+    return {"regressed": names, "nameable": nameable}
 
 
 def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from polars_scorio.display.gate_sentences import cost_ratio_words
 from polars_scorio.display.whole_files import write_whole
 
 
@@ -26,7 +24,9 @@ class GateResult:
     rows : DataFrame
         The rows of the gate.
     sentences : list of str
-        A sentence for each candidate and draw size.
+        A sentence for each candidate and draw size, over all strata.
+    row_sentences : list of str
+        A sentence for each of the rows.
     regressed : DataFrame
         The questions that regressed.
     """
@@ -34,11 +34,12 @@ class GateResult:
     metric: str
     rows: pl.DataFrame
     sentences: Sequence[str]
+    row_sentences: Sequence[str]
     regressed: pl.DataFrame
 
 
-def write_json(path: str, verdict: str, results: Sequence[GateResult]) -> None:
-    """Write everything as one JSON object."""
+def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResult]) -> None:
+    """Write everything as one JSON object: the verdict, as what it counts, and the rows."""
     found = [
         {
             "metric": result.metric,
@@ -48,7 +49,7 @@ def write_json(path: str, verdict: str, results: Sequence[GateResult]) -> None:
         }
         for result in results
     ]
-    content = {"verdict": verdict, "results": found}
+    content = {"verdict": verdict, "counts_as": counted, "results": found}
     write_whole(Path(path), json.dumps(content, indent=2, default=str, ensure_ascii=False) + "\n")
 
 
@@ -61,7 +62,7 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
     suite = ET.Element("testsuite", name="polars-scorio gate")
     counts = dict.fromkeys(("tests", "failures", "skipped"), 0)
     for result in results:
-        for row in result.rows.to_dicts():
+        for row, sentence in zip(result.rows.to_dicts(), result.row_sentences, strict=True):
             place = " ".join(str(row[name]) for name in strata if row[name] is not None) or "all"
             name = f"{row[model]}: {place}"
             size = "" if row["k"] is None else f", k={row['k']}"
@@ -71,26 +72,15 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             if verdict == "pass":
                 continue
             kind, count = ("failure", "failures") if verdict == "fail" else ("skipped", "skipped")
-            ET.SubElement(case, kind, message=_junit_message(row))
+            ET.SubElement(case, kind, message=sentence)
             counts[count] += 1
     suite.attrib |= {name: str(count) for name, count in counts.items()}
     write_whole(Path(path), ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
 
 
-def _junit_message(row: Mapping[str, Any]) -> str:
-    """The verdict of a row with its numbers; with those of its cost, if this counts."""
-    numbers = [row["diff"], row["lo"], row["hi"]]
-    diff, lo, hi = ("unknown" if each is None else f"{each:+.4g}" for each in numbers)
-    message = f"{row['verdict']}: {diff} [{lo}, {hi}]"
-    if row.get("cost_verdict") is None:
-        return message
-    parts = f"score: {row['score_verdict']}, cost: {row['cost_verdict']}"
-    return f"{message}, {cost_ratio_words(row)} ({parts})"
-
-
-def write_markdown(path: str, verdict: str, results: Sequence[GateResult]) -> None:
-    """Write the sentences, and a table of each metric."""
-    lines = [f"## Gate: {verdict}", ""]
+def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None:
+    """Write the verdict as a title, the sentences, and a table of each metric."""
+    lines = [f"## Gate: {title}", ""]
     for result in results:
         lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
         lines += [_markdown_table(result.rows), ""]

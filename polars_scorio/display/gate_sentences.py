@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ _OF_COSTS = {
     "undecided": "it is open whether {candidate} costs more than {price}",
 }
 
+_NAMED = 10  # questions in a sentence
 _COST_ENDS = ("cost_lo", "cost_hi")
 
 
@@ -52,6 +53,8 @@ class GateWords:
         Correction for the errors of a judge, in words; empty without a judge.
     cost_margin : float or None
         By which factor a candidate may be dearer; None if its cost does not count.
+    undecided : "pass", "fail" or None
+        As what an undecided gate counts, if somebody said so.
     """
 
     metric: Metric
@@ -64,9 +67,18 @@ class GateWords:
     anytime: int | None = None
     corrected: str = ""
     cost_margin: float | None = None
+    undecided: str | None = None
 
-    def sentence(self, row: Mapping[str, Any], regressed: int | None = None) -> str:
-        """The verdict about a candidate, from its row and the number of regressed questions.
+    def sentence(
+        self,
+        row: Mapping[str, Any],
+        regressed: Sequence[str] | None = None,
+        *,
+        nameable: bool = True,
+    ) -> str:
+        """The verdict about a candidate, from its row and its regressed questions.
+
+        `nameable` says whether the trials suffice to name a single question.
 
         Examples
         --------
@@ -74,9 +86,10 @@ class GateWords:
         >>> row = {"model": "v2", "baseline": "v1", "margin": 0.02, "verdict": "fail"}
         >>> row |= {"diff": -0.062, "lo": -0.082, "hi": -0.041, "k": None, "further": 0}
         >>> row |= {"broken": 9, "broken_by_chance": 3.61, "p_broken": 0.012}
-        >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, 3))
+        >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, ["q4", "q7"]))
         fail: v2 is worse than v1 by more than 2 points (avg@N -6.2 [-8.2, -4.1], one-sided 95 %); \
-9 questions broke, chance breaks 3.6 (p = 0.012); 3 questions regressed (FDR 10 %)
+9 questions went from mostly right to mostly wrong, 3.6 of equal models do by chance (p = 0.012); \
+tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         """
         of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
         words = (_VERDICTS if row["margin"] else _AT_ZERO)[of_score].format(
@@ -86,17 +99,22 @@ class GateWords:
         )
         ends = f"{self._size(row['diff'])} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
         heading = self.metric.heading(row["k"])
-        parts = [f"{row['verdict']}: {words} ({heading} {ends}, {self.level})"]
+        parts = [f"{self.verdict_words(row['verdict'])}: {words} ({heading} {ends}, {self.level})"]
         if of_score == "undecided":
             parts.append(self._further_words(row["further"]))
-        if self.cost_margin is not None:
+        if self.cost_margin is not None and row["cost_verdict"] is not None:
             parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
             parts.append(_broken_words(row))
         if regressed is not None:
-            named = _counted_noun(regressed, "question")
-            parts.append(f"{named} regressed (FDR {100 * self.fdr:.10g} %)")
+            parts.append(self._regressed_words(regressed, nameable=nameable))
         return "; ".join(parts)
+
+    def verdict_words(self, verdict: str) -> str:
+        """The verdict, and as what it counts if it is undecided."""
+        if verdict != "undecided" or self.undecided is None:
+            return verdict
+        return f"undecided, which counts as {self.undecided}"
 
     @property
     def level(self) -> str:
@@ -122,7 +140,16 @@ class GateWords:
         if further is None:
             return f"no number of further {unit} is in sight that would decide it"
         chance = f"{100 * self.assurance:.10g} %"
-        return f"{further:,} further {unit} would decide it with a chance of {chance}"
+        return f"with {further:,} further {unit}, one gate decides it with a chance of {chance}"
+
+    def _regressed_words(self, regressed: Sequence[str], *, nameable: bool) -> str:
+        """The questions that regressed by a test of each, or why none can be named."""
+        level = f"(FDR {100 * self.fdr:.10g} %)"
+        if not nameable:
+            return f"tested one by one, no question can be named with so few trials {level}"
+        words = f"tested one by one, {_counted_noun(len(regressed), 'question')} regressed {level}"
+        shown = [*regressed[:_NAMED], *["..."] * (len(regressed) > _NAMED)]
+        return f"{words}: {', '.join(shown)}" if shown else words
 
     def _size(self, value: float | None) -> str:
         """A number in points of a hundred, or in the units of the metric."""
@@ -155,7 +182,8 @@ def _broken_words(row: Mapping[str, Any]) -> str:
     broken = _counted_noun(row["broken"], "question")
     p = row["p_broken"]
     shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
-    return f"{broken} broke, chance breaks {row['broken_by_chance']:.1f} ({shown})"
+    chance = f"{row['broken_by_chance']:.1f} of equal models do by chance ({shown})"
+    return f"{broken} went from mostly right to mostly wrong, {chance}"
 
 
 def _counted_noun(number: int, noun: str) -> str:

@@ -42,7 +42,7 @@ LOSSES = [0.0, 0.08]
 VERSIONS = {"at": MARGIN, "equal": 0.0, "broken": 3 * MARGIN}
 
 
-def counted(n: int, c: np.ndarray) -> ps.Scorio:
+def counted(n: int | np.ndarray, c: np.ndarray) -> ps.Scorio:
     """The log of counts from trials and successes, shape (strata, models, questions)."""
     stratum, model, question = np.indices(c.shape).reshape(3, -1)
     keys = pl.DataFrame({"stratum": stratum, "model": model, "question": question})
@@ -182,6 +182,44 @@ def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
             yield cell
 
 
+def asked_again(replicates: int, sizes: list[int]) -> Iterator[dict]:
+    """One-sided errors of a gate at the margin that gets its further trials and is asked again."""
+    for name, population in POPULATIONS.items():
+        for size, n in product(sizes, TRIALS):
+            rng = np.random.default_rng(size)
+            rates = population(rng, (replicates, 1, size))
+            both = np.concatenate([rates, lowered(rates, "avg", MARGIN)], axis=1)
+            c = rng.binomial(n, both)
+            first = _whole_gates(n, c)
+            undecided = first["verdict"] == "undecided"
+            further = first["further"].fill_null(0).cast(pl.Int64).to_numpy()[:, None, None]
+            second = _whole_gates(n + further, c + rng.binomial(further, both))
+            cell = {"population": name, "questions": size, "n": n, "replicates": replicates}
+            cell["further"] = float(np.median(further[undecided.to_numpy()]))
+            for verdict in ("pass", "fail"):
+                once = first["verdict"] == verdict
+                cell |= {
+                    f"{verdict} at once": once.mean(),
+                    f"{verdict} asked again": (
+                        once | (undecided & (second["verdict"] == verdict))
+                    ).mean(),
+                }
+            yield cell
+
+
+def _whole_gates(n: int | np.ndarray, c: np.ndarray) -> pl.DataFrame:
+    """The gate of each log by itself, from its trials and successes."""
+    rows = counted(n, c).gate(0, margin=MARGIN).filter(pl.col("stratum").is_not_null())
+    verdict = (
+        pl.when(pl.col("p_fail").fill_null(1) <= 0.05)
+        .then(pl.lit("fail"))
+        .when(pl.col("p_pass").fill_null(1) <= 0.05)
+        .then(pl.lit("pass"))
+        .otherwise(pl.lit("undecided"))
+    )
+    return rows.sort("stratum").with_columns(verdict=verdict)
+
+
 def regressions(replicates: int, sizes: list[int]) -> Iterator[dict]:
     """False discovery rate and found regressions, if nothing broke or a tenth did."""
     names = [*POPULATIONS.values()]
@@ -214,6 +252,7 @@ STUDIES = {
     "families": families,
     "samples": samples,
     "gates": gates,
+    "asked_again": asked_again,
     "regressions": regressions,
 }
 

@@ -10,7 +10,7 @@ from polars_scorio.command_line.gate_files import (
 )
 
 ROWS = pl.DataFrame({"model": ["a|b"], "k": [None], "diff": [0.0123456], "verdict": ["pass"]})
-RESULT = GateResult("avg", ROWS, ["pass: fine"], pl.DataFrame())
+RESULT = GateResult("avg", ROWS, ["pass: fine"], ["pass: fine"], pl.DataFrame())
 
 
 def test_markdown_escapes_bars_and_rounds_numbers(folder):
@@ -20,15 +20,16 @@ def test_markdown_escapes_bars_and_rounds_numbers(folder):
 
 
 def test_json_keeps_all_digits(folder):
-    write_json("gate.json", "pass", [RESULT])
+    write_json("gate.json", "undecided", "pass", [RESULT])
     found = json.loads((folder / "gate.json").read_text(encoding="utf-8"))
+    assert (found["verdict"], found["counts_as"]) == ("undecided", "pass")
     assert found["results"][0]["rows"][0]["diff"] == 0.0123456
 
 
-def test_junit_says_what_is_unknown(folder):
-    ends = {"diff": [-0.5, None], "lo": [None, None], "hi": [0.25, None]}
-    rows = pl.DataFrame({"model": ["a", "b"], "k": [None, 4], **ends, "verdict": ["fail"] * 2})
-    write_junit("gate.xml", [GateResult("avg", rows, [], pl.DataFrame())], [], "model", None)
+def test_junit_has_the_sentence_of_each_row_that_fails(folder):
+    rows = pl.DataFrame({"model": ["a", "b"], "k": [None, 4], "verdict": ["fail", "pass"]})
+    sentences = ["fail: a is worse", "pass: b is not"]
+    write_junit("gate.xml", [GateResult("avg", rows, [], sentences, rows)], [], "model", None)
     text = (folder / "gate.xml").read_text(encoding="utf-8")
-    assert 'message="fail: -0.5 [unknown, +0.25]"' in text
-    assert 'message="fail: unknown [unknown, unknown]"' in text
+    assert '<testcase classname="avg" name="a: all"><failure message="fail: a is worse" />' in text
+    assert '<testcase classname="avg, k=4" name="b: all" />' in text

@@ -16,8 +16,9 @@ WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
 def test_an_undecided_gate_says_what_would_decide_it():
     assert WORDS.sentence(ROW) == (
         "undecided: it is open whether v2 is worse than v1 by more than 5 points "
-        "(avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question would decide it "
-        "with a chance of 80 %; 1 question broke, chance breaks 3.2 (p < 0.001)"
+        "(avg@N -1.2 [-6, 4], one-sided 95 %); with 59 further trials of each question, one gate "
+        "decides it with a chance of 80 %; 1 question went from mostly right to mostly wrong, "
+        "3.2 of equal models do by chance (p < 0.001)"
     )
     nothing = WORDS.sentence({**ROW, "further": None, "broken": None})
     assert nothing.endswith(
@@ -39,16 +40,32 @@ def test_at_margin_zero_a_verdict_names_the_better_one(verdict, words):
 
 def test_metrics_of_other_ranges_are_written_as_they_are():
     words = GateWords(ps.avg(w=[0, 10]), "model", 0.99, 0.8, 0.05, points=False)
-    sentence = words.sentence({**ROW, "verdict": "fail", "margin": 1.5, "diff": -2.25}, 1)
+    sentence = words.sentence({**ROW, "verdict": "fail", "margin": 1.5, "diff": -2.25}, ["q4"])
     assert "by more than 1.5 (" in sentence
     assert "one-sided 99 %" in sentence
-    assert sentence.endswith("1 question regressed (FDR 5 %)")
+    assert sentence.endswith("1 question regressed (FDR 5 %): q4")
+
+
+def test_questions_are_named_if_there_are_enough_trials_for_it():
+    many = WORDS.sentence(ROW, [f"q{place}" for place in range(12)])
+    assert many.endswith(
+        "12 questions regressed (FDR 10 %): q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, ..."
+    )
+    assert WORDS.sentence(ROW, []).endswith("tested one by one, 0 questions regressed (FDR 10 %)")
+    few = WORDS.sentence(ROW, [], nameable=False)
+    assert few.endswith("no question can be named with so few trials (FDR 10 %)")
+
+
+def test_an_undecided_gate_says_as_what_it_counts():
+    words = replace(WORDS, undecided="fail")
+    assert words.sentence(ROW).startswith("undecided, which counts as fail: it is open")
+    assert words.sentence({**ROW, "verdict": "pass"}).startswith("pass: v2")
 
 
 def test_about_a_population_questions_are_counted():
     words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, anytime=1000)
     sentence = words.sentence(ROW)
-    assert "59 further questions would" in sentence
+    assert "with 59 further questions, one gate" in sentence
     assert "which holds at every look (planned: 1,000 questions)" in sentence
 
 
@@ -75,7 +92,7 @@ def test_further_trials_are_named_if_the_score_is_open_and_the_cost_fails():
     row = {**ROW, **COSTS, "verdict": "fail", "cost_verdict": "fail", "score_verdict": "undecided"}
     sentence = replace(WORDS, cost_margin=1.1).sentence(row)
     assert sentence.startswith("fail: it is open whether v2 is worse than v1")
-    assert "59 further trials of each question would decide it" in sentence
+    assert "with 59 further trials of each question, one gate" in sentence
     assert "v2 costs more than 1.1 times as much as v1" in sentence
     assert "one-sided 95 %)" in sentence
 
