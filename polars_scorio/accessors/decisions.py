@@ -185,7 +185,7 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            By what; default `ps.bayes()`. One draw size at a time.
+            By what; default `ps.avg()`. One draw size at a time.
         candidates : int, optional
             From how many models the best one was selected, if more were tried than the log has,
             such as checkpoints; default: the models of the stratum.

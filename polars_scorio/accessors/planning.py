@@ -157,13 +157,12 @@ class PlanMethods(Accessor[FrameT]):
     ) -> FrameT:
         """How many more questions tell models apart about the population, with which chance?
 
-        About all questions that could have been asked, more trials of the same questions soon stop
-        helping. The plan is about them, whatever `target` says; trials per question stay the same.
+        The plan is about all questions that could be asked, whatever `target` says.
 
         Parameters
         ----------
         metric : Metric, optional
-            What to compare; default `ps.bayes()`. One draw size at a time.
+            What to compare; default `ps.avg()`. One draw size at a time.
         half_width : float, optional
             Of the interval of the difference. Default: until neighbours are told apart.
         margin : float, optional
@@ -172,7 +171,7 @@ class PlanMethods(Accessor[FrameT]):
         assurance : float
             As in `trials_needed`.
         max_questions : int
-            More than so many further questions are not considered.
+            The most further questions that are considered.
 
         Returns
         -------
@@ -205,8 +204,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> import polars as pl
         >>> import polars_scorio as ps
         >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
-        >>> totals |= {"n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]}  # trials and successes
-        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+        >>> totals = pl.DataFrame({**totals, "n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]})
+        >>> log = ps.from_successes(totals).scorio(count="count")
         >>> log.questions_needed(ps.avg()).select("model_a", "questions", "extra", "total").row(0)
         ('ada', 4, 28, 32)
         """

@@ -45,7 +45,6 @@ from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata,
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.reward_metric import given_reward_range
-from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.options import DecisionOptions
@@ -76,7 +75,7 @@ def gate(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`."""
-    metric = avg() if metric is None else metric_of(metric, "gate")
+    metric = metric_of(metric, "gate")
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
     if cost_margin is not None and options.get("anytime") is not None:
         raise ValueError(
