@@ -289,7 +289,7 @@ class DecisionMethods(Accessor[FrameT]):
             A row per stratum and model, the best first:
 
             ================  ==================================================================
-            by...             the stratum
+            by..., metric, k  the stratum and what orders the models
             rank              by mu alone; scores within 1e-12 of their neighbour are tied
             rank_lo, rank_hi  the best and the worst rank that it can have [2]_: 1 + how many are
                               surely better, and how many there are less those surely worse, by

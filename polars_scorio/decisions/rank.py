@@ -40,6 +40,7 @@ from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.inference.score_differences import Scores
 from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.request import on_levels
+from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -76,7 +77,7 @@ def rank(
     check_choice("ties", ties, RankTies)
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "rank")
-    single_k(metric, "rank")
+    k = single_k(metric, "rank")
     trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
@@ -93,13 +94,17 @@ def rank(
     found |= bounds_dtype(models)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
-    refuse_repeats([*trials.keys, *found])
     last = [*bounds_dtype(models), *repeated]
     order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next", *last]
+    columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
+    refuse_repeats(columns)
     schema = {name: (found | trials.models)[name] for name in order}
     ranking = Ranking(models, method, ties, simultaneous)
     rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
-    return check_frame(rows, warn_of_prior).select(*trials.strata, *order)
+    named = check_frame(rows, warn_of_prior).with_columns(
+        pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k")
+    )
+    return with_curves(named, [metric]).select(columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,17 @@ _DIGITS = 6  # decimals of a number that a user joined, at most
 _TIDY = {"mu": "score", "diff": "difference"}
 _CHANCES = {"prob", "p_best"}
 # What a table has no room for, or says in the note.
-_HIDDEN = {*FACTS, "sigma", "rank_ci", "rank_lo", "rank_hi", "could_be_best", "z_next", "prior"}
+_HIDDEN = {
+    *FACTS,
+    "holds",
+    "sigma",
+    "rank_ci",
+    "rank_lo",
+    "rank_hi",
+    "could_be_best",
+    "z_next",
+    "prior",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,8 @@ class Table:
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
         hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
         frame = in_one_column(frame)
+        # One metric is said once, above its numbers.
+        hidden |= {"metric"} if _only_heading(frame) else set()
         columns: list[Column] = []
         for name in frame.columns:
             if name in shown:
@@ -211,11 +223,22 @@ def _number_columns(
 
 
 def _number_heading(frame: pl.DataFrame, number: Number) -> str:
-    """Heading of a number: its metric; in a table of one metric, its kind."""
+    """Heading of a number: its metric, and what it is of several or of a pair of models."""
     if number.name not in _TIDY:
         known = _board_headings(frame).get(number.metric)
         return known or column_heading(number.metric, each_trials(frame))
-    return _TIDY[number.name]
+    metric, kind = _only_heading(frame), _TIDY[number.name]
+    if not metric:
+        return kind
+    return f"{kind} of {metric}" if number.name == "diff" else metric
+
+
+def _only_heading(frame: pl.DataFrame) -> str:
+    """The metric of all rows as people write it; empty if there is none or several."""
+    if not {"metric", "k"} <= set(frame.columns):
+        return ""
+    found = frame.select("metric", "k").unique().rows()
+    return row_heading(found[0][0], found[0][1], each_trials(frame)) if len(found) == 1 else ""
 
 
 def _board_headings(frame: pl.DataFrame) -> dict[str, str]:

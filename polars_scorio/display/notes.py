@@ -10,6 +10,11 @@ from polars_scorio.display.judge_words import label_range
 from polars_scorio.display.metric_titles import interval_words
 from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
 
+_HOLDS = {
+    "each pair": "each pair by itself",
+    "all pairs": "all pairs of models at once",
+    "all with the baseline": "all models against the baseline at once",
+}
 _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
 
 
@@ -47,6 +52,12 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     ]
     if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
         notes.append("Where k exceeds the trials, a number is a prediction.")
+    if {"holds", "diff"} <= known:
+        kinds = [_HOLDS.get(kind, kind) for kind in frame["holds"].unique().sort()]
+        notes.append(
+            "Above zero model_a is better. In brackets: intervals whose confidence holds for "
+            f"{' or '.join(kinds)}."
+        )
     notes += _rank_note(frame) if known & {"confidence", "rank_ci"} else []
     return " ".join(notes)
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
 _WIDE = 5  # columns that stand side by side on a page, beside those that say what a row is
+_LONG = 40  # characters of a text that is broken into lines in LaTeX
+_LONG_COLUMN = r"p{0.28\linewidth}"
+_PIECES = re.compile(r"[^-/_.:]{1,12}[-/_.:]*|[-/_.:]+")
 _MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
 # Where Markdown makes links of bare addresses, whatever stands before them.
 _LINKS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@[\w-]+\.)|(?<!\w)(?=@)", re.IGNORECASE)
@@ -183,9 +186,9 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
 
-    More than five numbers in a row are parted into tables of their own, and one that
-    is wider than a line shrinks. Characters that pdflatex has not, such as emoji or Chinese,
-    need lualatex and a font that has them.
+    More than five numbers in a row are parted into tables of their own, names of more than 40
+    characters are broken into lines, and a table that is wider than a line shrinks. Characters that
+    pdflatex has not, such as emoji or Chinese, need lualatex and a font that has them.
 
     Parameters
     ----------
@@ -278,14 +281,12 @@ def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
 
 
 def _tabular_lines(columns: Sequence[Column]) -> list[str]:
-    alignment = "".join("r" if column.right else "l" for column in columns)
-    cells = [
-        [
-            _latex_text(column.label),
-            *column.bold_texts(_latex_number if column.right else _latex_text, r"\textbf{{{}}}"),
-        ]
-        for column in columns
-    ]
+    alignment, cells = "", []
+    for column in columns:
+        long = not column.right and max(map(len, column.texts), default=0) > _LONG
+        alignment += "r" if column.right else _LONG_COLUMN if long else "l"
+        text = _latex_number if column.right else _broken_latex if long else _latex_text
+        cells.append([_latex_text(column.label), *column.bold_texts(text, r"\textbf{{{}}}")])
     labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
     heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
     return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
@@ -332,6 +333,16 @@ def markdown_text(text: str) -> str:
 def _latex_text(text: str) -> str:
     """Text that LaTeX shows as it is."""
     return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
+
+
+def _broken_latex(text: str) -> str:
+    r"""Text that LaTeX may break behind signs, and inside of long words.
+
+    >>> _broken_latex("org/ada_7b")
+    'org/\\allowbreak{}ada\\_\\allowbreak{}7b'
+    """
+    words = ([*map(_latex_text, _PIECES.findall(word))] for word in text.split())
+    return " ".join(r"\allowbreak{}".join(pieces) for pieces in words)
 
 
 def _latex_row(cells: Sequence[str]) -> str:

@@ -46,15 +46,9 @@ def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
     places = ["rank", "rank_lo", "rank_hi", "rank_ci"]
-    assert rows.columns == [
-        "domain",
-        *places,
-        "model",
-        *NUMBERS,
-        "p_best",
-        "could_be_best",
-        "z_next",
-    ]
+    last = [*NUMBERS, "p_best", "could_be_best", "z_next"]
+    assert rows.columns == ["domain", "metric", "k", *places, "model", *last]
+    assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
     columns = ["domain", "model", *NUMBERS]
     assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
@@ -335,6 +329,8 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
     rank = pl.Float64 if method == "average" else pl.UInt32
     expected = {
         "domain": pl.String,
+        "metric": pl.String,
+        "k": pl.Int64,
         "rank": rank,
         "rank_lo": pl.UInt32,
         "rank_hi": pl.UInt32,

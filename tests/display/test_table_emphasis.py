@@ -38,7 +38,9 @@ def test_a_model_that_is_best_beyond_doubt_is_bold(decided):
     assert markdown.endswith("A bold model has the first one beyond doubt.")
     assert r"\textbf{best\_one}" in ps.to_latex(board)
     assert "**" not in ps.to_markdown(board.with_columns(rank_hi=2))
-    assert "| arc | 1 | **best_one** | " in ps.to_markdown(decided.rank())
+    ranks = ps.to_markdown(decided.rank(ps.pass_at_k(2)))
+    assert ranks.startswith("| bench | rank | model | Pass@2 (%) |")
+    assert "| arc | 1 | **best_one** | " in ranks
 
 
 @pytest.mark.parametrize("to_text", [ps.to_markdown, ps.to_latex])
@@ -47,3 +49,26 @@ def test_the_only_stratum_has_no_columns_of_its_own(decided, to_text):
     assert (text.count("avg@8"), text.count("Pass@2")) == (1, 1)
     assert "Stratum: arc. 12 questions" in text
     assert "Columns without a stratum" not in text
+
+
+def test_long_names_are_broken_into_lines_in_latex():
+    names = [f"org/a_{size}-{'x' * 40}" for size in ("7b", "70b")]
+    log = pl.concat([long([[1, 0]] * 3, name) for name in names])
+    latex = ps.to_latex(log.scorio.leaderboard(ps.avg()))
+    assert r"\begin{tabular}{rp{0.28\linewidth}r}" in latex
+    broken = rf"org/\allowbreak{{}}a\_\allowbreak{{}}7b-\allowbreak{{}}{'x' * 12}\allowbreak{{}}"
+    assert broken in latex
+    short = ps.to_latex(log.with_columns(pl.col("model").str.head(20)).scorio.leaderboard(ps.avg()))
+    assert "allowbreak" not in short
+
+
+def test_a_table_of_pairs_says_its_metric_and_for_what_its_intervals_hold(decided):
+    for simultaneous, words in ((False, "each pair by itself"), (True, "all pairs of models at")):
+        table = ps.to_markdown(decided.compare(ps.pass_at_k(2), simultaneous=simultaneous))
+        assert "| difference of Pass@2 (%) |" in table
+        assert "holds |" not in table
+        assert (
+            f"model_a is better. In brackets: intervals whose confidence holds for {words}" in table
+        )
+    several = pl.concat([decided.compare(ps.avg()), decided.compare(ps.pass_at_k(2))])
+    assert "| metric | model_a | model_b | difference (%) |" in ps.to_markdown(several)

@@ -342,10 +342,10 @@ def test_a_report_is_a_table(r1):
 def test_comparisons_and_ranks_are_tables():
     log = pl.concat([long([[1] * 50] * 9, "good"), long([[0] * 50] * 9, "poor")])
     pairs = ps.to_markdown(log.scorio(inference="calibrated").compare()).splitlines()
-    assert "| difference (%) |" in pairs[0]
+    assert "| difference of avg@N (%) |" in pairs[0]
     assert "| >0.999 | good |" in pairs[2]
     ranks = ps.to_markdown(log.scorio(inference="calibrated").rank()).splitlines()
-    assert "| score (%) |" in ranks[0]
+    assert "| avg@N (%) |" in ranks[0]
     assert ranks[2].startswith("| 1 | **good** | ")
 
 
