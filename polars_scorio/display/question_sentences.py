@@ -48,26 +48,21 @@ def question_sentences(
         return ["The log has no questions."]
     solved = []
     if rows["solved_by"].null_count() < rows.height:
-        words = {
-            "never": "never solved by any model",
-            "always": "solved by every model in every trial",
-        }
+        of, named = count_of(rows.height, unit), {}
+        for status in ("never", "always"):
+            names = rows.filter(status=status).sort(question)[question].to_list()
+            named[status] = names and f"{len(names):,} of {of} ({_listed_names(names)})"
+        never, always = named["never"], named["always"]
         solved = [
-            solved_sentence(
-                text,
-                rows.filter(status=status).sort(question)[question].to_list(),
-                count_of(rows.height, unit),
-            )
-            for status, text in words.items()
+            f"No model ever solved {never}." if never else f"Some model solved each {unit}.",
+            f"Every model always solved {always}." if always else f"No {unit} was always solved.",
         ]
     return [*solved, reversed_sentence(rows, question, fdr, unit)]
 
 
-def solved_sentence(what: str, names: Sequence[object], of: str) -> str:
-    """Sentence on how many questions were `what`, with their names."""
-    named = f" ({name_list([*map(question_name, names)], _NAMED)})" if names else ""
-    verb = "was" if len(names) == 1 else "were"
-    return f"{len(names):,} of {of} {verb} {what}{named}."
+def _listed_names(names: Sequence[object]) -> str:
+    """The names of questions, as many as a sentence holds."""
+    return name_list([*map(question_name, names)], _NAMED)
 
 
 def reversed_sentence(
@@ -82,7 +77,7 @@ def reversed_sentence(
     rate = f"false discovery rate {100 * fdr:g} %"
     found = rows.filter("reversed").select(question, "q_reversed").rows()
     if found:
-        named = [f"{question_name(name)} (q = {probability_text(q)})" for name, q in found]
+        named = [f"{question_name(name)} (q {_value_equation(q)})" for name, q in found]
         verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
         return (
             f"{count_of(len(found), unit)} {verb} reversed, so that strong models fail "
@@ -106,6 +101,16 @@ def reversal_summary(strata: Iterable[pl.DataFrame]) -> str:
     if found or all(map(_finds_reversed, rows)):
         return f"reversed: {count_of(found, 'question')}"
     return "too few models or trials to find reversed questions"
+
+
+def _value_equation(q: float) -> str:
+    """A q-value behind its name: ``= 0.02``, or ``< 0.001``.
+
+    >>> _value_equation(0.0204), _value_equation(0.0)
+    ('= 0.020', '< 0.001')
+    """
+    text = probability_text(q)
+    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 
 def _finds_reversed(rows: pl.DataFrame) -> bool:
