@@ -1,11 +1,8 @@
 """The guide says what was measured: its tables are those of the files of the simulations."""
 
-import polars as pl
 import pytest
 
-from tests.benchmarks.measured_tables import cell_rows
 from tests.benchmarks.promised_tables import (
-    FILES,
     PAGE,
     TABLES,
     markdown_cell,
@@ -18,20 +15,6 @@ def test_the_page_has_every_table_as_it_was_measured():
     for name in TABLES:
         assert f"<!-- measured: {name} -->" in page
     assert page == page_with_tables(page), "run: python -m tests.benchmarks.promised_tables"
-
-
-def test_the_page_on_intervals_names_the_same_coverage():
-    cells = cell_rows(pl.read_parquet(FILES["coverage"])).filter(
-        confidence=0.95, inference="calibrated"
-    )
-    mean, worst = cells.select(
-        pl.col("coverage").mean().alias("mean"), pl.col("coverage").min().alias("worst")
-    ).row(0)
-    said = " ".join(PAGE.with_name("intervals.md").read_text(encoding="utf-8").split())
-    assert (
-        f"contained the truth in {100 * mean:.1f} % of the simulated logs, and in "
-        f"{100 * worst:.1f} % of those of the worst setting"
-    ) in said
 
 
 def table_rows(page: str, first: str) -> list[list[str]]:

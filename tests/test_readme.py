@@ -7,8 +7,6 @@ import pytest
 
 from polars_scorio import metrics
 from polars_scorio.command_line.main import main
-from tests.benchmarks.measured_tables import cell_rows
-from tests.benchmarks.promised_tables import FILES
 from tests.documents import ROOT, check_prints, code_blocks
 
 README = ROOT / "README.md"
@@ -63,25 +61,6 @@ def test_the_guide_says_what_each_metric_is_for():
     for row in metric_rows():
         name = row.partition("`")[2].partition("`")[0]
         assert re.search(rf"`{name}\W", table), f"nobody finds {name}"
-
-
-def test_the_coverage_is_that_of_the_promises():
-    """One number for one claim: the chapters on intervals and on promises have the same."""
-    guide = ROOT / "examples" / "guide"
-    pages = README, guide / "promises.md", guide / "intervals.md"
-    said = [" ".join(page.read_text(encoding="utf-8").split()) for page in pages]
-    (mean, worst), *others = [
-        re.search(
-            r"the truth in ([\d.]+) % of the (?:simulated )?logs, and in ([\d.]+) %", text
-        ).groups()
-        for text in said
-    ]
-    assert others == [(mean, worst)] * 2
-    settings = cell_rows(pl.read_parquet(FILES["coverage"])).filter(
-        confidence=0.95, inference="calibrated"
-    )
-    for text in said[:2]:
-        assert f"Over {settings.height:,} simulated settings" in text
 
 
 def test_continuous_integration_runs_both_commands_of_the_readme():

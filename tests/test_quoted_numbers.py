@@ -1,0 +1,93 @@
+"""One number for one claim: README, guide and docstrings quote the studies."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.quoted_numbers import STUDIES
+from tests.documents import ROOT
+
+# A paragraph with both is about a study. Tables and blocks of code are no paragraphs.
+STUDY = re.compile(
+    r"simulat(ed|ions?)\b|\b(of|in) the logs|\blogs (each|a cell)|\ba false winner in"
+)
+NUMBER = re.compile(r"\d ?%|[ (]\.\d|\d of \d")
+# Each of these pages says on it which script measures its numbers.
+MEASURED = re.compile(r"python (-m )?tests[./]benchmarks")
+
+
+def plain_text(page: str) -> str:
+    """The text of a page with single spaces."""
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.settings[:30])
+def test_each_page_has_the_numbers_of_the_study(study):
+    for page, sentence in study.quotes:
+        assert sentence.format(**study.numbers) in plain_text(page), f"{page} has another number"
+    quoted = " ".join(sentence for _, sentence in study.quotes)
+    assert all(f"{{{name}}}" in quoted for name in study.numbers)
+
+
+@pytest.mark.parametrize("script", sorted({study.script for study in STUDIES} - {""}))
+def test_the_script_of_a_study_exists(script):
+    name, *arguments = script.split()
+    spec = find_spec(f"tests.benchmarks.{name}")
+    assert spec is not None
+    text = Path(str(spec.origin)).read_text(encoding="utf-8")
+    assert all(argument.lstrip("-") in text for argument in arguments)
+
+
+def text_paragraphs(page: Path) -> Iterator[str]:
+    """Paragraphs of a Markdown page, or of the docstrings of a module."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".py":
+        kinds = ast.Module, ast.ClassDef, ast.FunctionDef
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+        text = "\n\n".join(ast.get_docstring(node) or "" for node in nodes)
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        yield " ".join(line for line in paragraph.split() if not paragraph.startswith(("|", "#")))
+
+
+def quoting_pages() -> Iterator[Path]:
+    """README, chapters and public modules; without pages that name the script of their study."""
+    chapters = [*ROOT.glob("examples/guide/**/*.md")]
+    public = [
+        *ROOT.glob("polars_scorio/accessors/*.py"),
+        *ROOT.glob("polars_scorio/metrics/*.py"),
+        *ROOT.glob("polars_scorio/decisions/*.py"),
+        *ROOT.glob("polars_scorio/reporting/*.py"),
+    ]
+    for page in (ROOT / "README.md", *chapters, *public):
+        if page.suffix == ".py" or not MEASURED.search(page.read_text(encoding="utf-8")):
+            yield page
+
+
+def quoted_sentences(page: str) -> list[str]:
+    """The sentences of studies that a page quotes."""
+    return [
+        sentence.format(**study.numbers)
+        for study in STUDIES
+        for name, sentence in study.quotes
+        if name == page
+    ]
+
+
+def test_no_sentence_about_a_simulation_is_typed_by_hand():
+    typed = []
+    for page in quoting_pages():
+        name = page.relative_to(ROOT).as_posix()
+        quoted = quoted_sentences(name)
+        typed += [
+            (name, paragraph)
+            for paragraph in text_paragraphs(page)
+            if STUDY.search(paragraph)
+            and NUMBER.search(paragraph)
+            and not MEASURED.search(paragraph)
+            and not any(sentence in paragraph for sentence in quoted)
+        ]
+    assert typed == []
