@@ -90,17 +90,20 @@ class Accessor(Generic[FrameT]):
 
     @takes_options(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
-        """Any number of metrics from one pass over the log.
+        """How good is each model? Metrics with their intervals, from one pass over the log.
+
+        Without options, `estimate` is the score, and lo and hi are the ends of a 95 % interval
+        around it, about the questions of the log.
 
         Parameters
         ----------
         *metrics : Metric
-            What to report: `ps.bayes()`, `ps.pass_at_k([1, 4])`, ...
+            Which metrics, in which order: ``ps.avg(), ps.pass_at_k([1, 4])``.
 
         Returns
         -------
         DataFrame or LazyFrame
-            As the frame of the accessor. A row per stratum, model, metric and k, sorted by the
+            Eager or lazy as the log. A row per stratum, model, metric and k, sorted by the
             keys, then in the order of `metrics`, then by k:
 
             ================  ==================================================================

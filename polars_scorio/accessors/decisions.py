@@ -28,7 +28,10 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Which of two models is better, and how sure is that [1]_?
+        """Which of two models is better, by how much, and how sure is that [1]_?
+
+        Each pair of models has a row with the interval of its difference. `better` names the better
+        model if the interval excludes zero, and is null if the data cannot tell.
 
         Parameters
         ----------
@@ -37,17 +40,18 @@ class DecisionMethods(Accessor[FrameT]):
         baseline : category, optional
             Compare each model with this one; default: all pairs.
         simultaneous : bool
-            Whether all verdicts of a stratum (and draw size) are right at once with `confidence`;
-            default: each by itself. The more models are compared, the more often some pair of equal
-            models is "better" by itself; at once, in at most one of twenty logs at 0.95.
+            Whether `confidence` is the chance that all verdicts of a stratum (and draw size) are
+            right together; default: each verdict by itself. The more models you compare, the more
+            often one of two equal models is called better by luck. With True that happens in at
+            most one of twenty logs at 0.95.
         overall : "macro" or "micro", optional
-            Add rows over all strata, whose `by` columns are null: of the mean over the strata, each
-            of which weighs the same, or of all their questions in one pool. All models must have
-            all strata.
+            Add rows over all strata, with null in the `by` columns: "macro" compares the mean of
+            the strata, each with the same weight; "micro" has all their questions in one pool. All
+            models must have all strata.
         target : "benchmark" or "population"
-            Whether the models differ on these questions, the default; or on the population that
-            they are a sample of: then the paired differences of their estimates decide [2]_, and
-            what has no say in them is refused: pooling and prior trials.
+            Whether the models differ on these very questions, the default, or on all questions that
+            could have been asked, of which these are a sample. The paired differences of single
+            questions then decide [2]_; pooled numbers and prior trials are an error.
 
         Returns
         -------
@@ -58,13 +62,12 @@ class DecisionMethods(Accessor[FrameT]):
             by..., metric, k  the stratum and what was compared
             model_a, model_b  the models; with a baseline it is `model_b`
             diff              mu of model_a minus mu of model_b
-            sigma             root of the sum of both squared sigmas; calibrated, of the price that
-                              the pair has
-            z                 diff in units of sigma; 0 where there is no difference
+            sigma             standard deviation of diff
+            z                 diff in units of sigma; 0 if there is no difference
             prob              probability that model_a is better than model_b: Phi(z)
-            lo, hi            interval of diff at `confidence`, two-sided; of all pairs at once if
-                              they are `simultaneous`
-            better            the better model, where zero lies outside lo, hi; else null
+            lo, hi            two-sided interval of diff at `confidence`, or with `simultaneous` of
+                              all pairs at once
+            better            the better model if zero lies outside lo, hi; else null
             holds             the pairs for which `confidence` holds at once: "each pair" by itself,
                               "all pairs" of the stratum, "all with the baseline"
             judged, labels    with `truth` or `judge` alone: the difference of the verdicts as they
@@ -74,16 +77,15 @@ class DecisionMethods(Accessor[FrameT]):
                               the model that has less
             ================  ==================================================================
 
-            How diff is distributed follows from `inference`: published, it is normal and clipped
-            to the bounds; pooled, it has a Beta distribution on the range of the metric;
-            calibrated, it has one of two prices. The price of the trials: both sides add their
-            priced noise, and near a bound what is left of their own interval [3]_. The price of the
-            pairs: the variance of the differences of single questions, with Student's distribution,
-            as with ``target="population"`` but without clusters. Trials are independent given the
-            question, so either is right; a pair has the second if the first is not clearly shorter
-            (.85), as with one trial of each question. For k beyond the trials of a side, diff is
-            that of two predictions, lo and hi are the worst ends of two ranges, and there is no
-            verdict.
+            The distribution of diff depends on `inference`. Published: normal, clipped to the
+            bounds. Pooled: a Beta distribution on the range of the metric. Calibrated: one of two
+            intervals. The first adds the noise of both models, and near a bound the rest of their
+            intervals [3]_. The second takes the variance of the differences of single questions,
+            with Student's distribution, as with ``target="population"`` but without clusters. Both
+            hold, because trials are independent given the question; a pair has the second, unless
+            the first is clearly shorter (by a factor of .85). With one trial of each question it
+            has the second. If k exceeds the trials of a model, diff is the difference of two
+            predictions, lo and hi are the worst ends of two ranges, and there is no verdict.
 
             With ``target="population"``: diff is the mean of the differences d of the questions,
             sigma its standard error, ``sigma^2 = s_d^2 / M + (M s_d^2 + 2 R^2) / ((E + 1) M (M +
@@ -94,10 +96,10 @@ class DecisionMethods(Accessor[FrameT]):
             distribution with M - 1 degrees of freedom; all null for a single question, and where k
             exceeds the trials of a question.
 
-            Under one judge (`judge` of the accessor) the gains of wrong answers cancel: who is
-            better in `avg` on these questions needs no correction, by how much does. A judge who
-            favours one model makes false winners, which only labels on the trials of both models
-            (`truth`) repair.
+            With `judge`, one judge for all models: its errors do not change which model is better
+            in `avg` on these questions, but they change by how much, so the difference is
+            corrected. A judge who favours one model makes false winners; only labels on the trials
+            of both models (`truth`) repair that.
 
         Raises
         ------
@@ -126,13 +128,13 @@ class DecisionMethods(Accessor[FrameT]):
         `prob` above 95 % (or below 5 %) asks for a z of 1.645, an interval without zero for one of
         1.960.
 
-        At once: the critical value c takes the place of z (of Student's t). For all pairs it is
-        that of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, on a
-        population that of the largest t of the estimated covariance, by draws that never change.
-        Which price a calibrated pair has does not depend on c. Verdicts are made step by
-        step [5]_: once some pairs are told apart, the others need a smaller c. So that lo, hi
-        always agree with `better`, a pair that a later step tells apart has the interval at the c
-        of that step; all others have that of the first.
+        With `simultaneous` a critical value c replaces z (or Student's t). For all pairs it is that
+        of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, about a
+        population that of the largest t under the estimated covariance, by draws with a fixed seed.
+        Verdicts are made step by step [5]_: once some pairs differ, the others need a smaller c.
+        A pair that differs in a later step has the interval at the c of that step, so that lo and
+        hi agree with `better`; all other pairs have the interval of the first step. Which of its
+        two intervals a calibrated pair has does not depend on c.
 
         References
         ----------
@@ -179,8 +181,9 @@ class DecisionMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Which model is the best, and what is its score, corrected for being selected?
 
-        The best of many candidates owes part of its score to luck, so that its own interval has its
-        true score less often than promised.
+        The best of many candidates owes part of its score to luck: its score in a report is too
+        high on average, and its interval there contains the true score less often than promised.
+        `best_mu`, `best_lo` and `best_hi` correct for that.
 
         Parameters
         ----------
@@ -263,20 +266,24 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """In which order do the models come, and between which ranks is each of them?
+        """In which order are the models, and which ranks may each of them have?
+
+        `rank` is the place by the score alone. `rank_lo` and `rank_hi` are the best and the worst
+        rank that the data allow: models whose ranges overlap may be in another order.
 
         Parameters
         ----------
         metric : Metric, optional
             By what; default `ps.avg()`. One draw size at a time.
         method : "competition", "competition_max", "dense" or "average"
-            What models that are tied get: the best of their places (1, 2, 2, 4), the worst
-            (1, 3, 3, 4), no gap after them (1, 2, 2, 3), or the mean (1, 2.5, 2.5, 4).
+            Which rank tied models get: the best of their places (1, 2, 2, 4), the worst
+            (1, 3, 3, 4), the best without a gap after them (1, 2, 2, 3), or the mean of their
+            places (1, 2.5, 2.5, 4).
         ties : "z" or "overlap"
-            When `rank_ci` ties a model with the one before it in the list [1]_: while z between
-            both is below the one-sided quantile of `confidence` (1.645 at 95 %), or while their
-            intervals overlap. Ties chain: of 20 models a point apart all can share the first place,
-            though the first and the last differ by z = 12.
+            When `rank_ci`, the rule of the paper, ties two neighbours in the list [1]_: if z
+            between them is below the one-sided quantile of `confidence` (1.645 at 95 %), or if
+            their intervals overlap. Ties chain: 20 models that are one point apart can all share
+            the first place, though the first and the last differ by z = 12.
         simultaneous : bool
             Whether all ranges of a stratum hold at once with `confidence`, the default; or each by
             itself.
@@ -291,17 +298,17 @@ class DecisionMethods(Accessor[FrameT]):
             ================  ==================================================================
             by..., metric, k  the stratum and what orders the models
             rank              by mu alone; scores within 1e-12 of their neighbour are tied
-            rank_lo, rank_hi  the best and the worst rank that it can have [2]_: 1 + how many are
-                              surely better, and how many there are less those surely worse, by
-                              the verdicts of `compare`
+            rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
+                              of models that are significantly better, and the number of models
+                              minus those that are significantly worse, as `compare` decides
             rank_ci           the neighbour rule of the paper, with `ties`
             model             under its own name
             mu, sigma, lo,    as in `report`
             hi
             p_best            chance to be the best, if the numbers are normal and independent, and
                               the models normal around a mean of their own [3]_
-            could_be_best     whether it is one of the models that may be the best: with
-                              `confidence` the best model is one of them [4]_
+            could_be_best     whether the model may be the best: the set of these models contains
+                              the best one with `confidence` [4]_
             z_next            z between the model and the next one, null for the last
             bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: information so far over the planned one

@@ -62,19 +62,20 @@ class ReaderMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> pl.DataFrame:
-        """A wide frame for people: the models in their order, a column for each metric.
+        """One row a model, the best first, with a column for each metric: a table to show.
 
-        `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` make a table of it. Its columns
-        depend on the strata in the log, so a LazyFrame is collected.
+        `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
+        LazyFrame is collected, because the columns depend on the strata in the log.
 
         Parameters
         ----------
         *metrics : Metric
-            What to show; the models are ranked by mu of the first one (and its smallest k).
-            Default: `ps.avg()`.
+            What to show. The models are ranked by the first metric, at its smallest k. Default:
+            `ps.avg()`.
         overall : "macro" or "micro", optional
-            With strata: what the columns without a stratum hold, as in `report`. Default: "micro",
-            all questions in one pool, as the pages of `write_html` have it.
+            With strata: whether the columns over all strata are the mean of the strata, or all
+            questions in one pool, as in `report`. Default: "micro", as on the pages of
+            `write_html`.
 
         Returns
         -------
@@ -82,19 +83,18 @@ class ReaderMethods(Accessor[FrameT]):
             A row for each model, the best first:
 
             ======================  ============================================================
-            rank, rank_lo, rank_hi  place of the model by its number, and the best and the worst
-                                    one that it can have, as in `rank`
+            rank, rank_lo, rank_hi  rank by the score alone, and the best and the worst rank that
+                                    the data allow, as in `rank`
             model                   under its own name
-            could_be_best           whether it is one of the models that may be the best, as in
-                                    `rank`
-            bayes, bayes_lo,        of each metric and k mu and the interval around it, which ends
-            bayes_hi                where the metric does; with strata, over all of them
-            bayes_estimate,         the unbiased estimate, and sigma
-            bayes_sigma
+            could_be_best           whether the model may be the best, as in `rank`
+            avg, avg_lo, avg_hi     for each metric and k: mu and the ends of its interval; with
+                                    strata, over all of them
+            avg_estimate,           the unbiased estimate, and sigma
+            avg_sigma
             avg_judged,             with `truth` or `judge` alone: the estimate from the verdicts as
             avg_labels              they are, and the labels behind the correction
-            retail__bayes, ...      the same of each stratum; one that is a number is named with its
-                                    column, as in ``temperature 0.7__bayes``
+            retail__avg, ...        these columns for each stratum; if the stratum is a number, with
+                                    the name of its column, as in ``temperature 0.7__avg``
             questions, trials,      as in `report`, over all strata
             dropped
             confidence, inference   what the intervals hold, and what they rest on in words
@@ -111,9 +111,9 @@ class ReaderMethods(Accessor[FrameT]):
         >>> import polars as pl
         >>> import polars_scorio as ps
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
-        >>> board = trials.scorio(trial=None).leaderboard(ps.bayes(), ps.pass_at_k(1))
-        >>> board.select("rank", "rank_hi", "model", pl.col("bayes").round(3), "pass_at_k_1").rows()
-        [(1, 2, 'ada', 0.667, 1.0), (2, 2, 'bob', 0.333, 0.0)]
+        >>> board = trials.scorio(trial=None).leaderboard(ps.avg(), ps.pass_at_k(1))
+        >>> board.select("rank", "rank_lo", "rank_hi", "model", "avg", "pass_at_k_1").rows()
+        [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
         if overall is not None:
             check_choice("overall", overall, Overall)
@@ -136,22 +136,21 @@ class ReaderMethods(Accessor[FrameT]):
         confidence: float | None = None,
         anytime: int | None = None,
     ) -> Path:
-        """A report as one file to send.
+        """Write a report as one HTML file: who leads, how sure that is, what the log lacks.
 
-        Nothing else is needed to read it, neither network nor script. The log is read once; with
-        the role `cost`, again for what its trials cost. It needs the extra `report`:
-        ``pip install "polars-scorio[report]"``.
+        A browser shows the file without network or scripts. The log is read once, with the role
+        `cost` twice. Writing it needs the extra `report`: ``pip install "polars-scorio[report]"``.
 
         Parameters
         ----------
         path : str or path
             The file to write.
         *metrics : Metric
-            What to report; by the first one (at its smallest k) the models are ranked and compared.
-            Default: `ps.avg()`, and Pass@k and Pass^k where success can be told. Metrics of costs
-            stand in a section of their own, which a log with the role `cost` has in any case.
+            What to report. The first metric, at its smallest k, ranks and compares the models.
+            Default: `ps.avg()`, and Pass@k and Pass^k if the log has successes. Metrics of costs
+            have a section of their own, which a log with the role `cost` always has.
         title : str, optional
-            What stands above; default: the name of the file.
+            The headline of the page; default: the name of the file.
         baseline : category, optional
             A model that all others are compared with, in a section of its own: the margins with
             which a `gate` passes or fails, and the questions that broke or were repaired.
@@ -161,22 +160,29 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Path
-            The file. It holds the sentence that matters; alerts (missing questions and outcomes,
-            unfinished runs, duplicates, unequal and single trials, k beyond the trials); intervals
-            beside rank ranges; the leaderboard, over all strata in one pool and per stratum;
-            comparisons; with `baseline`, gates and changed questions; Pass@k and Pass^k against k;
-            the hardest questions, those that separate the models best, and reversed ones; trials
-            that undecided pairs need; coverage; what the numbers rest on, with a hash of the
-            counts; and all of that as JSON. Models are reported on the questions that all of a
-            stratum have.
+            The file that was written. From top to bottom it has:
+
+            - one sentence: which model leads, and how sure that is
+            - warnings: missing questions and outcomes, unfinished runs, duplicates, unequal or
+              single trials, k beyond the trials
+            - scores with intervals, and the ranks that the data allow
+            - the leaderboard, over all strata and for each stratum
+            - comparisons of all pairs; with `baseline`, gates and changed questions
+            - Pass@k and Pass^k against k
+            - questions: the hardest, those that separate the models best, and reversed ones
+            - how many trials undecided pairs need
+            - what the log contains, how the numbers were made, a hash of the counts, and all
+              numbers as JSON
+
+            Models are reported on the questions that all models of a stratum have.
 
         Raises
         ------
         ImportError
             Without the extra.
         TypeError, ValueError
-            As `report`. What the rows tell is said on the page too, beside the coverage of the log,
-            before it is raised.
+            As `report`. If the rows of the log are the reason, a page with the reason and the
+            coverage of the log is written before the error is raised.
 
         Examples
         --------

@@ -35,17 +35,17 @@ class PlanMethods(Accessor[FrameT]):
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
 
-        Further trials also move the difference of two neighbours, and part of today's difference
-        is luck. Therefore the answer is for a chance, the `assurance`, that the interval of the
-        difference excludes zero afterwards.
+        `extra` is the number for two neighbours in the ranking, or with `half_width` for a model.
+        Part of today's difference is luck, and further trials move it: after `extra` of them, the
+        interval of the difference excludes zero with the chance `assurance`.
 
         Parameters
         ----------
         metric : Metric, optional
             `ps.avg()`, the default, or `ps.bayes()`: for these the answer has a closed form.
         half_width : float, optional
-            Of each model's interval, in units of the metric. Default: until neighbours in the
-            ranking are told apart.
+            Instead of telling neighbours apart: how many trials until the interval of each model is
+            mu -+ half_width, in units of the metric (0.02 is two points of a hundred).
         confidence : float, optional
             Of that interval, or of the interval of the difference; default: as the accessor says,
             else 0.95.
@@ -54,7 +54,7 @@ class PlanMethods(Accessor[FrameT]):
             one, if the models of the stratum differ by at least their standard errors. Not used
             with `half_width`.
         max_trials : int
-            More than so many further trials of each question are not considered.
+            The largest number of further trials of each question that is considered.
         questions : "same" or "common"
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
@@ -72,10 +72,9 @@ class PlanMethods(Accessor[FrameT]):
             by...                   the stratum
             model                   or model_a, model_b
             trials_min, trials_max  trials of a question now
-            extra                   further trials of each question, of both models of a pair the
-                                    same; null if `max_trials` are not enough: there is no
-                                    difference in sight
-            total                   that times the questions (of both models)
+            extra                   further trials of each question, the same number for both models
+                                    of a pair; null if `max_trials` are not enough
+            total                   further trials of all questions (of both models)
             sigma                   expected sigma (of the difference) after them
             cost                    with the role `cost`: of them, at today's mean costs
             ======================  ============================================================

@@ -129,8 +129,9 @@ def bayes(
 ) -> PosteriorMean:
     """Bayes@N: how good is the model on average, judged after all trials [1]_?
 
-    The posterior mean of the average weight of a trial, under a uniform Dirichlet prior for each
-    question, or under the prior trials of the report.
+    The number of the Bayes@N paper: the posterior mean of the average score of a trial, with a
+    uniform prior for each question, or with the prior trials of the report. A question with 3 of 4
+    right has (3 + 1) / (4 + 2) = .667. For the plain share of right answers take `avg`.
 
     Raises
     ------
@@ -170,8 +171,9 @@ def avg(
 ) -> TrialMean:
     """avg@N: what did the trials score on average, and how far is that to be trusted [1]_?
 
-    The plain average weight of the trials of a question, averaged over the questions; with binary
-    outcomes the accuracy, with real-valued rewards (a category column of floats) the mean reward.
+    Outcomes that are right or wrong give the accuracy, real-valued rewards (a category column of
+    floats) the mean reward, and categories the mean of their weights. The trials of each question
+    are averaged first, then the questions, so that each question counts the same.
 
     Raises
     ------
@@ -197,8 +199,8 @@ def avg(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> report = trials.scorio(model=None, trial=None).report(ps.avg())
-    >>> report.select("metric", "estimate", "mu").row(0)
-    ('avg', 0.75, 0.75)
+    >>> report.select("questions", "estimate", pl.col("lo", "hi").round(2)).row(0)
+    (2, 0.75, 0.18, 0.99)
     """
     described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
     return TrialMean(**_weighted_fields(described, w, bounds, name))

@@ -33,45 +33,45 @@ class PlanOptions(TypedDict, total=False):
         Frame | None,
         Option(
             None,
-            """Prior trials of the same questions, with the same roles.
+            """Earlier trials of the same questions, with the same roles.
 
-            Without the model column they serve every model. They enter every posterior but that of
-            `avg`; questions that the data lack are ignored. With ``inference="calibrated"`` they
-            are refused.""",
+            Without a model column they count for every model. All posteriors but that of `avg` use
+            them; questions that the log does not have are ignored. With
+            ``inference="calibrated"`` they are an error.""",
         ),
     ]
     inference: Annotated[
         InferenceKind | None,
         Option(
             None,
-            """The basis of mu, sigma and the interval. Default: as the accessor says, else
-            calibrated numbers, and published posteriors.
+            """How mu, sigma, lo and hi are found. Default: the inference of the accessor; if it has
+            none, calibrated, but published for the metrics and reports named below.
 
-            Without a word, every metric that it can answer is calibrated. Published are `bayes`,
-            reports with `prior` or ``per="question"``, and metrics with an `alpha0` or `beta0`. The
-            column `inference` says it for each row.
+            **Default.** Leave it out unless you need another one. Published by default are `bayes`,
+            metrics with `alpha0` or `beta0`, and reports with `prior` or ``per="question"``; all
+            other numbers are calibrated. The column `inference` says for each row which one it has.
 
-            Calibrated: mu is the unbiased estimate; two fits of the questions estimate its
-            variance, and the larger one counts. The interval is that of Clopper and Pearson with an
-            effective number of questions. For k beyond the trials of a question there is no
-            estimate: lo and hi are the range over all populations that the counts allow, mu is
-            a prediction up to twice the trials of the shortest question and null beyond, and
-            `inference` is "range". Posterior means (`bayes`) are pooled if calibrated numbers are
-            asked for by name.
+            **Calibrated.** mu is the unbiased estimate. Two models are fitted to the questions to
+            find its variance, and the larger variance counts; the interval is Clopper and Pearson's
+            for the number of questions that has this variance. If k exceeds the trials of some
+            question there is no estimate: lo and hi are the range over all populations of questions
+            that fit the counts, mu is a prediction (null if k is more than twice the trials), and
+            the column `inference` says "range". ``bayes`` is pooled if you ask for "calibrated".
 
-            Published: mu is the posterior mean under a uniform prior of each question, the interval
-            mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265). With few
-            trials it moves towards 1/2 (the mean of the weights) by more than sigma says.
+            **Published.** mu is the posterior mean with a uniform prior for each question, and the
+            interval is mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265).
+            With few trials the prior moves mu towards 1/2 (the mean of the weights) by more than
+            sigma says.
 
-            Pooled: one population of questions is fitted to each model (and stratum), and
-            integrated over what the data leave open; the interval has Beta quantiles. For single
-            questions, for planning, and where trials stopped on the outcomes seen; it fails where n
-            follows difficulty known from elsewhere, and for k > 1 where the questions are not one
+            **Pooled.** One Beta population of questions is fitted to each model and stratum, and
+            the interval has quantiles of a Beta distribution. Use it for single questions, for
+            planning, and if trials stopped on their outcomes. It fails if the number of trials
+            follows a difficulty that was known before, and for k > 1 if the questions are not one
             Beta population. `priors` shows the fit.
 
-            `vote_at_k` has one interval around its estimate, whatever is said here. Real-valued
-            rewards have calibrated numbers alone, which need no fit: the noise of each question is
-            measured, and `bounds` says what may be unseen.""",
+            **Without effect.** `vote_at_k` has one interval for every inference. Real-valued
+            rewards are always calibrated, without any fit: the noise of each question is measured,
+            and `bounds` says which rewards may not have been seen.""",
         ),
     ]
 
@@ -83,34 +83,38 @@ class InferenceOptions(PlanOptions, total=False):
         Target,
         Option(
             "benchmark",
-            """What mu is about: the mean over these questions, the default unless the accessor says
-            otherwise; or the mean over the population that they are a sample of.
+            """What the numbers are about: "benchmark", the mean over these very questions, or
+            "population", the mean over all questions that could have been asked, of which these are
+            a sample. Default: the target of the accessor, else "benchmark".
 
-            Published numbers are about these questions alone. Questions as a sample:
-            E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640.""",
+            Intervals about the population are wider, since other questions would have been harder
+            or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640). Published
+            numbers are about these questions alone.""",
         ),
     ]
     confidence: Annotated[
         float,
-        Option(0.95, "Of the intervals; the default, unless the accessor says otherwise, is 0.95."),
+        Option(0.95, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
     ]
     anytime: Annotated[
         int | None,
         Option(
             None,
-            """Planned trials of each question (about a population: planned questions), written down
-            before the first look: intervals and verdicts then hold at every look. Default: one
-            look.
+            """The planned trials of each question (about a population: the planned questions),
+            written down before the first look. Intervals and verdicts then hold at every look,
+            while the evaluation runs. Default: the log is looked at once.
 
             Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
-            false winner in 17 to 28 % of the logs. With `anytime` one may look after each batch,
-            stop when there is a winner, or go on beyond the plan: P(an interval ever misses) is at
-            most 1 - confidence, if going on means further trials of all questions of both models.
-            The critical value is c max(t, 1/t)^(1/4), where t is the information over the planned
-            one, the column `information`, and c is 2.519 instead of 1.960 at 95 %: at the plan
-            intervals are 1.285 times as wide. It needs calibrated numbers, and refuses logs whose
-            trials stopped on their outcomes (see `coverage`). When a comparison stops at a winner,
-            its `diff` is too far from zero; the interval is right.""",
+            false winner in 17 to 28 % of the logs. With `anytime` you may look after each batch,
+            stop when there is a winner, or go on beyond the plan: the chance that an interval ever
+            misses is at most 1 - confidence, if each further batch has trials of all questions of
+            both models. It needs calibrated numbers, and trials that stopped on their outcomes are
+            an error (see `coverage`).
+
+            At the plan intervals are 1.285 times as wide. The critical value is
+            c max(t, 1/t)^(1/4), where t is the information so far over the planned one (the column
+            `information`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a winner, `diff`
+            is too far from zero on average; the interval is right.""",
         ),
     ]
 
@@ -122,40 +126,38 @@ class ReportOptions(InferenceOptions, total=False):
         Per,
         Option(
             "model",
-            """One block of rows for each model (and stratum), the default, or for each question.
+            """Whether there are rows for each model and stratum, the default, or for each question.
 
-            With ``inference="pooled"`` that is each question's own posterior under the fitted
-            population: it moves when other questions are added, and since all share the population,
-            the sum of the squared sigmas over M^2 is not the squared sigma of the mean. Calibrated
-            numbers are about means.""",
+            Single questions have published or pooled numbers; calibrated numbers are about means.
+            Pooled numbers of a question use all questions of the model: they change if you add
+            other questions, and they are not independent of each other.""",
         ),
     ]
     overall: Annotated[
         Overall | None,
         Option(
             None,
-            """Add rows over the strata of each model, whose `by` columns are null: their mean, each
-            stratum weighing the same; or all their questions in one pool.
+            """Add a row over all strata of each model, with null in the `by` columns: "macro" is
+            the mean of the strata, each with the same weight; "micro" has all their questions in
+            one pool. All models must have all strata.
 
-            Published and pooled means have sigma = root of the summed squared sigmas over their
-            number S. Calibrated means of metrics that credit successes are priced with one fit of
-            the questions of all strata: strata of one size have the interval of "micro". Other
-            calibrated means reach as far as the root of the summed squares of the reaches, over S.
-            All models must have all strata. A filter after such a report does not reach the
-            scan.""",
+            The sigma of a published or pooled "macro" row is the root of the summed squared sigmas
+            of the strata, over their number S. The calibrated one of a metric of successes takes
+            one fit of the questions of all strata, so that strata of one size have the same
+            interval as "micro"; for other metrics the distances from mu to lo and hi are combined
+            like the sigmas. A filter after such a report does not reach the scan.""",
         ),
     ]
     wide: Annotated[
         bool,
         Option(
             False,  # noqa: FBT003 - the default
-            """Metrics as columns: one row per stratum and model (and question).
+            """Whether metrics are columns: one row per stratum and model (and question).
 
-            With the keys, questions, trials, dropped, and of each metric and k the columns
-            `pass_at_k_4` (what people mean by it: mu of `bayes`, the estimate of all others, or mu
-            of a calibrated report, which is the same but for posterior means),
-            `pass_at_k_4_mu` (not of `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and
-            `pass_at_k_4_hi`. SQL need not quote them: `g_pass_at_k_tau(tau=0.5)` becomes
+            After the keys, questions, trials and dropped, `pass_at_k` with k = 4 has the columns
+            `pass_at_k_4` (the estimate; of `bayes`, and of all metrics of a calibrated report, mu),
+            `pass_at_k_4_mu` (not for `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and
+            `pass_at_k_4_hi`. The names need no quotes in SQL: `g_pass_at_k_tau(tau=0.5)` becomes
             `g_pass_at_k_tau_tau_0_5_4`.""",
         ),
     ]
@@ -168,13 +170,16 @@ class DecisionOptions(InferenceOptions, total=False):
         Adjusted,
         Option(
             "same",
-            """The models of a stratum must have the same questions, the default; or only those
-            count that all of them have; or (`compare` and `rank`) "adjusted".
+            """What to do if the models of a stratum have different questions: "same", the default,
+            is an error that names them; "common" counts the questions that all models have;
+            "adjusted" (`compare` and `rank` alone) corrects for how hard the questions of each
+            model were.
 
-            Adjusted, for questions of which each model was asked only a part: effects of models and
-            of questions are fitted to the estimates of the questions by least squares, so that who
-            was asked the easy ones gains nothing by it. For `avg` and `bayes` (as their estimates)
-            with ``target="population"``; the covariance is a sandwich over the questions.""",
+            Adjusted, for logs in which each model was asked a part of the questions: effects of
+            models and of questions are fitted by least squares to the estimates of the questions,
+            so that easy questions are no advantage. It is for `avg` and `bayes` (by their
+            estimates) with ``target="population"``; the covariance is a sandwich over the
+            questions.""",
         ),
     ]
 
