@@ -25,6 +25,11 @@ from polars_scorio.display.verdict.scopes import (
 )
 from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
+_NO_DRAWS = "A question has a single trial, so that several trials cannot be drawn."
+_WIDENING = (
+    "Bands widen where k comes close to the number of trials: of as many trials as are drawn, a "
+    "question gives a single draw."
+)
 _PLAN = (
     "Neighbours in the ranking that are statistically indistinguishable, by the criterion of the "
     "verdict. After so many further trials of each question, by both models, the interval of their "
@@ -150,11 +155,7 @@ def judge_lines(main: Scope) -> list[str]:
 
 def _curves_section(main: Scope, settings: Settings) -> Section:
     figures = pictures.curve_figures(main, settings)
-    lines = (
-        []
-        if figures
-        else ["A question has a single trial, so that several trials cannot be drawn."]
-    )
+    lines = [_WIDENING if figures else _NO_DRAWS]
     return Section("curves", "What do more draws buy?", lines, figures)
 
 
