@@ -25,6 +25,7 @@ from polars_scorio.display.verdict.scopes import (
 )
 from polars_scorio.reporting.inference.cell_numbers import JUDGED
 
+_SMALLEST = 0.05  # points that are not rounded to none
 _NO_DRAWS = "A question has a single trial, so that several trials cannot be drawn."
 _WIDENING = (
     "Bands widen where k comes close to the number of trials: of as many trials as are drawn, a "
@@ -138,10 +139,11 @@ def judge_lines(main: Scope) -> list[str]:
         return []
     corrected = judge_words(main.roles, labels_of(main.rows))
     gaps = lead_rows(main).select(pl.col("estimate") - pl.col(JUDGED)).to_series().drop_nulls()
-    by = f" by up to {100 * max(map(abs, gaps)):.1f} points" if len(gaps) else ""
+    most = 100 * max(map(abs, gaps), default=0.0)
+    by = f"by up to {most:.1f} points" if most >= _SMALLEST else f"by less than {_SMALLEST} points"
     words = (
         f"Numbers are about the truth behind the verdicts of a judge, {corrected}. The correction "
-        f"moves {lead_label(main)}{by}; what the labels leave open is in the intervals."
+        f"moves {lead_label(main)} {by}; what the labels leave open is in the intervals."
     )
     lines = [words]
     unknown = main.rows["estimate"].null_count()

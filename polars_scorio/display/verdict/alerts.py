@@ -182,7 +182,7 @@ def _stopped_trials(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
     yield Alert(
         _STOPPED,
         f"Questions of {names} were repeated until an outcome appeared, such as a success. Their "
-        f"scores are biased. Keep the first {count_of(first, 'trial')} of each question for "
+        f"scores are biased. Keep the first {'trial' if first == 1 else count_of(first, 'trial')} of each question for "
         "unbiased scores, or ask for pooled numbers, which allow for such stopping.",
     )
 

@@ -44,7 +44,7 @@ def verdict_sentence(
             "a retry until success. No model is called better than another."
         )
     if overall is not None:
-        at = f"At {overall.name}, the last: " if overall.name else ""
+        at = f"This is about {overall.name}, the last one. " if overall.name else ""
         return at + _scope_sentence(overall, settings)
     told = [f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts[:_SENTENCES]]
     rest = len(parts) - _SENTENCES
