@@ -179,11 +179,12 @@ def _stopped_trials(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
         return
     names = name_list(found)
     first = int(look.each[TRIALS].min() or 1)  # type: ignore[arg-type]  # integers
+    kept = "trial" if first == 1 else count_of(first, "trial")
     yield Alert(
         _STOPPED,
         f"Questions of {names} were repeated until an outcome appeared, such as a success. Their "
-        f"scores are biased. Keep the first {'trial' if first == 1 else count_of(first, 'trial')} of each question for "
-        "unbiased scores, or ask for pooled numbers, which allow for such stopping.",
+        f"scores are biased. Keep the first {kept} of each question for unbiased scores, or ask "
+        "for pooled numbers, which allow for such stopping.",
     )
 
 
