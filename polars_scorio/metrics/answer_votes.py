@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from polars_scorio.arguments import check_choice
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.calibrated.vote_price import Votes, vote_price
 from polars_scorio.kernels.votes import Ties, vote_success
@@ -46,9 +47,9 @@ class VoteMetric(Metric):
         estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
 
-    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - as in the base
+    def prices(self, questions: Votes, strata: Strata[Votes] | None = None) -> list[Price]:
         """The price of the votes for each k."""
-        return [vote_price(questions, k, self.ties) for k in self.k if k is not None]
+        return [vote_price(questions, k, self.ties, strata) for k in self.k if k is not None]
 
 
 @with_parameter_help

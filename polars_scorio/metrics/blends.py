@@ -15,6 +15,7 @@ from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.credit_sums import state_estimates as credited_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.draws import credit
@@ -26,6 +27,7 @@ from polars_scorio.kernels.draws.expected_credit import (
 from polars_scorio.kernels.geometric_blends import blend_means, blend_moments
 from polars_scorio.kernels.pooling.pooled_moments import Joint
 from polars_scorio.kernels.posteriors import QuestionPosteriors
+from polars_scorio.kernels.states import States
 from polars_scorio.metrics.draw_metric import UNIT, Gains, draw_fields, trials_and_successes
 from polars_scorio.metrics.metric import Description, Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
@@ -85,7 +87,11 @@ class BlendMetric(Metric):
         """The blend whose estimate is a credit of each question, if that is known."""
         return replace(self, credited=self.per_question and self.calibrated)
 
-    def prices(self, questions: Calibrated) -> list[Price]:
+    def prices(
+        self,
+        questions: Calibrated,
+        strata: Strata[States] | None = None,
+    ) -> list[Price]:
         """The price of a blend of means over the questions, for each k; see `draw` for others."""
         return [
             blend_price(

@@ -14,6 +14,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import weight_range
 from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.metrics.metric_arguments import (
     Arguments,
@@ -228,13 +229,20 @@ class Metric(ABC):
         """The two means over the questions that the metric blends; None if it blends none."""
         return None
 
-    def prices(self, questions: Any) -> list[Price]:  # noqa: ANN401 - by the metric
+    def prices(
+        self,
+        questions: Any,  # noqa: ANN401 - by the metric
+        strata: Strata[Any] | None = None,
+    ) -> list[Price]:
         """Price of the noise of the estimate for each k, if the metric is `calibrated`.
 
         Parameters
         ----------
         questions
             The states by the categories of `w`, or the fits of failure and success.
+        strata : Strata, optional
+            Strata of the questions that weigh the same; default: all questions do. A blend of means
+            has one for each stratum.
 
         Returns
         -------

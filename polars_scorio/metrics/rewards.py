@@ -10,6 +10,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
 from polars_scorio.kernels.calibrated.max_price import best_prices
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.draws.credit import all_success, any_success
 from polars_scorio.kernels.max_of_draws import best_moments, expected_best
@@ -77,10 +78,10 @@ class ExtremeMetric(RewardMetric):
             return None
         return fixed_gains(all_success(k) if self.worst else any_success(k))
 
-    def prices(self, questions: States) -> list[Price]:
+    def prices(self, questions: States, strata: Strata[States] | None = None) -> list[Price]:
         """The price of the best or the worst of three or more rewards, or of one, for each k."""
         sizes = [k for k in self.k if k is not None]
-        found = best_prices(questions, self._ordered_weights, sizes)
+        found = best_prices(questions, self._ordered_weights, sizes, strata)
         return [self._mirrored_price(price) for price in found] if self.worst else found
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:

@@ -11,6 +11,7 @@ import numpy as np
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.expected_variance import ExpectedVariance
@@ -55,9 +56,9 @@ class WeightedMetric(Metric):
         """One trial."""
         return fixed_gains(np.ones(1))
 
-    def prices(self, questions: States) -> list[Price]:
+    def prices(self, questions: States, strata: Strata[States] | None = None) -> list[Price]:
         """The price of the average of three or more weights, or of one."""
-        return [average_price(questions, self.weights)]
+        return [average_price(questions, self.weights, strata)]
 
     def _estimate(self, states: States) -> Floats:
         """The average weight of the trials of the questions of each group."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.question_weights import QuestionWeights, Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.dirichlet import weighted_average
 from polars_scorio.kernels.pooling.integration import state_blocks
@@ -15,7 +14,7 @@ from polars_scorio.kernels.pooling.population_fit import Grid, fit_categories
 from polars_scorio.kernels.states import States
 
 
-def average_price(states: States, w: Floats) -> Price:
+def average_price(states: States, w: Floats, strata: Strata[States] | None = None) -> Price:
     """The price of the average weight of three or more categories.
 
     Two categories are a credit: `credit_prices` with the gain 1, by both fits.
@@ -26,6 +25,8 @@ def average_price(states: States, w: Floats) -> Price:
         The questions by category, without prior trials.
     w : ndarray of float, shape (K,)
         Weight of each category.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
 
     Returns
     -------
@@ -43,44 +44,53 @@ def average_price(states: States, w: Floats) -> Price:
     low, width = float(w.min()), float(w.max() - w.min())
     unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
     mean, mean_rest, variance, factor = np.empty((4, states.groups))
+    strata = strata or Strata.of_whole_groups(states)
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
-    for group, (start, end) in enumerate(pairwise(ends)):
-        counts, questions = states.counts[states.state[start:end]], states.questions[start:end]
-        grid, size = fit_categories(counts, questions), questions.sum()
-        (up, noise), (down, _) = (_node_sums(grid, counts, questions, v) for v in (unit, rest))
+    for group, weights in enumerate(strata.weights(states)):
+        part = slice(ends[group], ends[group + 1])
+        counts, questions = states.counts[states.state[part]], states.questions[part]
+        grid = fit_categories(counts, questions)
+        (up, noise), (down, _) = (_node_sums(grid, counts, weights, v) for v in (unit, rest))
         smooth = float(grid.weight @ noise)
-        seen_noise, seen_spread = _trial_noise(counts, questions, unit, smooth / size)
+        seen_noise, seen_spread = _trial_noise(counts, weights, unit, smooth)
         total = max(smooth, seen_noise)
-        mean[group], mean_rest[group] = grid.weight @ up / size, grid.weight @ down / size
-        variance[group] = total / size**2
+        mean[group], mean_rest[group] = grid.weight @ up, grid.weight @ down
+        variance[group] = total
         spread = np.hypot(np.sqrt(grid.weight @ (noise - smooth) ** 2), seen_spread)
         factor[group] = 1 + (spread / total if total > 0 else 0.0)
-    seen, left = (states.mean(weighted_average(states.counts, each)) for each in (unit, rest))
+    seen, left = (
+        strata.weighted_sums(weighted_average(states.counts, each)) for each in (unit, rest)
+    )
     return Price(seen, left, mean, mean_rest, variance, factor, low, width)
 
 
-def _trial_noise(counts: Ints, questions: Ints, w: Floats, unseen: float) -> tuple[float, float]:
-    """Summed variance of the averages by the trials alone, and its largest standard deviation.
+def _trial_noise(
+    counts: Ints, weights: QuestionWeights, w: Floats, smooth: float
+) -> tuple[float, float]:
+    """Variance of the mean by the trials alone, and its largest standard deviation.
 
     Two trials of a question give its variance without any model: a Dirichlet population prices too
     low where some questions always end in the middle and others at either end. A single trial says
-    nothing: `unseen` stands for it.
+    nothing: it has the mean of the variance under the `smooth` fit.
     """
     n = counts.sum(axis=1)
     mean = counts @ w / n
     square = (counts * (w - mean[:, None]) ** 2).sum(axis=1)
-    noise = np.where(n > 1, square / (np.maximum(n - 1, 1) * n), unseen)
-    total = questions @ noise
-    spread = np.sqrt(questions @ (noise - total / questions.sum()) ** 2)
+    squares = weights.second.sum()
+    noise = np.where(n > 1, square / (np.maximum(n - 1, 1) * n), smooth / squares)
+    total = weights.second @ noise
+    spread = np.sqrt(weights.fourth @ (noise - total / squares) ** 2)
     return float(total), float(spread)
 
 
-def _node_sums(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> tuple[Floats, Floats]:
-    """Sums over the questions, for each node: of the mean weight, of the average's variance."""
+def _node_sums(
+    grid: Grid, counts: Ints, weights: QuestionWeights, w: Floats
+) -> tuple[Floats, Floats]:
+    """The mean over the questions, and the variance of their averages' mean, at each node."""
     means, variances = np.zeros((2, grid.weight.size))
     for part in state_blocks(grid, counts):
         mean, of_trial, size = trial_moments(grid, counts[part], w)
-        means += mean @ questions[part]
+        means += mean @ weights.first[part]
         n = counts[part].sum(axis=1)
-        variances += (of_trial * (size / (size + 1))) @ (questions[part] / n)
+        variances += (of_trial * (size / (size + 1))) @ (weights.second[part] / n)
     return means, variances

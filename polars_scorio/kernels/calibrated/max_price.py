@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +11,16 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import row_batches
 from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.draws.chance_tables import overlap_chances
 from polars_scorio.kernels.draws.credit import all_success
 from polars_scorio.kernels.states import States
 
 
-def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
+def best_prices(
+    states: States, w: Floats, sizes: list[int], strata: Strata[States] | None = None
+) -> list[Price]:
     """The price of the expected best reward of k trials, for each k.
 
     Parameters
@@ -29,6 +31,8 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
         Reward of each category, in any order; equal ones are one.
     sizes : list of int
         Draw sizes k.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
 
     Returns
     -------
@@ -51,9 +55,9 @@ def best_prices(states: States, w: Floats, sizes: list[int]) -> list[Price]:
         return [_constant_price(states, low, k) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
-    fits = [Calibrated.fit(states.binary(own)) for own in below]
+    fits = [Calibrated.fit(states.binary(own), strata and strata.binary(own)) for own in below]
     staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
-    urns = _group_urns(states, level, fits, gaps)
+    urns = _group_urns(states, level, fits, gaps, strata or Strata.of_whole_groups(states))
     results = []
     for row, k in enumerate(sizes):
         matrices = [_reward_correlations(urn, k) for urn in urns]
@@ -76,22 +80,25 @@ class _Urn(NamedTuple):
     n: Ints  # trials, shape (S,)
     below: Floats  # parameters up to each reward but the last, shape (S, L - 1)
     total: Floats  # all of them, shape (S,)
-    questions: Ints
+    square: Floats  # squared weights of the questions in each state
 
 
-def _group_urns(states: States, level: Ints, fits: list[Calibrated], gaps: Floats) -> list[_Urn]:
+def _group_urns(
+    states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Strata[States]
+) -> list[_Urn]:
     """The posteriors of each group, under the correlation and the mean that were fitted."""
     counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
     urns = []
-    for group, (start, end) in enumerate(pairwise(ends)):
+    for group, weights in enumerate(strata.weights(states)):
+        start, end = ends[group], ends[group + 1]
         own, questions = counts[states.state[start:end]], states.questions[start:end]
         grids = [fit.groups[group].grid for fit in fits]
         rho = sum(gap * (g.weight @ g.rho) for gap, g in zip(gaps, grids, strict=True))
         n = own.sum(axis=1)
         pooled = 0.5 + (questions / (1 + (n - 1) * rho)) @ own
         nu = (1 - rho) / rho * pooled / pooled.sum() + own
-        urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), questions))
+        urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), weights.second))
     return urns
 
 
@@ -103,7 +110,7 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
         return covariance
     for rows in row_batches(np.arange(urn.n.size), steps * (2 * k + 1)):
         covariance += _reward_covariances(
-            urn.n[rows], urn.below[rows], urn.total[rows], urn.questions[rows], k
+            urn.n[rows], urn.below[rows], urn.total[rows], urn.square[rows], k
         )
     covariance = np.triu(covariance) + np.triu(covariance, 1).T
     sigma = np.sqrt(np.diag(covariance))
@@ -112,7 +119,7 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
     return np.where(own > 0, 1.0, np.divide(covariance, scale, out=own, where=scale > 0))
 
 
-def _reward_covariances(n: Ints, below: Floats, total: Floats, questions: Ints, k: int) -> Floats:
+def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k: int) -> Floats:
     """Upper triangle of the summed covariances, given the success rates.
 
     Two draws of k share r trials: where the first stays below reward l <= m, so do these, and both
@@ -126,7 +133,7 @@ def _reward_covariances(n: Ints, below: Floats, total: Floats, questions: Ints, 
     lower = power[:, :, 2 * k - 2 : k - 2 if k > 1 else None : -1]
     gain = np.einsum("sr,smr->sm", shared, lower - power[:, :, -1:])
     stays = power[:, :, k - 1]
-    weight = questions[:, None] * np.divide(gain, stays, out=np.zeros_like(gain), where=stays > 0)
+    weight = square[:, None] * np.divide(gain, stays, out=np.zeros_like(gain), where=stays > 0)
     covariance: Floats = np.triu(stays.T @ weight)
     return covariance
 

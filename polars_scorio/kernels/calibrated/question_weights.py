@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from polars_scorio.kernels.clusters import GroupsT_co
 from polars_scorio.kernels.distinct_rows import distinct_rows
 from polars_scorio.kernels.question_groups import QuestionGroups
 from polars_scorio.kernels.states import States
+
+GroupsT = TypeVar("GroupsT", bound=QuestionGroups)
 
 
 class QuestionWeights(NamedTuple):
@@ -103,10 +105,34 @@ class Strata(Generic[GroupsT_co]):
         """The strata of the same questions by failure and success; see `States.binary`."""
         return Strata(self.states.binary(success), self.owner)
 
+    @staticmethod
+    def of_whole_groups(states: GroupsT) -> Strata[GroupsT]:
+        """Groups whose questions all weigh the same: each has one stratum."""
+        return Strata(states, np.arange(states.groups))
+
     @property
     def shares(self) -> Floats:
         """Weight of one question of each stratum, shape (strata,)."""
         return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
+
+    def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
+        """Sums over the questions of each group, shape (G,), by a power of their weights.
+
+        `values` has a value for each kind of question, shape (S,).
+
+        Examples
+        --------
+        A group of two strata: one question that fails, and two of which one fails.
+
+        >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
+        >>> strata = Strata.tally(counts, np.zeros(3, dtype=int), stratum)
+        >>> strata.weighted_sums(strata.states.counts[:, 0] / 1)  # 1/2 and 1/4
+        array([0.75])
+        """
+        # Divided last, so that means of ones are exactly 1.
+        of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
+        strata = np.bincount(self.owner)
+        return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
 
     def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
         """The weights of the questions of each group, by the states of that group.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.question_groups import QuestionGroups, question_pairs
 from polars_scorio.kernels.votes import (
@@ -52,7 +53,9 @@ class Votes(QuestionGroups):
         return Votes.tally(self.ballots, np.arange(self.kind_count), self.kind_count)
 
 
-def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
+def vote_price(
+    votes: Votes, k: int, ties: Ties = "split", strata: Strata[Votes] | None = None
+) -> Price:
     """The price of the votes of k trials in each group.
 
     Parameters
@@ -61,6 +64,8 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
         The answers.
     k, ties
         As for `vote_success`.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
 
     Returns
     -------
@@ -69,7 +74,8 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
 
     Notes
     -----
-    The variance is the sum of `vote_noise` over the questions, over M^2; the factor is how
+    The variance is the sum of `vote_noise` over the questions by their squared weights (1 / M^2, or
+    of strata those of M equal ones with the same sum of squares); the factor is how
     uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
     known no better than by that question. The mean is the estimate, shrunk by half a question of
     each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
@@ -86,18 +92,19 @@ def vote_price(votes: Votes, k: int, ties: Ties = "split") -> Price:
     >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
     [0.75] [0.1768] [1.7071]
     """
-    each, size = vote_success(votes.ballots, k, ties), votes.size
-    estimate, rest = votes.mean(each), votes.mean(1 - each)
+    sums_of = (strata or Strata.of_whole_groups(votes)).weighted_sums
+    each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
+    estimate, rest = sums_of(each), sums_of(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
     own = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.
     single = np.isnan(own) & (votes.ballots.trials >= k)
-    known, number = np.where(single, 0.0, own), votes.sum_questions(single.astype(float))
-    total = votes.sum_questions(known) + number * mean * mean_rest
-    square = votes.sum_questions(known**2) + number * (mean * mean_rest) ** 2
-    trials = votes.sum_questions(votes.ballots.trials.astype(float))
-    variance = _floored_variance(total / size**2, estimate, rest, mean * mean_rest, trials)
-    factor = 1 + np.sqrt(square) / (size**2 * variance)
+    known, unknown, of_one = np.where(single, 0.0, own), single.astype(float), mean * mean_rest
+    total = sums_of(known, 2) + sums_of(unknown, 2) * of_one
+    square = sums_of(known**2, 4) + sums_of(unknown, 4) * of_one**2
+    trials = size * sums_of(votes.ballots.trials.astype(float))
+    variance = _floored_variance(total, estimate, rest, of_one, trials)
+    factor = 1 + np.sqrt(square) / variance
     return Price(estimate, rest, mean, mean_rest, variance, factor)
 
 

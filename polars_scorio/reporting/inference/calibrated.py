@@ -47,7 +47,11 @@ from polars_scorio.reporting.inference.cell_numbers import (
 )
 from polars_scorio.reporting.inference.cost_numbers import cost_numbers
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
-from polars_scorio.reporting.inference.macro_numbers import macro_numbers, sampled_macro_numbers
+from polars_scorio.reporting.inference.macro_numbers import (
+    macro_numbers,
+    priced_macro_numbers,
+    sampled_macro_numbers,
+)
 from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
 from polars_scorio.reporting.inference.priced_scores import PricedScores
 from polars_scorio.reporting.inference.question_values import read_question_values
@@ -127,9 +131,8 @@ class CalibratedInference:
     ) -> dict[Row, CellNumbers]:
         """The numbers of means over strata, as far as the questions of all strata give them.
 
-        Those are the metrics of costs and those that credit successes; and about a population of
-        questions, not of clusters, all metrics that have an estimate of each question. The strata
-        give the others.
+        They give those of costs, and of all metrics that have an estimate of each question, but not
+        about a population of clusters. The strata give the others.
         """
         costs = [metric for metric, _ in asked if isinstance(metric, CostMetric)]
         if costs:
@@ -146,8 +149,10 @@ class CalibratedInference:
             successes = credited_classes(metric, view, cells.classes)
             if successes is not None and view in {"success", "categories"}:
                 credited[successes].append(metric)
-            elif view in {"answers", "categories"} and self.target == "population":
-                found |= sampled_macro_numbers(metric, view, cells, confidence)
+            elif view in {"answers", "categories"}:
+                benchmark = self.target == "benchmark"
+                numbers = priced_macro_numbers if benchmark else sampled_macro_numbers
+                found |= numbers(metric, view, cells, confidence)
         return found | macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(

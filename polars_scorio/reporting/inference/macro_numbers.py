@@ -85,6 +85,35 @@ def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
     return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
 
 
+def priced_macro_numbers(
+    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
+) -> dict[Row, CellNumbers]:
+    """The numbers of a metric that is no credit, about the questions of the strata of each cell.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric: votes, Max@k or an average of several weights.
+    view : View
+        What it looks at: answers, or categories.
+    cells, confidence
+        As for `macro_numbers`.
+
+    Returns
+    -------
+    dict
+        NaN for a number that the strata have to give, as in `macro_numbers`.
+    """
+    if view == "answers":
+        prices = metric.prices(cells.votes(), cells.votes_of_strata())
+    else:
+        prices = metric.prices(cells.states, cells.strata)
+    return {
+        (metric.name, k): clipped_numbers(price_numbers(price, confidence), metric)
+        for k, price in zip(metric.row_sizes, prices, strict=True)
+    }
+
+
 def sampled_macro_numbers(
     metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
 ) -> dict[Row, CellNumbers]:

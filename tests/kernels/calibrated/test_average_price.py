@@ -7,6 +7,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.average_price import average_price
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.pooling.population_fit import fit_categories
 from tests.kernels.calibrated.cases import COUNTS, QUESTIONS, W, states_of_categories
 
@@ -32,6 +33,29 @@ def test_an_average_equals_plain_loops():
     spread = sqrt(grid.weight @ (noise - smooth) ** 2 + 20 * by_trials.var())
     # Again the same sums in another order.
     assert found.factor[0] == pytest.approx(1 + spread / total)
+
+
+def test_the_average_of_unequal_strata_equals_plain_loops():
+    stratum = np.array([0, 1, 1, 2, 2])  # of the questions with the same counts
+    size = np.bincount(stratum, QUESTIONS)
+    weight = 1 / (3 * size[stratum])
+    grid = fit_categories(COUNTS, QUESTIONS)
+    noise = np.zeros_like(grid.weight)
+    for pi, rho, j in zip(grid.mean, grid.rho, range(noise.size), strict=True):
+        s = (1 - rho) / rho
+        for counts, h, own in zip(COUNTS, QUESTIONS, weight, strict=True):
+            nu, n = s * pi + counts, counts.sum()
+            mean = nu @ W / (s + n)
+            noise[j] += own**2 * h / n * (nu @ W**2 / (s + n) - mean**2) * (s + n) / (s + n + 1)
+    by_trials = [np.repeat(W, row).var(ddof=1) / row.sum() for row in COUNTS]
+    total = max(grid.weight @ noise, (QUESTIONS * weight**2) @ by_trials)
+    strata = Strata.tally(
+        *(np.repeat(each, QUESTIONS, axis=0) for each in (COUNTS, 0 * stratum, stratum))
+    )
+    price = average_price(states_of_categories(COUNTS, QUESTIONS), W, strata)
+    # The mean of three means, and sums over the same grid in another order: rounding.
+    assert price.mu[0] == pytest.approx((QUESTIONS * weight) @ (COUNTS @ W / COUNTS.sum(axis=1)))
+    assert price.sigma[0] == pytest.approx(sqrt(total))
 
 
 def test_a_population_that_is_not_dirichlet_is_not_priced_too_low():

@@ -11,8 +11,10 @@ from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_int
 from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.max_price import best_prices
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
+from polars_scorio.kernels.states import States
 from tests.kernels.calibrated import oracle
 from tests.kernels.calibrated.cases import (
     CASES,
@@ -100,6 +102,19 @@ def test_the_best_of_k_equals_plain_loops(k):
     assert found.sigma[0] == pytest.approx(3 * sqrt(s2), abs=GRID_TOLERANCE)
     # A quotient of two variances, each with the error of its grid.
     assert found.factor[0] == pytest.approx(widened / s2, abs=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_best_of_two_rewards_over_strata_is_a_success(k):
+    counts, stratum = np.array([[2, 0], [1, 1], [0, 2], [1, 1], [0, 2]]), np.array([0, 0, 0, 0, 1])
+    none, one = np.zeros(5, dtype=int), np.ones(5, dtype=int)
+    strata = Strata.tally(counts, none, stratum)
+    states = States.tally(counts, 0 * counts, none, one, 1)
+    (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
+    gains = fixed_gains(credit.any_success(k))
+    (known,) = credit_prices(Calibrated.fit(states, strata), [gains])
+    # A complement: rounding.
+    assert_prices_equal(found, known, 1e-9)
 
 
 def test_the_best_of_equal_rewards_is_certain():

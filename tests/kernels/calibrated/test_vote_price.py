@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
+from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.vote_price import Votes, vote_noise, vote_price
 from polars_scorio.kernels.votes import Ballots, vote_success, vote_variance
 
@@ -69,6 +70,15 @@ def test_a_single_trial_has_no_price_of_its_own():
     votes = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
     # All of them bounded by the mean: 1/2 * 1/2 each, over the square of their number.
     assert vote_price(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
+
+
+def test_votes_of_unequal_strata_weigh_as_much_as_their_stratum():
+    each = ballots([[2, 2], [4, 0], [3, 1]])
+    strata = Strata(Votes.tally(each, np.array([0, 1, 1]), 2), np.array([0, 0]))
+    price = vote_price(Votes.tally(each, np.zeros(3, dtype=int), 1), 1, strata=strata)
+    # (1/2 + (1 + 3/4) / 2) / 2, and of each question p (1 - p) / 3 by its squared weight: rounding.
+    assert price.mu == pytest.approx([11 / 16])
+    assert price.sigma**2 == pytest.approx([(1 / 4 / 4 + 3 / 16 / 16) / 3])
 
 
 def test_beyond_the_trials_there_is_no_price():

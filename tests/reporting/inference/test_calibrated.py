@@ -282,9 +282,10 @@ def test_categories_that_weigh_the_same_are_one(log):
 # --- over strata
 
 
-def test_macro_reaches_as_far_as_the_root_of_squares(log):
+def test_macro_about_clusters_reaches_as_far_as_the_root_of_squares(log):
     metrics = ps.avg(W), ps.max_at_k(1, W)
-    rows = log.scorio(by="domain", success=2).report(*metrics, **CALIBRATED, overall="macro")
+    accessor = log.scorio(by="domain", success=2, cluster="question", target="population")
+    rows = accessor.report(*metrics, **CALIBRATED, overall="macro")
     for (_, metric), group in rows.group_by("model", "metric"):
         *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
         number = len(parts)
