@@ -97,7 +97,9 @@ def test_a_chapter_begins_with_its_answer_and_a_block_of_code(page):
     text = page.read_text(encoding="utf-8")
     _, answer, _ = text.split("\n\n", 2)
     assert 2 <= len(answer.splitlines()) <= 6
-    assert "```python" in text.splitlines()[:20]
+    language, code = code_blocks(page)[0]
+    assert text.splitlines().index(f"```{language}") < 15
+    assert len(code.splitlines()) <= 12, "make data after the answer"
     assert "\n## How it works" in text
 
 
