@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -39,19 +38,19 @@ def weight_range(w: Floats) -> float:
     return width
 
 
-def row_slices(rows: int, columns: int) -> Iterator[slice]:
+def row_slices(rows: int, columns: int) -> list[slice]:
     """Cut rows into blocks of at most `CELLS` numbers, for kernels of so many columns.
 
     Examples
     --------
-    >>> list(row_slices(50_000, 4))
+    >>> row_slices(50_000, 4)
     [slice(0, 32768, None), slice(32768, 65536, None)]
     """
     step = max(CELLS // max(columns, 1), 1)
-    return (slice(start, start + step) for start in range(0, rows, step))
+    return [slice(start, start + step) for start in range(0, rows, step)]
 
 
-def row_batches(rows: Ints, columns: int) -> Iterator[Ints]:
+def row_batches(rows: Ints, columns: int) -> list[Ints]:
     """Cut row numbers into the same blocks.
 
     Examples
@@ -59,7 +58,7 @@ def row_batches(rows: Ints, columns: int) -> Iterator[Ints]:
     >>> [batch.size for batch in row_batches(np.arange(50_000), 4)]
     [32768, 17232]
     """
-    return (rows[block] for block in row_slices(rows.size, columns))
+    return [rows[block] for block in row_slices(rows.size, columns)]
 
 
 def require_weight_per_category(mass: Mass, w: Floats) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.draws.expected_credit import expected_credit
 from polars_scorio.kernels.posteriors import QuestionPosteriors
@@ -69,7 +69,9 @@ class DrawMetric(Metric):
 
     def draw(self, k: int | None) -> GainsOf:
         """The gains of its draw from a question with n trials."""
-        return lambda n: self.gains(n if k is None else k, *self.arguments)
+        if k is not None:
+            return fixed_gains(self.gains(k, *self.arguments))
+        return lambda n: self.gains(n, *self.arguments)
 
     def _draws(self, k: int | None, n: Ints) -> Iterator[tuple[slice | Mask, Floats]]:
         """The states whose draws have one size, and the gains of such a draw."""

@@ -16,7 +16,7 @@ def test_spread_must_fit_into_a_float():
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 3), (200_000, 3), (5, 2**20)])
 def test_batches_hold_every_row_once_and_stay_small(rows, columns):
-    cut = list(row_batches(np.arange(rows), columns))
+    cut = row_batches(np.arange(rows), columns)
     np.testing.assert_array_equal(np.concatenate([*cut, np.arange(0)]), np.arange(rows))
     # 64 MB of eight-byte numbers, with room for ten such arrays; one row is the least.
     assert all(batch.size == 1 or batch.size * columns <= 2**23 / 10 for batch in cut)

@@ -9,7 +9,7 @@ on the fitted population (T. S. Ferguson (1973), Annals of Statistics 1, 209-230
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -186,7 +186,7 @@ def joint_covariance(
     return JointCovariance(benchmark, known + between, question[1])
 
 
-def state_blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
+def state_blocks(grid: Grid, states: Ints) -> list[Ints]:
     """Places of the states, sorted, in blocks that with all nodes fit the memory.
 
     Parameters
@@ -205,7 +205,7 @@ def state_blocks(grid: Grid, states: Ints) -> Iterator[Ints]:
     Examples
     --------
     >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([0.5]), np.array([1.0]))
-    >>> list(state_blocks(grid, np.array([[1, 3], [4, 0], [1, 2]])))
+    >>> state_blocks(grid, np.array([[1, 3], [4, 0], [1, 2]]))
     [array([1, 2, 0])]
 
     """
