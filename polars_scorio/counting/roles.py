@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import polars as pl
 
@@ -162,9 +162,9 @@ class Roles:
     @property
     def strata(self) -> tuple[Column, ...]:
         """The columns of `by`, as a tuple."""
-        return check_columns("by", self.by)
+        return cast("tuple[Column, ...]", self.by)
 
     @property
     def successes(self) -> tuple[Category, ...] | None:
         """The categories of `success`, as a tuple."""
-        return None if self.success is None else check_categories("success", self.success)
+        return cast("tuple[Category, ...] | None", self.success)

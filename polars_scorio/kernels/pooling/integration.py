@@ -198,7 +198,7 @@ def state_blocks(grid: Grid, states: Ints) -> list[Ints]:
 
     Returns
     -------
-    iterator of ndarray of int
+    list of ndarray of int
         Each of at most ``131072 / (J K)`` places (at least 1). Sorting makes sums over the states
         independent of their order.
 
