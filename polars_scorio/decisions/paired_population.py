@@ -12,7 +12,7 @@ from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.decisions.memory_limits import refuse_large_covariance
 from polars_scorio.decisions.sampled_scores import SampledScores, ScoreEnds
 from polars_scorio.decisions.strata_arrays import STRATUM, Block
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
 from polars_scorio.kernels.simultaneous.paired_means import Paired, paired_means
@@ -196,7 +196,9 @@ class PairedQuestions:
         least, each = (
             np.repeat(np.broadcast_to(x, (sizes.size, 1)), sizes, 0) for x in (low, unit)
         )
-        models = paired_means(values / each, np.cumsum(sizes) - sizes, span, cluster, weight)
+        first = np.cumsum(sizes) - sizes
+        single = self._single_trials(block, first)
+        models = paired_means(values / each, first, span, cluster, weight, single)
         if not span:
             return SampledScores(models, unit, span, ends)
         bias = self._largest_bias(block).reshape(values.shape)
@@ -252,6 +254,12 @@ class PairedQuestions:
         share = self.rows[WEIGHT].filter(pl.Series(of_block))
         weight = share.to_numpy()[::models] if share.null_count() == 0 else None
         return values, sizes, cluster, weight
+
+    def _single_trials(self, block: Block, first: Ints) -> Mask:
+        """Models with one trial of each question, by the first question of each stratum."""
+        inside = self.rows[STRATUM].is_in(pl.Series(block.strata).implode())
+        trials = self.rows["trials"].filter(inside).to_numpy().reshape(-1, block.rows.shape[1])
+        return np.asarray(np.logical_and.reduceat(trials == 1, first, axis=0))
 
     def _adjusted_models(self, block: Block, unit: Floats | float) -> Paired:
         """Models on questions of which each was asked a part."""

@@ -94,6 +94,17 @@ def test_saturated_models_leave_something_open(questions, outcome):
     assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("trials", [1, 2])
+def test_single_trials_that_are_all_right_have_noise_too(trials):
+    rates = [16, 16, 15, 13, 12, 13, 15, 14, 16, 12, 13, 14, 13, 14, 15]
+    log = models(
+        {"a": [[1] * trials] * 15, "b": [[1] * right + [0] * (16 - right) for right in rates]}
+    )
+    (row,) = log.scorio().compare(ps.avg(), target="population").rows(named=True)
+    # By pairs, one trial looks as certain as two: both models differ by less than .13.
+    assert row["better"] == (None if trials == 1 else "a")
+
+
 def test_the_same_difference_in_every_question_is_not_certain():
     log = models({"a": [[1, 1], [1, 0]], "b": [[0, 1], [0, 0]]})
     row = log.scorio.compare(ps.avg(), target="population").row(0, named=True)

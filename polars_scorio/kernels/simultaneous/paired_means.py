@@ -88,6 +88,7 @@ def paired_means(
     span: float,
     cluster: Ints | None = None,
     weight: Floats | None = None,
+    single: Mask | None = None,
 ) -> Paired:
     """Means and covariances of models over the questions that they share.
 
@@ -105,6 +106,8 @@ def paired_means(
     weight : ndarray of float, shape (Q,), optional
         The share of each question in the mean of its stratum, but for a factor; the number of
         questions (or clusters) is then that of equal ones with the same squared shares.
+    single : ndarray of bool, shape (S, L), optional
+        Models with one trial of each question, for `hidden_noise`. Default: no such model.
 
     Returns
     -------
@@ -138,10 +141,11 @@ def paired_means(
             number = float(total**2 / (share @ share))
             freedom[stratum] = number - 1
         alike[stratum] = first_alike(rows)
+        hidden = None if single is None else hidden_noise(rows, single[stratum])
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
             found[:, stratum] = means_together(
-                parts, number, span, np.isfinite(average), alike[stratum]
+                parts, number, span, np.isfinite(average), alike[stratum], hidden
             )
     return Paired.of_moments(mean, found[0], freedom, found[1], alike)
 
@@ -160,8 +164,27 @@ def first_alike(values: Floats) -> Ints:
     return np.array([first.setdefault(row.tobytes(), place) for place, row in enumerate(columns)])
 
 
+def hidden_noise(values: Floats, single: Mask) -> Mask:
+    """Pairs of a model whose single trials all have one value, and a model with more trials.
+
+    Nothing is seen of the noise of the first model. What differs between the questions are means of
+    the second, which have far less noise than single trials: taken as evidence, they let a false
+    winner into .07 to .08 of 2,000 logs of five models at .8 on 15 questions with 1, 4 or 16
+    trials, in place of .006.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 0.5], [1.0, 0.75]])
+    >>> hidden_noise(values, np.array([True, False])).tolist()
+    [[False, True], [True, False]]
+    """
+    constant = single & (values == values[0]).all(axis=0)
+    pairs = constant[:, None] & ~single
+    return np.asarray(pairs | pairs.T)
+
+
 def means_together(
-    parts: Floats, size: float, span: float, here: Mask, alike: Ints
+    parts: Floats, size: float, span: float, here: Mask, alike: Ints, hidden: Mask | None = None
 ) -> tuple[Floats, Floats]:
     """How means vary together, and each difference: from what each question adds to the means.
 
@@ -177,6 +200,8 @@ def means_together(
         Which models there are.
     alike : ndarray of int, shape (L,)
         `first_alike` of the values: such models get the same numbers, to the last bit.
+    hidden : ndarray of bool, shape (L, L), optional
+        `hidden_noise`: pairs whose E is 0. Default: none.
 
     Returns
     -------
@@ -211,6 +236,9 @@ def means_together(
     covariance, variance = _distinct_moments(parts[:, first], size, span)
     pairs = np.ix_(place, place)
     covariance, variance = covariance[pairs], variance[pairs]
+    if hidden is not None and hidden.any():
+        seen = of_pairs(covariance[None])[0][hidden]
+        variance[hidden] = seen + _missed_variance(seen, 0 * seen, size, span)
     twins = (place[:, None] == place) & ~np.eye(place.size, dtype=np.bool_)
     # Nothing is seen of such a difference: what may have been missed is left.
     variance[twins] = 2 * span**2 / (size * (size + 1))
@@ -231,8 +259,14 @@ def _distinct_moments(parts: Floats, size: float, span: float) -> tuple[Floats, 
     # variance, on every machine.
     fourth = np.maximum(fourth, seen**2 / len(parts)) + _ROUNDED * scale
     events = np.divide(seen**2, fourth, out=np.zeros_like(seen), where=seen > 0)
-    missed = (size**2 * seen + 2 * span**2) / (np.maximum(events, seen > 0) + 1)
-    return covariance, seen + np.sign(span) * missed / (size * (size + 1))
+    events = np.maximum(events, seen > 0)
+    return covariance, seen + _missed_variance(seen, events, size, span)
+
+
+def _missed_variance(seen: Floats, events: Floats, size: float, span: float) -> Floats:
+    """Variance that may have been missed, by the number of differences that make what is seen."""
+    pseudo = (size**2 * seen + 2 * span**2) / (events + 1)
+    return np.asarray(np.sign(span) * pseudo / (size * (size + 1)))
 
 
 def in_clusters(cluster: Ints) -> Ints | None:

@@ -29,6 +29,27 @@ def test_the_variance_of_a_difference_is_that_of_the_rule():
     assert found == pytest.approx(variance_of_mean(difference, 2.0), rel=1e-9)
 
 
+def test_single_trials_that_are_all_right_may_have_missed_a_whole_failure():
+    values = np.stack([np.ones(15), np.linspace(0.6, 1.0, 15), np.linspace(0.7, 1.0, 15)], axis=1)
+    single, gap = np.array([[True, False, False]]), values[:, 0] - values[:, 1]
+    found, before = (paired_means(values, FIRST, 1.0, single=own) for own in (single, None))
+    # The sum of squares as the squared differences of the mean, and two differences of 1: E is 0.
+    square = ((gap - gap.mean()) ** 2).sum() * 15 / 14
+    expected = square / 15**2 + (square + 2) / (15 * 16)
+    # A variance from covariances, which cancel partly.
+    assert found.sigma()[0, 0, 1] ** 2 == pytest.approx(expected, rel=1e-9)
+    assert found.sigma()[0, 1, 2] == before.sigma()[0, 1, 2]
+
+
+@pytest.mark.parametrize(("first", "trials"), [(0.0, (True, False)), (1.0, (True, True))])
+def test_single_trials_are_evidence_if_they_differ_or_both_have_one(first, trials):
+    values = np.stack([[first] + [1.0] * 11, [0.0, 1.0] * 6], axis=1)
+    found, before = (
+        paired_means(values, FIRST, 1.0, single=own) for own in (np.array([trials]), None)
+    )
+    assert found.sigma()[0, 0, 1] == before.sigma()[0, 0, 1]
+
+
 def test_clusters_count_as_one_question_each():
     values, cluster = sample(2, 12), np.repeat([2, 0, 1], 4)
     found = paired_means(values, FIRST, 1.0, cluster)
