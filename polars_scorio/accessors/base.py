@@ -74,7 +74,7 @@ class Accessor(Generic[FrameT]):
 
     @property
     def frame(self) -> FrameT:
-        """The log.
+        """The frame of the log, with the columns that it came with.
 
         Examples
         --------
@@ -309,11 +309,11 @@ class Accessor(Generic[FrameT]):
         *,
         confidence: float | None = None,
     ) -> FrameT:
-        """Range of a metric for draws of more trials than there were.
+        """What would Pass@k be with more trials than the log has? A range of values.
 
-        That is a prediction and no measurement: nothing that was seen says how often questions
-        succeed that never did. The range is over all populations of questions that the counts do
-        not reject. It also holds where trials stopped on their outcomes, for any k.
+        It is a prediction, not a measurement: no trial of the log says how often questions would
+        succeed that never did. The range is over all populations of questions that fit the counts.
+        For any k it also holds if trials stopped on their outcomes.
 
         Parameters
         ----------

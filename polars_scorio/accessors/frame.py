@@ -43,11 +43,11 @@ class Scorio(
     CostMethods[FrameT],
     ReaderMethods[FrameT],
 ):
-    """Estimates with credible intervals from a long table of trials.
+    """Ask a log of trials: its methods report, compare, rank, plan and draw.
 
-    `df.scorio` uses the default column names; `df.scorio(...)` says which column plays which part.
-    A DataFrame gives DataFrames. A LazyFrame gives LazyFrames, of which nothing but the schema is
-    read before they are collected.
+    The log has a row for each trial. `df.scorio` takes the default column names; `df.scorio(...)`
+    says which column has which role. From a DataFrame you get DataFrames. From a LazyFrame you get
+    LazyFrames, and only its schema is read before you collect them.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def scorio(frame: pl.Expr, **roles: Unpack[ExpressionOptions]) -> ScorioExpr: ..
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
 ) -> Scorio[Any] | ScorioExpr:
-    """The accessor of a frame, for typed code: no type checker sees registered namespaces.
+    """The accessor of a frame, `df.scorio`, as a function that type checkers understand.
 
     ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``; of an expression it is
     ``expr.scorio(...)``.

@@ -233,11 +233,11 @@ class PlanMethods(Accessor[FrameT]):
         per: Per = "question",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Allocation of the next trials that makes the sigmas as small as they can become.
+        """Which questions to try again? The spending of a budget that leaves the least noise.
 
-        Minimises the expected squared sigmas, summed over models and strata. Each further trial of
-        a question gains less than the one before, so taking the largest gains one by one is
-        optimal.
+        The allocation minimises the expected squared sigmas, summed over models and strata. Each
+        further trial of a question gains less than the one before, so taking the largest gains one
+        by one is optimal.
 
         Parameters
         ----------

@@ -69,7 +69,7 @@ _VOCABULARY: Vocabulary = {
 def bfcl(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
+    """Read BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
 
     A score file lists only the tests that failed. The ids of all tests are in the file of the same
     name in the folder `result` beside `score`: both are needed. No outcome is null. Each test has

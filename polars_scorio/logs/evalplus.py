@@ -44,11 +44,12 @@ def evalplus(
     tests: Literal["plus", "base"] = "plus",
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """EvalPlus (HumanEval+, MBPP+): the *eval_results.json of evalplus.evaluate, those of 2023 too.
+    """Read EvalPlus (HumanEval+, MBPP+): the *eval_results.json of evalplus.evaluate.
 
-    A program succeeds on plus if it passes both kinds of tests. One that runs out of time has
-    failed, as EvalPlus says. The outcome is null where the tests did not run. Columns: model,
-    question, trial (place in the list), category, base, plus, run (its date), source (the file).
+    Files of 2023 are read too. A program succeeds on plus if it passes both kinds of tests. One
+    that runs out of time has failed, as EvalPlus says. The outcome is null if the tests did not
+    run. Columns: model, question, trial (place in the list), category, base, plus, run (its date),
+    source (the file).
 
     Parameters
     ----------

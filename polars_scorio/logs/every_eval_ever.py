@@ -54,7 +54,7 @@ def every_eval_ever(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
-    """Every Eval Ever: the instance-level files <id>_samples.jsonl.
+    """Read Every Eval Ever: the instance-level files <id>_samples.jsonl.
 
     The outcome is null if a sample has an error. A sample that several metrics score has a line for
     each of them; the column `measure` has the evaluation_result_id of the line, "" if it has none.

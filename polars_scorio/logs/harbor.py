@@ -65,7 +65,7 @@ def harbor(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """Harbor (Terminal-Bench 2): <jobs>/<job>/<trial>/result.json, one a trial.
+    """Read Harbor (Terminal-Bench 2): <jobs>/<job>/<trial>/result.json, one a trial.
 
     The outcome is null if the verifier did not judge. It may have judged a trial with an exception,
     such as a timeout of the agent. The Terminal-Bench leaderboard counts timeouts as failures and

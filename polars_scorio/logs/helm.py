@@ -72,7 +72,7 @@ def helm(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """HELM: <suite>/<run>/per_instance_stats.json.
+    """Read HELM: <suite>/<run>/per_instance_stats.json.
 
     The category is the mean of one stat, over the instances of one split. It is null for an
     instance of that split that lacks the stat. Columns: model, benchmark (the run's name without

@@ -29,7 +29,7 @@ _SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
 def human_eval(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
-    """human-eval: the <samples>.jsonl_results.jsonl of evaluate_functional_correctness.
+    """Read human-eval: the <samples>.jsonl_results.jsonl of evaluate_functional_correctness.
 
     A program that runs out of time has failed, as human-eval counts it; the column `result` has
     "passed", "timed out" or "failed". No outcome is null. Programs have no id: ``n=`` finds files

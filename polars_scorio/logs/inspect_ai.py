@@ -84,7 +84,7 @@ def inspect_ai(
     unpack_limit: int = GIGABYTE,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """inspect_ai: its .eval and .json logs.
+    """Read inspect_ai: its .eval and .json logs.
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
     (incorrect) or "N" (no answer), or a number; other words need `success`. It is null if a sample

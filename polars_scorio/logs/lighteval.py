@@ -43,7 +43,7 @@ def lighteval(
     metric: str | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
-    """lighteval: details/<model>/<date>/details_<task>_<date>.parquet of ``--save-details``.
+    """Read lighteval: details/<model>/<date>/details_<task>_<date>.parquet of ``--save-details``.
 
     Of a metric over n answers, such as "pass@k:k=1&n=16" or "avg@n:n=16", the log keeps only the
     mean: it becomes n trials. If the list of answers is shorter than n, the outcome of the others

@@ -47,7 +47,7 @@ _COLUMNS = {
 def livecodebench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """LiveCodeBench: output/<model>/Scenario.codegeneration_<n>_<temperature>_eval_all.json.
+    """Read LiveCodeBench: output/<model>/Scenario.codegeneration_<n>_<temperature>_eval_all.json.
 
     The trial is the place in graded_list. No outcome is null: a program that runs out of time has
     failed. Columns: model, question, trial, category, difficulty, platform, contest_date (text, as

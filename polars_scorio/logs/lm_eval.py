@@ -53,7 +53,7 @@ def lm_eval(
     metric: str | Mapping[str, str] | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
-    """lm-evaluation-harness: samples_<task>_<date>.jsonl, written by ``lm_eval --log_samples``.
+    """Read lm-evaluation-harness: samples_<task>_<date>.jsonl, of ``lm_eval --log_samples``.
 
     The files have one line per document and filter. A filter is a way to read the answer (gsm8k has
     two), and a stratum here. If all `repeats` of a task are scored, the log keeps only

@@ -47,7 +47,7 @@ _VERDICTS = "correct", "is_correct", "cascade_correct"
 def opencompass(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """OpenCompass and AISBench: results/<model>/<dataset>.json with details.
+    """Read OpenCompass and AISBench: results/<model>/<dataset>.json with details.
 
     AISBench writes them with --dump-eval-details alone. The trial is the place in the lists. The
     outcome is null where the answer of a run was not judged. Columns: model, benchmark (which is

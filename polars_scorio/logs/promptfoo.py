@@ -52,7 +52,7 @@ def promptfoo(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """promptfoo: what ``promptfoo eval --output results.json`` writes.
+    """Read promptfoo: what ``promptfoo eval --output results.json`` writes.
 
     A question is a test: its description and variables, with a number where two tests share them.
     ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion

@@ -51,7 +51,7 @@ def swe_bench(
     instances: Collection[str] | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """SWE-bench: reports of runs, of single instances, and submissions to its leaderboard.
+    """Read SWE-bench: reports of runs, of single instances, and submissions to its leaderboard.
 
     - Reports <model>.<run_id>.json of swebench.harness.run_evaluation, one a run.
     - logs/run_evaluation/<run_id>/<model>/<instance>/report.json, one an instance. They are not

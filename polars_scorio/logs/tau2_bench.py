@@ -80,7 +80,7 @@ _VOCABULARY: Vocabulary = {
 def tau2_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """tau2-bench: the JSON file of a run, or its results.json with a folder of simulations.
+    """Read tau2-bench: the JSON file of a run, or its results.json with a folder of simulations.
 
     A reward within 1e-6 of 1 is a success. The outcome is null if an infrastructure error ended the
     simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other end

@@ -46,7 +46,7 @@ _COLUMNS = {
 def tau_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """tau-bench: the files of its run.py, and those in its folder historical_trajectories.
+    """Read tau-bench: the files of its run.py, and those in its folder historical_trajectories.
 
     JSON lists of objects with task_id, trial, reward and info. A reward within 1e-6 of 1 is a
     success. The outcome is null if the trial crashed (info.error) or its reward is no finite

@@ -52,7 +52,7 @@ _VOCABULARY: Vocabulary = {
 def terminal_bench(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.DataFrame]:
-    """Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
+    """Read Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
 
     Files below the folder of a run, such as the results.json of single trials, are not opened. The
     outcome is null where the tests gave no verdict: Terminal-Bench counts it as unresolved, so that

@@ -33,7 +33,7 @@ def trl(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
-    """TRL (GRPO): <output_dir>/completions/completions_<step>.parquet (log_completions=True).
+    """Read TRL (GRPO): <output_dir>/completions/completions_<step>.parquet (log_completions=True).
 
     The outcome is null if the reward function returned None. The model is not in the file, and
     completions have no id. Columns: model (if it is named), step (which is `by`), question (the

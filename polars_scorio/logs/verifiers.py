@@ -61,7 +61,7 @@ def verifiers(
     agent: str = "agent",
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
-    """verifiers: outputs/evals/<env>--<model>/<id>/results.jsonl, or traces.jsonl since 0.2.
+    """Read verifiers: outputs/evals/<env>--<model>/<id>/results.jsonl, or traces.jsonl since 0.2.
 
     The outcome is null if a rollout failed (verifiers writes the reward 0), if an episode is not
     ok, or if a reward was not computed. Columns: model, benchmark (the environment, which is `by`),

@@ -48,7 +48,7 @@ def verl(
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
-    """verl: the <step>.jsonl of trainer.validation_data_dir or rollout_data_dir.
+    """Read verl: the <step>.jsonl of trainer.validation_data_dir or rollout_data_dir.
 
     A question is the sample in the uid that the v1 trainer writes. Without a uid it is the text of
     the input, and trials have no id. The outcome is null if the reward is missing or NaN. The model

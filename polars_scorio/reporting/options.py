@@ -44,8 +44,8 @@ class PlanOptions(TypedDict, total=False):
         InferenceKind | None,
         Option(
             None,
-            """How mu, sigma, lo and hi are found. Default: the inference of the accessor; if it has
-            none, calibrated, but published for the metrics and reports named below.
+            """How mu, sigma, lo and hi are found; `report` explains the three. Default: the
+            inference of the accessor, else calibrated (posteriors such as `bayes`: published).
 
             **Default.** Leave it out unless you need another one. Published by default are `bayes`,
             metrics with `alpha0` or `beta0`, and reports with `prior` or ``per="question"``; all

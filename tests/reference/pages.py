@@ -131,7 +131,7 @@ def pages() -> tuple[Page, ...]:
             "decisions",
             "Decisions",
             "Which model is better, in which order do they come, and how many trials does it take "
-            "to know? All of them keep within a stratum.",
+            "to know? Each stratum has its own answers.",
             (
                 *methods("df.scorio", DecisionMethods),
                 *methods("df.scorio", GateMethods),
