@@ -142,10 +142,10 @@ class ReportOptions(InferenceOptions, total=False):
             one pool. All models must have all strata.
 
             The sigma of a published or pooled "macro" row is the root of the summed squared sigmas
-            of the strata, over their number S. The calibrated one of a metric of successes takes
-            one fit of the questions of all strata, so that strata of one size have the same
-            interval as "micro"; for other metrics the distances from mu to lo and hi are combined
-            like the sigmas. A filter after such a report does not reach the scan.""",
+            of the strata, over their number S. The calibrated row takes one fit of the questions
+            of all strata if the metric has one, so that strata of one size have the same interval
+            as "micro"; otherwise the distances from mu to lo and hi are combined like the sigmas.
+            A filter after such a report does not reach the scan.""",
         ),
     ]
     wide: Annotated[
