@@ -69,6 +69,25 @@ def promised_coverage(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def failing_cells(measured: pl.DataFrame) -> pl.DataFrame:
+    """The cells whose calibrated 95 % intervals held the truth in less than .9, lowest first."""
+    return (
+        cell_rows(measured)
+        .filter(pl.col("coverage") < 0.9, confidence=0.95, inference="calibrated")
+        .sort("coverage", "metric", "population")
+        .select(
+            "study",
+            "metric",
+            "questions",
+            pl.col("n").alias("trials"),
+            "population",
+            pl.col("target").alias("about"),
+            "coverage",
+            pl.col("replicates").alias("logs"),
+        )
+    )
+
+
 def width_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Width over the oracle's, of equal numbers of trials, by size and by what is identified."""
     # An oracle that is narrower than this knows that nearly all questions are the same.

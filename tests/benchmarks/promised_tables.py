@@ -10,7 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from tests.benchmarks.measured_tables import family_table, promised_coverage, width_table
+from tests.benchmarks.measured_tables import (
+    failing_cells,
+    family_table,
+    promised_coverage,
+    width_table,
+)
 
 BENCHMARKS = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "examples" / "guide" / "promises.md"
@@ -18,6 +23,7 @@ FILES = {"coverage": BENCHMARKS / "coverage.parquet", "verdicts": BENCHMARKS / "
 # For each name of a table: the file that it is made from, and how.
 TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "coverage": ("coverage", promised_coverage),
+    "failures": ("coverage", failing_cells),
     "widths": ("coverage", width_table),
     "verdicts": ("verdicts", family_table),
 }
