@@ -11,8 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.batches import CELLS, row_slices
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum
-from polars_scorio.kernels.calibrated.error_polynomials import elevate_degree
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, elevate_degree
 from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Group, Level

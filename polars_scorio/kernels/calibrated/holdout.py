@@ -6,7 +6,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.batches import row_slices
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import credit_of
 from polars_scorio.kernels.calibrated.group_fits import Group
 from polars_scorio.kernels.draws.chance_tables import draw_chance_rows
 from polars_scorio.kernels.draws.credit_at_rates import credit_at

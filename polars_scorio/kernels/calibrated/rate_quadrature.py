@@ -1,7 +1,7 @@
 """Mean and variance of unbiased estimates from many trials, by sums over rates and successes.
 
 Up to about two thousand trials the variance of an estimate is a polynomial of the success rate that
-is worked out exactly (`error_polynomials`), with tables that grow with the square of the trials.
+is worked out exactly (`credit_sums`), with tables that grow with the square of the trials.
 Here the cost grows with their root: a binomial is summed over a window around its mean, and a Beta
 posterior over a grid of rates that is as fine as the posterior is narrow. Both sums agree with the
 polynomials to 1e-9 of themselves. Without this module, logs of 10,000 trials a question need 4 GB.

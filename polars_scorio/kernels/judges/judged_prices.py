@@ -9,8 +9,12 @@ import numpy as np
 import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, mean_drawn_credit
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import (
+    CreditSum,
+    GainsOf,
+    credit_of,
+    mean_drawn_credit,
+)
 from polars_scorio.kernels.calibrated.fit_moments import moments_of_groups
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample, population_variance

@@ -7,8 +7,7 @@ import pytest
 
 from polars_scorio.kernels.calibrated.blend_price import blend_price
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
-from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import credit_of, fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit

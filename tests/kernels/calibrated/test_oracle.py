@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import credit_of, fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.draws import credit

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from polars_scorio.kernels.calibrated import credit_sums
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, fixed_gains
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, credit_of, fixed_gains
 from polars_scorio.kernels.calibrated.fit_moments import group_moments
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
-from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
-from polars_scorio.kernels.calibrated.error_polynomials import credit_of
+from polars_scorio.kernels.calibrated.credit_sums import credit_of, fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
