@@ -36,7 +36,7 @@ _INKS = {
 _WIDTH = 320  # pixels of a panel
 _LEGIBLE = 0.8  # of its size, to which a picture shrinks on a phone before it scrolls
 _PHONE, _SHRUNK = 340, 0.6  # pixels of a phone, into which a picture may shrink so far
-_DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
+DRAWN = 64  # the largest draw size of a curve: the time that one takes grows with it
 _CELLS, _FEWEST_CELLS = 600, 10  # of a strip of questions: of all models, of one
 _SMALL = 105  # pixels of a panel of one model among several
 _BROAD = 480  # pixels of a picture that has a row for itself
@@ -149,7 +149,7 @@ def step_figure(look: Look, metric: Metric, settings: Settings) -> Figure:
 
 def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
     """Pass@k and Pass^k, or Max@k and Min@k, against k, as far as all questions have trials."""
-    most = min(scope.fewest, _DRAWN)
+    most = min(scope.fewest, DRAWN)
     if most == 1:
         return []
     plots = Plots(scope.counts.lazy(), scope.roles, settings.report)

@@ -157,7 +157,7 @@ def judge_lines(main: Scope) -> list[str]:
 
 def _curves_section(main: Scope, settings: Settings) -> Section:
     figures = pictures.curve_figures(main, settings)
-    lines = [_WIDENING if figures else _NO_DRAWS]
+    lines = [_WIDENING] * (main.fewest <= pictures.DRAWN) if figures else [_NO_DRAWS]
     return Section("curves", "What do more draws buy?", lines, figures)
 
 
