@@ -185,16 +185,41 @@ def test_pictures_and_pages_show_numbers_inside_their_intervals(
 
 
 @law
-@given(logs(least_models=2), st.sampled_from([0.501, 0.8, 0.95]), st.sampled_from(["avg", "geom"]))
-def test_the_command_prints_numbers_inside_their_intervals(tmp_path_factory, log, confidence, name):
+@given(
+    logs(least_models=2),
+    st.sampled_from([0.501, 0.8, 0.95]),
+    st.sampled_from(["avg", "geom"]),
+    st.sampled_from(["benchmark", "population"]),
+)
+def test_the_command_prints_numbers_inside_their_intervals(
+    tmp_path_factory, log, confidence, name, target
+):
     metric = "avg" if name == "avg" else f"geom_at_k({fewest_trials(log)})"
     file = tmp_path_factory.mktemp("log") / "log.parquet"
     log.write_parquet(file)
-    asked = [str(file), "--count", "count", "--confidence", str(confidence), "--metric", metric]
+    asked = [str(file), "--count", "count", "--confidence", str(confidence), "--target", target]
+    asked += ["--metric", metric]
     for command, number in (("compare", "diff"), ("rank", "mu")):
         refuse_outside(printed_rows([command, *asked, "--format", "csv"]), number)
+    for command in (["gate", "--baseline", "model 0", "--margin", "0.05"], ["summary"]):
+        with redirect_stdout(io.StringIO()) as printed:
+            main([*command, *asked])
+        assert not [*written_outside(printed.getvalue())]
+
+
+@pytest.mark.slow
+@law
+@given(logs(least_models=2), confidences, st.sampled_from(["benchmark", "population"]))
+def test_the_report_command_prints_numbers_inside_their_intervals(
+    tmp_path_factory, log, confidence, target
+):
+    file = tmp_path_factory.mktemp("log") / "log.parquet"
+    log.write_parquet(file)
+    options = ["--count", "count", "--confidence", str(confidence), "--target", target]
     with redirect_stdout(io.StringIO()) as printed:
-        main(["gate", *asked, "--baseline", "model 0", "--margin", "0.05"])
+        assert main(["report", str(file), *options, "-o", "-"]) == 0
+    numbers = [*WRITTEN.finditer(printed.getvalue())]
+    assert numbers
     assert not [*written_outside(printed.getvalue())]
 
 
