@@ -186,15 +186,15 @@ class Accessor(Generic[FrameT]):
 
     @takes_options()
     def coverage(self, *, per: Per = "model") -> FrameT:
-        """Coverage of the log: its questions and trials, and those that are missing.
+        """Contents of the log: its questions and trials, and what is missing.
 
-        It never raises for what the rows hold, and shows what a report refuses.
+        No log is an error here: look here for the reason if a report refuses one.
 
         Parameters
         ----------
         per : "model" or "question"
-            A summary of each model, the default; or the questions of which something is missing or
-            there twice.
+            A summary of each model, the default; or the questions of which something is missing,
+            or is there twice.
 
         Returns
         -------
@@ -309,7 +309,7 @@ class Accessor(Generic[FrameT]):
         *,
         confidence: float | None = None,
     ) -> FrameT:
-        """What would Pass@k be with more trials than the log has? A range of values.
+        """How high would Pass@k be with more trials than the log has? A range of values.
 
         It is a prediction, not a measurement: no trial of the log says how often questions would
         succeed that never did. The range is over all populations of questions that fit the counts.

@@ -98,109 +98,107 @@ class Scorio(
         confidence: float = 0.95,
         anytime: int | None = None,
     ) -> Scorio[FrameT]:
-        """Say which column plays which part; what is not named keeps its default.
+        """Say which column of the log has which role.
 
-        Every role is a column name or an expression. Prefer names: a filter on a result column that
-        is a plain column of the log reaches the scan of the file.
+        Each role is a column name or an expression; roles that you leave out keep their default.
+        Prefer names: filters on results then reach the scan of the file.
 
         Parameters
         ----------
         model : str, Expr or None
-            Who made the trial. None: the frame holds one model, and the result no such column.
+            Which model, agent or version made the trial. None: the log has one model, and results
+            have no such column.
         question : str or Expr
-            The unit that is averaged over. The same question under two models is the same question;
-            in two strata it is two.
+            Which question or task the trial is of. Scores are means over questions. The same name
+            under two models is one question; in two strata it is two questions.
         trial : str, Expr or None
-            Identifies the trial, so that a row that is there twice is found. None: rows carry no
-            such id, and nothing is checked.
+            The id of the trial, so that a row that is there twice is an error. None: the rows have
+            no id, and nothing is checked.
         category : str or Expr
-            The outcome: Boolean, integers, labels; or floats, which are real-valued rewards unless
-            all of them are 0 and 1, or `success`, `threshold`, `levels` or a `w` says what they
-            mean.
+            The outcome: true or false, integers, labels, or floats. Floats are real-valued rewards,
+            unless all are 0 or 1, or `success`, `threshold`, `levels` or `w` says what they mean.
         by : str, Expr or several of them
-            Strata such as the benchmark or the temperature; results are per stratum and model. Of a
-            set, in the order of the names.
+            Strata, such as the benchmark or the temperature: results have a row for each stratum
+            and model. The columns of a set come in the order of their names.
         success : category or several of them, optional
-            Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
+            Which categories are successes. Default: 1 or true. Labels need it.
         threshold : float, optional
-            The category column holds a number, and a trial succeeds if it reaches the threshold.
-            NaN is missing. Prefer it to a comparison as the category, which Polars answers with
-            true for NaN; such a comparison is an error if the log has NaN there.
+            The category column has numbers, and a trial succeeds if its number is at least this
+            one; NaN is missing. Use it in place of a comparison as the category: in Polars NaN is
+            larger than any number, so such a comparison is an error if the log has NaN there.
         missing : category, "error" or "drop"
-            What a null or NaN category means, a crashed or unscored trial: an error; nothing, but
-            counted in the column `dropped`; or a category, as in ``missing=0``.
+            What a null or NaN category means, mostly a trial that crashed: an error; "drop", which
+            leaves the trial out and counts it in the column `dropped`; or a category, such as
+            ``missing=0``, a failure.
         n : int, optional
-            Every question must have exactly `n` trials. It costs nothing and finds files that were
-            read twice even where rows carry no trial id.
+            Every question must have exactly `n` trials. The check is free, and finds files that
+            were read twice even if rows have no trial id.
         count : str or Expr, optional
-            Multiplicities, for rows that are already counted, for instance by `Scorio.counts` or by
-            ``SELECT model, question, category, count(*)``.
+            For how many trials a row stands, if the log is already counted, as by `Scorio.counts`
+            or by ``SELECT model, question, category, count(*)``.
         levels : several floats, optional
-            The category column holds the reward itself, which is one of these (within 1e-6); they
-            are the weights of `bayes`, `avg` and `max_at_k` without `w`. Any other reward is an
-            error. Binary metrics need `success`, unless the levels are 0 and 1.
+            The only rewards that the category column has (within 1e-6), such as 0, 0.5 and 1; any
+            other one is an error. They are the weights of `bayes`, `avg` and `max_at_k`. Metrics of
+            success need `success` too, unless the levels are 0 and 1.
         cluster : str or Expr, optional
             Questions that belong together: paraphrases, questions about one passage, languages of
-            one problem. They succeed and fail together, so that they say less about other questions
-            than as many independent ones. With ``target="population"`` intervals and comparisons
-            take the clusters as the sample (E. Miller 2024, arXiv:2411.00640); about these very
-            questions they change nothing. A question is in one cluster, and a sample has several:
-            one with more than a third of the questions is warned of. Strata are independent samples
-            to ``overall="macro"``; where they share clusters, ask for "micro".
+            one problem. They succeed and fail together, so they say less about other questions than
+            as many independent ones. With ``target="population"`` the clusters are the sample, and
+            intervals become wider (E. Miller 2024, arXiv:2411.00640); about these very questions
+            nothing changes. Each question is in one cluster; a cluster with more than a third of
+            the questions is warned of. If strata share clusters, use ``overall="micro"``.
         answer : str or Expr, optional
-            What the trial answered, as `ps.vote_at_k` compares it: words, numbers, lists. Null (or
-            NaN): it has no vote. No other metric looks at it.
+            What the trial answered: words, numbers or lists, which `ps.vote_at_k` alone compares.
+            An answer that is null or NaN has no vote.
         truth : str or Expr, optional
             What a person said of the trial, if the category is the verdict of a judge (a model, a
-            regular expression, a checker): true or false, or a category, of which those in
-            `success` (or beyond the `threshold`) are right. Null where nobody looked. Numbers are
-            then about the truth: `avg` by the labels on these trials, which may depend on the
-            verdict at most, or be those of whole questions at random; metrics of draws by the
-            sensitivity and the specificity of the judge. Reports have the columns `judged`, the
+            regular expression, a checker): true or false, or a category; null if nobody labelled
+            the trial. All numbers are then about the truth. `avg` corrects by the labels of these
+            trials, metrics of draws by the sensitivity and specificity of the judge. Which trials
+            have labels may depend on their verdict and on nothing else, or whole questions are
+            drawn at random; each model needs 10. `ps.sample_to_label` chooses them, and
+            `judge_agreement` says how good the judge is. Reports have the columns `judged`, the
             estimate from the verdicts as they are, and `labels`. About a population of clusters
-            there is `avg` alone. Each model needs 10 labels;
-            `ps.sample_to_label` says which trials to label, `judge_agreement` how good the judge
-            is.
+            only `avg` has numbers.
         judge : Judge or DataFrame, optional
-            Instead, how reliable the judge is by labels from elsewhere: `ps.judge`, or a frame with
-            the columns verdict and truth (true or false), count, and model if each model has a
-            sample of its own. It assumes that the judge errs as often here as there, whatever the
-            question and the model. Which of two models is better then needs no correction, by how
-            much does; but a judge who favours one model makes false winners, which only labels on
-            both models repair.
+            In place of `truth`: labels from elsewhere that say how reliable the judge is, made by
+            `ps.judge`, or a frame with the columns verdict and truth (true or false), count, and
+            model if each model has a sample of its own. The judge has to err as often here as
+            there, for each question and model. A judge who favours one model makes false winners;
+            only labels on the trials of both models repair that.
         cost : str or Expr, optional
-            Cost of the trial in dollars, tokens or seconds, as `ps.mean_cost`,
-            `ps.cost_per_success` and `ps.cost_to_solve` need it; no other metric reads it. A cost
-            is a number from 0 to 134,217,727; null is an error, as is a log with `count`.
+            What the trial cost in dollars, tokens or seconds: for `ps.mean_cost`,
+            `ps.cost_per_success` and `ps.cost_to_solve`, which alone read it. A cost is a number
+            from 0 to 134,217,727; null is an error, and so is a log with `count`.
         bounds : tuple of float, optional
-            The category column holds real-valued rewards, and these are the least and the largest
-            that there may be: what `avg`, `max_at_k` and `min_at_k` then assume of rewards that
-            were not seen. A reward outside is an error. Default: metrics say it, or the range is
-            that of the rewards of all models (of the stratum), which promises nothing about others.
+            The least and the largest real-valued reward that a trial may have, such as (0, 1).
+            Intervals of `avg`, `max_at_k` and `min_at_k` allow for unseen rewards in this range; a
+            reward outside is an error. Default: the `bounds` of the metric, else the range of the
+            rewards of all models (of the stratum), which allows for no others.
         validate : bool
-            False skips the check for duplicate trials, and does not read the trial column at all.
-            Integers 0, 1, ..., n - 1 or 1, 2, ..., n are known by the sum of their hashes (others
-            that nobody chose have one of these with probability 2^-63), so that none is kept.
-            Questions with other integers, gaps or seeds, are read a second time and compared
-            exactly; words, in the one pass, by 64 bits of hash, which hides no repetition. Memory
-            for these grows with trials.
+            Whether duplicate trials are looked for; False does not read the trial column at all.
+            The check is cheap if the ids of each question are 0, 1, ..., n - 1 or 1, 2, ..., n: the
+            sum of their hashes shows that (wrong with probability 2^-63). Questions with other
+            integers are read a second time and compared exactly; words are compared by 64 bits of
+            hash. For both, memory grows with the trials.
         unscored : "error" or "drop"
-            What a question without any outcome means, where ``missing="drop"`` leaves none of its
-            trials (or `count` says that it has none): an error; or nothing, but counted in a column
-            `unscored` that reports per model, leaderboards and `coverage` then have. A model of
-            which no question is left is an error.
+            What a question without any outcome means, if ``missing="drop"`` leaves none of its
+            trials, or `count` is 0: an error; or "drop", which leaves the question out and counts
+            it in the column `unscored` of reports per model, leaderboards and `coverage`. A model
+            without any question left is an error.
         inference : "published", "pooled" or "calibrated", optional
-            What mu, sigma and intervals rest on, as `report` describes it, in all that this
-            accessor does; the same keyword in a method replaces it there. Default: "calibrated"
-            for every metric that it can answer, "published" for `bayes` and for posteriors.
+            How mu, sigma and intervals are found in all methods of this accessor, as `report`
+            explains; the keyword of a method replaces it there. Default: "calibrated", but
+            "published" for posteriors such as `bayes`.
         target : "benchmark" or "population"
-            What numbers are about, as `report` describes it, in all that this accessor does.
+            What the numbers of all methods are about: these questions, or all questions that could
+            have been asked, as `report` explains.
         confidence : float
             Of all intervals and verdicts.
         anytime : int, optional
-            Planned trials of each question (about a population: planned questions), written down
-            before the first look: all intervals and verdicts then hold at every look, as `report`
-            describes it.
+            The planned trials of each question (about a population: the planned questions),
+            written down before the first look: intervals and verdicts then hold at every look, as
+            `report` explains.
 
         Returns
         -------

@@ -302,7 +302,7 @@ class PlanMethods(Accessor[FrameT]):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
-        """Report of the first n trials of each question, for each n.
+        """How did scores and ranks develop? A report of the first n trials, for each n.
 
         Parameters
         ----------
