@@ -29,6 +29,7 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import bind_roles
 from polars_scorio.display.gate_sentences import GateWords
 from polars_scorio.display.judge_words import judge_words
+from polars_scorio.display.whole_files import refuse_missing_folder
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
@@ -69,6 +70,8 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
 
 def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     """Print the rows of the gate and, below a table, sentences; return the verdict's status."""
+    for path in filter(None, (asked.json, asked.junit, asked.markdown)):
+        refuse_missing_folder(Path(path))
     log, baseline = _versions_log(log, asked)
     metrics = asked.metric or [avg()]
     results = [_gate_result(log, baseline, metric, asked) for metric in metrics]

@@ -19,6 +19,8 @@ def refuse_missing_folder(path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder} for the file {path.name!r}: make it")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file in it")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -53,10 +53,21 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
         found = [*find_files([path], *patterns)]
         formats.setdefault(_only_ending(found), []).append(path)
     tables = {
-        ending: _SCANS[ending]([*find_files(of_format, *patterns)])
+        ending: _scan_format(ending, [*find_files(of_format, *patterns)])
         for ending, of_format in formats.items()
     }
     return _joined_formats(tables)
+
+
+def _scan_format(ending: str, files: list[Path]) -> pl.LazyFrame:
+    """The rows of files of one format, whose columns can be read."""
+    table = _SCANS[ending](files)
+    try:
+        table.collect_schema()
+    except PolarsError as error:
+        shown = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
+        raise ValueError(f"{shown}: no table of the format {ending}: {error}") from error
+    return table
 
 
 def _joined_formats(tables: dict[str, pl.LazyFrame]) -> pl.LazyFrame:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Any
 
 from polars_scorio import metrics
@@ -56,10 +57,18 @@ def read_metric(text: str) -> Metric:
         if keyword.arg is None:
             raise ValueError(f"{text}: write keywords out instead of **")
         named[keyword.arg] = _literal_value(keyword.value, text)
+    if not (positional or "k" in named) and _needs_draws(maker):
+        raise ValueError(f"{text}: say how many trials are drawn, as in {maker.__name__}(4)")
     try:
         return maker(*positional, **named)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{text}: {error}") from error
+
+
+def _needs_draws(maker: Callable[..., Metric]) -> bool:
+    """Whether a metric has no draw size of its own."""
+    k = signature(maker).parameters.get("k")
+    return k is not None and k.default is Parameter.empty
 
 
 @lru_cache

@@ -207,7 +207,7 @@ def view_of(metric: Metric, trials: Trials) -> View:
         if trials.cost is None:
             raise ValueError(
                 f"{metric.name} needs what each trial cost, and counts of successes do not hold "
-                'it: name its column with cost=, as in df.scorio(cost="usd"), of a log with a row '
+                'it: name its column, as in cost="usd", of a log with a row '
                 "for each trial, with columns for its question, category and cost"
             )
         if trials.judged:

@@ -93,3 +93,8 @@ def test_a_folder_that_does_not_exist_is_refused(tmp_path):
         refuse_missing_folder(tmp_path / "nowhere" / "a")
     with pytest.raises(FileNotFoundError, match=r"nowhere.*a'"):
         write_whole(tmp_path / "nowhere" / "a", "new")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder: name a file in it"):
+        refuse_missing_folder(tmp_path)

@@ -33,7 +33,7 @@ def test_a_metric_as_one_types_it(text, metric):
         ("pass_at_n(4)", "there is no metric pass_at_n, only auc_at_k, avg, bayes"),
         ("Metric()", "there is no metric Metric"),
         ("pass_at_k(0)", "k must be a positive int"),
-        ("pass_at_k()", "missing 1 required positional argument: 'k'"),
+        ("pass_at_k()", "say how many trials are drawn, as in pass_at_k(4)"),
         ("pass_at_k(4, m=2)", "m"),
         ("pass_at_k(**{'k': 4})", "write keywords out"),
         ("pass_at_k(open('x'))", "open('x') is no number, word, list or dict"),
