@@ -162,17 +162,19 @@ class ReaderMethods(Accessor[FrameT]):
         Path
             The file that was written. From top to bottom it has:
 
-            - one sentence: which model leads, and how sure that is
-            - warnings: missing questions and outcomes, unfinished runs, duplicates, unequal or
-              single trials, k beyond the trials
-            - scores with intervals, and the ranks that the data allow
-            - the leaderboard, over all strata and for each stratum
-            - comparisons of all pairs; with `baseline`, gates and changed questions
-            - Pass@k and Pass^k against k
-            - questions: the hardest, those that separate the models best, and reversed ones
-            - how many trials undecided pairs need
-            - what the log contains, how the numbers were made, a hash of the counts, and all
-              numbers as JSON
+            ============  ======================================================================
+            headline      which model leads, and how sure that is
+            warnings      missing questions and outcomes, unfinished runs, duplicates, unequal or
+                          single trials, k beyond the trials
+            scores        with intervals, and the ranks that the data allow
+            leaderboard   over all strata, and for each stratum
+            comparisons   of all pairs; with `baseline`, gates and changed questions
+            curves        Pass@k and Pass^k against k
+            questions     the hardest, those that separate the models best, and reversed ones
+            plan          how many trials undecided pairs need
+            basis         what the log contains, how the numbers were made, a hash of the counts,
+                          and all numbers as JSON
+            ============  ======================================================================
 
             Models are reported on the questions that all models of a stratum have.
 

@@ -355,7 +355,8 @@ def scorio(
     Parameters
     ----------
     frame : DataFrame, LazyFrame or Expr
-        The log, or the categories: of those, `success`, `threshold` and `missing` alone are said.
+        The log, or an expression of categories, for which `success`, `threshold` and `missing` are
+        the only keywords.
 
     Returns
     -------

@@ -87,9 +87,9 @@ class InferenceOptions(PlanOptions, total=False):
             "population", the mean over all questions that could have been asked, of which these are
             a sample. Default: the target of the accessor, else "benchmark".
 
-            Intervals about the population are wider, since other questions would have been harder
-            or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640). Published
-            numbers are about these questions alone.""",
+            Intervals about the population are usually wider, since other questions would have been
+            harder or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640).
+            Published numbers are about these questions alone.""",
         ),
     ]
     confidence: Annotated[
