@@ -221,7 +221,7 @@ STUDIES = {
     "k > n": Study((30, 200), ("4", "Poisson(8)"), draws_beyond_trials, binary_logs),
     "categories": Study((5, 20, 100), ("1", "4", "16"), graded_draws, graded_logs),
     "votes": Study((20, 100), ("1", "4", "16"), votes_of_half_and_all, answered_logs),
-    "confidence": Study((20, 100), ("1", "4"), draws_of_all, binary_logs, (0.8, 0.99)),
+    "confidence": Study((20, 100), ("1", "4"), draws_of_all, binary_logs, (0.5, 0.8, 0.99)),
     "macro, 50 x 3": Study((150,), ("1", "2", "4"), draws_of_all, strata_logs(*[3] * 50)),
     "macro, 20 x 10": Study((200,), ("1", "2", "4"), draws_of_all, strata_logs(*[10] * 20)),
     "macro, 2 + 10 + 100": Study((112,), ("1", "2", "4"), draws_of_all, strata_logs(2, 10, 100)),

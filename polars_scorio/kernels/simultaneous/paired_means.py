@@ -170,7 +170,7 @@ def hidden_noise(values: Floats, single: Mask) -> Mask:
     Nothing is seen of the noise of the first model. What differs between the questions are means of
     the second, which have far less noise than single trials: taken as evidence, they let a false
     winner into .07 to .08 of 2,000 logs of five models at .8 on 15 questions with 1, 4 or 16
-    trials, in place of .006.
+    trials, in place of .006 to .008.
 
     Examples
     --------
