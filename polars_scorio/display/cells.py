@@ -10,9 +10,9 @@ from math import floor, isfinite, log10
 import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag
-from polars_scorio.display.leaderboard import FACTS, HEADINGS, JUDGED_ENDS, SEPARATOR
+from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.metric_titles import column_heading, row_heading
-from polars_scorio.display.notes import each_trials, table_note
+from polars_scorio.display.notes import HEADINGS, each_trials, table_note
 from polars_scorio.display.number_format import MISSING, Scale, probability_text, sigma_values
 from polars_scorio.reporting.threshold_curves import in_one_column
 
@@ -149,7 +149,7 @@ class Table:
                 columns.append(_plain_column(frame, name))
         pairs = [(each.value, each.parts[-1]) for each in numbers]
         columns, stratum = _without_twins(_with_bold_names(columns, frame))
-        if stratum:
+        if stratum or all(number.group for number in numbers):
             frame = frame.drop("overall", strict=False)
         notes = [f"Stratum: {stratum}."] * bool(stratum)
         notes += [table_note(frame, pairs)] if frame.height else []

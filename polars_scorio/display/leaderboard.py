@@ -19,7 +19,7 @@ from polars_scorio.decisions.strata import aligned_options, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM
 from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.metric_titles import inference_words
-from polars_scorio.display.notes import each_trials
+from polars_scorio.display.notes import HEADINGS, each_trials
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
@@ -38,7 +38,6 @@ SEPARATOR = "__"
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # What holds for all numbers of a row.
-HEADINGS = ":headings"  # JSON: for each column of a number the metric as people write it
 FACTS = (
     HEADINGS,
     "questions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import polars as pl
@@ -10,6 +11,8 @@ from polars_scorio.display.judge_words import label_range
 from polars_scorio.display.metric_titles import interval_words
 from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
 
+# Of a leaderboard, as JSON: for each column of a number the metric as people write it.
+HEADINGS = "headings"
 _HOLDS = {
     "each pair": "each pair by itself",
     "all pairs": "all pairs of models at once",
@@ -30,7 +33,8 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
-        notes.append(f"{question_count(frame)}.")
+        together = ", all strata together" if "overall" in known else ""
+        notes.append(f"{question_count(frame)}{together}.")
     if "dropped" in known and frame["dropped"].sum():
         notes.append(f"{_value_range(frame['dropped'], 'trial')} of a model dropped.")
     if {JUDGED, LABEL_COUNT} <= known:
@@ -43,8 +47,10 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
     if {"confidence", "inference"} <= known:
         found = frame.select("confidence", "inference").unique().sort("confidence", "inference")
-        words = " or ".join(interval_words(*row) for row in found.rows())
+        words = " or ".join(_target_words(interval_words(*row)) for row in found.rows())
         notes.append(f"In brackets: {words}.")
+    elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
+        notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
     ahead = [
         pl.col(number).is_not_null() & pl.col(estimate).is_null()
         for number, estimate in pairs
@@ -60,6 +66,18 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         )
     notes += _rank_note(frame) if known & {"confidence", "rank_ci"} else []
     return " ".join(notes)
+
+
+def _target_words(intervals: str) -> str:
+    """Intervals, in words, and the questions that they are about.
+
+    >>> _target_words("90 % intervals"), _target_words("90 % intervals, questions as a sample")
+    ('90 % intervals, about these questions', '90 % intervals, about questions like these')
+    """
+    population = ", questions as a sample"
+    if population in intervals:
+        return intervals.replace(population, ", about questions like these")
+    return f"{intervals}, about these questions"
 
 
 def question_count(frame: pl.DataFrame) -> str:
@@ -94,7 +112,16 @@ def _rank_note(frame: pl.DataFrame) -> list[str]:
         level = " at " + " or ".join(f"{100 * each:.10g} %" for each in levels)
     bold = frame.height > 1 and 1 in frame["rank_hi"]
     first = " A bold model has the first one beyond doubt." if bold else ""
-    return [f"Ranks: the places that are open{level}, for all models at once.{first}"]
+    by = _ordering_metric(frame)
+    return [f"Ranks{by}: the places that are open{level}, for all models at once.{first}"]
+
+
+def _ordering_metric(frame: pl.DataFrame) -> str:
+    """The metric that orders the models of a leaderboard, its first one."""
+    if HEADINGS not in frame.columns:
+        return ""
+    headings = json.loads(str(frame[HEADINGS].drop_nulls().first() or "{}"))
+    return f" by {next(iter(headings.values()))}" if len(headings) > 1 else ""
 
 
 def _value_range(numbers: pl.Series, unit: str) -> str:

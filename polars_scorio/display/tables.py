@@ -144,7 +144,7 @@ def to_markdown(
     | ada | 100.0 [6.0, 100.0] |
     | bob | 0.0 [0.0, 94.0] |
     <BLANKLINE>
-    1 question, 1 trial per question. In brackets: calibrated 95 % intervals.
+    1 question, 1 trial per question. In brackets: calibrated 95 % intervals, about these questions.
     """
     return _markdown_table(_visible_table(frame, percent, digits))
 

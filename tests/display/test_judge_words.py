@@ -33,7 +33,7 @@ def test_labels_are_the_fewest_and_the_most():
 
 def test_leaderboards_say_what_was_corrected():
     board = LOG.scorio(judge=GRADER).leaderboard(ps.avg())
-    assert f"calibrated 95 % intervals, {WORDS}." in ps.to_markdown(board)
+    assert f"calibrated 95 % intervals, {WORDS}," in ps.to_markdown(board)
     assert "judge" not in ps.to_markdown(LOG.scorio.leaderboard(ps.avg()))
 
 

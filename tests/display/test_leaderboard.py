@@ -15,7 +15,7 @@ NUMBERS = [
     for name in ("bayes", "pass_at_k_1", "pass_at_k_2")
     for end in ("", "_estimate", "_sigma", "_lo", "_hi")
 ]
-FACTS = ["questions", "trials", "dropped", ":headings", "confidence", "inference"]
+FACTS = ["questions", "trials", "dropped", "headings", "confidence", "inference"]
 
 
 @pytest.fixture

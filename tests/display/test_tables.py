@@ -256,9 +256,9 @@ def test_the_note_says_what_the_numbers_are(r1):
         ),
     ):
         board = r1.scorio.leaderboard(*metrics, confidence=0.9).drop("rank")
-        assert note_of(board) == f"{counted} {words}."
+        assert note_of(board) == f"{counted} {words}, about these questions."
     published = r1.scorio.leaderboard(ps.bayes(), inference="published")
-    assert "In brackets: 95 % intervals (uniform prior, as published)." in note_of(published)
+    assert "In brackets: 95 % intervals (uniform prior, as published), about" in note_of(published)
 
 
 def test_the_note_says_what_differs_between_models():
@@ -267,7 +267,7 @@ def test_the_note_says_what_differs_between_models():
     assert note.startswith(
         "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
     )
-    assert "In brackets: 95 % intervals (fitted population)." in note
+    assert "In brackets: 95 % intervals (fitted population), about these questions." in note
 
 
 @pytest.mark.parametrize(
@@ -279,6 +279,7 @@ def test_the_note_says_what_stands_for_all_strata(overall, words):
     note = note_of(accessor.leaderboard(ps.bayes(), overall=overall))
     assert f"Columns without a stratum: {words}." in note
     assert note.startswith("14 questions, ")
+    assert ", all strata together." in note
 
 
 def test_the_number_in_a_bracket_is_not_the_estimate_beside_it():
