@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -159,46 +158,39 @@ def _gate_result(
     (model,) = trials.models
     fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     words = GateWords(
-        metric,
-        model,
-        settings.confidence,
-        asked.assurance,
-        asked.fdr,
-        metric.support == (0, 1) and not fractions,
-        settings.target == "population",
-        settings.anytime,
-        judge_words(trials.roles),
-        asked.cost_margin,
-        asked.undecided,
+        metric=metric,
+        model=model,
+        confidence=settings.confidence,
+        assurance=asked.assurance,
+        fdr=asked.fdr,
+        points=metric.support == (0, 1) and not fractions,
+        population=settings.target == "population",
+        anytime=settings.anytime,
+        corrected=judge_words(trials.roles),
+        cost_margin=asked.cost_margin,
+        undecided=asked.undecided,
     )
     tests = None
     if rows["broken"].null_count() < rows.height and asked.questions == "same":
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
-    sentences = [
-        words.sentence(row, **_regressed_questions(tests, model, trials.question.name, row, asked))
-        for row in whole_rows(rows, [*trials.strata]).to_dicts()
-    ]
+    sentences = []
+    for row in whole_rows(rows, [*trials.strata]).to_dicts():
+        named, nameable = None, True
+        if tests is not None:
+            of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
+            named, nameable = _regressed_names(of_candidate, trials.question.name, asked.fdr)
+        sentences.append(words.sentence(row, named, nameable=nameable))
     regressed = pl.DataFrame() if tests is None else tests.filter("regressed")
     row_sentences = [words.sentence(row) for row in rows.to_dicts()]
     return GateResult(metric.name, rows, sentences, row_sentences, regressed)
 
 
-def _regressed_questions(
-    tests: pl.DataFrame | None,
-    model: str,
-    question: str,
-    row: Mapping[str, Any],
-    asked: Namespace,
-) -> dict[str, Any]:
+def _regressed_names(tests: pl.DataFrame, question: str, fdr: float) -> tuple[list[str], bool]:
     """The questions of a candidate that regressed, and whether its trials can name a single one."""
-    if tests is None:
-        return {}
-    of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
-    names = of_candidate.filter("regressed")[question].cast(pl.String).to_list()
+    names = tests.filter("regressed")[question].cast(pl.String).to_list()
     # Of the questions that can have the smallest p of all, one must be able to have it alone.
-    surest = of_candidate.filter(pl.col("p_min") == pl.col("p_min").min())["p_min"]
-    nameable = bool(names) or bool(surest.sum() <= asked.fdr)
-    return {"regressed": names, "nameable": nameable}
+    surest = tests.filter(pl.col("p_min") == pl.col("p_min").min())["p_min"]
+    return names, bool(names) or bool(surest.sum() <= fdr)
 
 
 def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
