@@ -124,17 +124,8 @@ def sampled_macro_numbers(
 
     Parameters
     ----------
-    metric : Metric
-        The metric.
-    view : View
-        What it looks at: answers, or categories.
-    cells, confidence
-        As for `macro_numbers`.
-
-    Returns
-    -------
-    dict
-        NaN for a number that the strata have to give, as in `macro_numbers`.
+    metric, view, cells, confidence
+        As for `priced_macro_numbers`.
     """
     low, high = metric.support
     found = dict[Row, CellNumbers]()
