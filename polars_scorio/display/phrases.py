@@ -1,10 +1,24 @@
-"""Numbers of things and lists as people read them."""
+"""Names, numbers of things and lists as people read them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 _LISTED = 5  # names in a sentence
+# What turns the direction of a text around, and other characters that are not seen but do things.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def visible_text(text: str) -> str:
+    r"""Text with the names of characters that would change how the others are read.
+
+    >>> visible_text("safe\u202e5-tpg")
+    'safe(U+202E)5-tpg'
+    """
+    return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
 
 
 def count_of(number: int, unit: str) -> str:

@@ -8,8 +8,7 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
 from polars_scorio.display.number_format import probability_text
-from polars_scorio.display.phrases import count_of, name_list
-from polars_scorio.display.tables import visible_text
+from polars_scorio.display.phrases import count_of, name_list, visible_text
 
 _NAMED = 8  # questions in a sentence
 _NAME = 60  # characters of a name

@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_scorio.display.cells import Column, Number, Table
 from polars_scorio.display.number_format import MISSING
+from polars_scorio.display.phrases import visible_text
 
 if TYPE_CHECKING:
     from great_tables import GT
@@ -24,10 +25,6 @@ _PIECES = re.compile(r"[^-/_.:]{1,12}[-/_.:]*|[-/_.:]+")
 _MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
 # Where Markdown makes links of bare addresses, whatever stands before them.
 _LINKS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@[\w-]+\.)|(?<!\w)(?=@)", re.IGNORECASE)
-# What turns the direction of a text around, and other characters that are not seen but do things.
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -310,15 +307,6 @@ def _stratum_spanners(columns: Sequence[Column]) -> list[str]:
             rules.append(rf"\cmidrule(lr){{{start}-{start + size - 1}}}")
         start += size
     return [" & ".join(heads) + r" \\", "".join(rules)]
-
-
-def visible_text(text: str) -> str:
-    r"""Text with the names of characters that would change how the others are read.
-
-    >>> visible_text("safe\u202e5-tpg")
-    'safe(U+202E)5-tpg'
-    """
-    return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
 
 
 def markdown_text(text: str) -> str:

@@ -13,10 +13,9 @@ from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_tables import Column, Table, cut_name
 from polars_scorio.display.number_format import probability_text
-from polars_scorio.display.phrases import count_of
+from polars_scorio.display.phrases import count_of, visible_text
 from polars_scorio.display.question_sentences import question_name
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible_text
 from polars_scorio.display.verdict.headline import lead_rows, points_text, scale_of
 from polars_scorio.display.verdict.labels import metric_label
 from polars_scorio.display.verdict.scopes import (

@@ -15,8 +15,8 @@ from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_tables import Column, Table
 from polars_scorio.display.html.pictures import Figure, page_figure
 from polars_scorio.display.number_format import MISSING, probability_text
+from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible_text
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.report import report

@@ -11,10 +11,9 @@ from polars_scorio.display.cells import rank_texts
 from polars_scorio.display.chart_data import short_name
 from polars_scorio.display.html.row_intervals import IntervalAxis
 from polars_scorio.display.number_format import MISSING, Scale, probability_text
-from polars_scorio.display.phrases import count_of, range_text
+from polars_scorio.display.phrases import count_of, range_text, visible_text
 from polars_scorio.display.question_sentences import question_name
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible_text
 from polars_scorio.display.verdict.headline import (
     estimate_differs,
     lead_label,

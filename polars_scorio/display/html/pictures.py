@@ -13,10 +13,9 @@ from polars_scorio.display import theme
 from polars_scorio.display.chart_data import curve_sizes
 from polars_scorio.display.charts import INK, Picture, models_by_mean
 from polars_scorio.display.line_charts import BANDED
-from polars_scorio.display.phrases import count_of
+from polars_scorio.display.phrases import count_of, visible_text
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.tables import visible_text
 from polars_scorio.display.verdict.log_summary import Look
 from polars_scorio.display.verdict.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.metrics.metric import Metric

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from polars_scorio.display.tables import visible_text
+from polars_scorio.display.phrases import visible_text
 from polars_scorio.metrics.metric import Metric
 
 _PARTS = " / "
