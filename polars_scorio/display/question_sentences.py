@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -15,6 +15,14 @@ _NAME = 60  # characters of a name
 # Fewer models, or fewer trials of a question by all of them, find a reversed question in less than
 # a third of the cases: the table of `Scorio.questions`.
 _FEW_MODELS, _FEW_TRIALS = 8, 60
+# Of a status: what is said of the questions that have it, and where none has it.
+_SOLVED = {
+    "never": ("never solved by any model", "Each {unit} was solved by some model."),
+    "always": (
+        "solved by every model in every trial",
+        "No {unit} was solved by every model in every trial.",
+    ),
+}
 
 
 def question_name(name: object) -> str:
@@ -47,21 +55,20 @@ def question_sentences(
         return ["The log has no questions."]
     solved = []
     if rows["solved_by"].null_count() < rows.height:
-        of, named = count_of(rows.height, unit), {}
-        for status in ("never", "always"):
-            names = rows.filter(status=status).sort(question)[question].to_list()
-            named[status] = names and f"{len(names):,} of {of} ({_listed_names(names)})"
-        never, always = named["never"], named["always"]
-        solved = [
-            f"No model ever solved {never}." if never else f"Some model solved each {unit}.",
-            f"Every model always solved {always}." if always else f"No {unit} was always solved.",
-        ]
+        solved = [_solved_sentence(rows, question, unit, status) for status in ("never", "always")]
     return [*solved, reversed_sentence(rows, question, fdr, unit)]
 
 
-def _listed_names(names: Sequence[object]) -> str:
-    """The names of questions, as many as a sentence holds."""
-    return name_list([*map(question_name, names)], _NAMED)
+def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:
+    """How many questions are never (always) solved, and which."""
+    found, none = _SOLVED[status]
+    names = rows.filter(status=status).sort(question)[question].to_list()
+    of = count_of(rows.height, unit)
+    if not names:
+        return none.format(unit=unit)
+    listed = name_list([*map(question_name, names)], _NAMED)
+    verb = "was" if len(names) == 1 else "were"
+    return f"{len(names):,} of {of} {verb} {found} ({listed})."
 
 
 def reversed_sentence(

@@ -26,18 +26,25 @@ def faulty():
 
 def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
     never, always, reverse = question_sentences(faulty, "question", 0.1)
-    assert never == "No model ever solved 1 of 6 questions (0)."
-    assert always == "Every model always solved 1 of 6 questions (1)."
+    assert never == "1 of 6 questions was never solved by any model (0)."
+    assert always == "1 of 6 questions was solved by every model in every trial (1)."
     assert reverse == (
         "1 question is reversed, so that strong models fail it and weak ones solve it (false "
         "discovery rate 10 %): 5 (q < 0.001). Check the key first."
     )
 
 
+def test_several_questions_at_an_end_are_counted_and_named():
+    rows = analysed([[0, 0, 1, 4, 4, 4], [0, 0, 2, 4, 4, 4], [0, 0, 3, 4, 4, 4]])
+    never, always, _ = question_sentences(rows, "question", 0.1)
+    assert never == "2 of 6 questions were never solved by any model (0 and 1)."
+    assert always == "3 of 6 questions were solved by every model in every trial (3, 4 and 5)."
+
+
 def test_no_question_at_either_end_is_said_plainly():
     never, always, _ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question", 0.1)
-    assert never == "Some model solved each question."
-    assert always == "No question was always solved."
+    assert never == "Each question was solved by some model."
+    assert always == "No question was solved by every model in every trial."
 
 
 @pytest.mark.parametrize(

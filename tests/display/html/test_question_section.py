@@ -40,8 +40,8 @@ def faulty():
 def test_never_always_telling_and_reversed_questions_are_named(faulty):
     section = section_of(faulty, count="count")
     assert section.lines[:2] == [
-        "No model ever solved 1 of 15 questions (q0).",
-        "Every model always solved 1 of 15 questions (q1).",
+        "1 of 15 questions was never solved by any model (q0).",
+        "1 of 15 questions was solved by every model in every trial (q1).",
     ]
     assert section.lines[2].startswith("1 question is reversed")
     assert [*section.tables] == [
