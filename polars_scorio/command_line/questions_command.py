@@ -11,7 +11,8 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import Compared, QuestionUnit
 from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.terminal import add_format_argument, print_table, print_text
-from polars_scorio.display.question_sentences import question_name, question_sentences
+from polars_scorio.display.phrases import short_name
+from polars_scorio.display.question_sentences import question_sentences
 
 _PRINTED = 20  # questions of a stratum, the most suspect ones first
 _LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
@@ -59,7 +60,7 @@ def _print_strata(rows: pl.DataFrame, sources: pl.DataFrame, asked: Namespace) -
 
 def _print_stratum(rows: pl.DataFrame, question: str, asked: Namespace) -> None:
     """Print the questions of a stratum, with what a reader of a terminal needs."""
-    names = [*map(question_name, rows[question].to_list())]
+    names = [*map(short_name, rows[question].to_list())]
     shown = rows.with_columns(pl.Series(question, names, pl.String)).drop(_LEFT_OUT)
     print_table(shown if asked.all else shown.head(_PRINTED))
     if not asked.all and rows.height > _PRINTED:

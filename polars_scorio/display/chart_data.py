@@ -91,16 +91,6 @@ def metric_heading(metric: Metric, k: int | None, trials: int | None = None) -> 
     return inert_text(metric.heading(k, trials))
 
 
-def short_name(name: str, most: int = 30) -> str:
-    """A name, if it is long without its middle.
-
-    >>> short_name("organisation/model-with-a-name-7b", 16)
-    'organis...ame-7b'
-    """
-    kept = most - 3
-    return name if len(name) <= most else f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
-
-
 def spread_places(values: Sequence[float], gap: float, span: tuple[float, float]) -> list[float]:
     """Places for labels near ascending values, no two of them nearer than a gap.
 

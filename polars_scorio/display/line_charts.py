@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_scorio.display.best_steps import BEST_HI, BEST_LO
-from polars_scorio.display.chart_data import short_name, spread_places
+from polars_scorio.display.chart_data import spread_places
 from polars_scorio.display.charts import (
     Heading,
     Picture,
@@ -19,10 +19,12 @@ from polars_scorio.display.charts import (
     number_tooltips,
     value_axis,
 )
+from polars_scorio.display.phrases import short_name
 from polars_scorio.display.theme import GREY
 
 _HEIGHT = 280  # pixels of a panel
 _LABEL = 13  # pixels between two labels
+_LETTERS = 30  # of a label
 BANDED = 3  # bands of more lines hide each other
 _SMALL, _GREY = 150, 24  # pixels of one of several small panels, grey lines in it
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
@@ -180,7 +182,7 @@ def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl
     last = drawn & (drawn.cum_sum(reverse=True) == 1).over("stratum", "model") & pl.col("coloured")
     ends = rows.filter(last).sort("mu")
     spread = pl.Series("place", spread_places(ends["mu"].to_list(), gap, span), pl.Float64)
-    texts = pl.Series("label", [short_name(name) for name in ends["model"]], pl.String)
+    texts = pl.Series("label", [short_name(name, _LETTERS) for name in ends["model"]], pl.String)
     named = ends.select("model", spread, texts)
     return rows.join(named, on="model", how="left", maintain_order="left").with_columns(
         pl.when(last).then("place"), pl.when(last).then("label")

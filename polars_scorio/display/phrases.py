@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 _LISTED = 5  # names in a sentence
+_NAME = 60  # characters of a name in a sentence
 # What turns the direction of a text around, and other characters that are not seen but do things.
 _CONTROLS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -39,16 +40,26 @@ def range_text(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def name_list(names: Sequence[str], most: int = _LISTED) -> str:
+def short_name(name: object, most: int = _NAME) -> str:
+    """A name without hidden characters, and if it is long without its middle.
+
+    >>> short_name("organisation/model-with-a-name-7b", 16)
+    'organisa…name-7b'
+    """
+    text = visible_text(str(name))
+    kept = most - 1
+    if len(text) <= most:
+        return text
+    return f"{text[: kept - kept // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(kept // 2) :]}"
+
+
+def name_list(names: Iterable[object], most: int = _LISTED) -> str:
     """Names in a sentence, of many the first ones.
 
     >>> name_list(["a", "b", "c"]), name_list(["a", "b", "c"], 1)
     ('a, b and c', 'a and 2 more')
     """
-    shown = [*names[:most]]
-    if len(names) > most:
-        shown.append(f"{len(names) - most:,} more")
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    return text_list([*map(short_name, names)], most)
 
 
 def number_list(pairs: Iterable[tuple[str, int]]) -> str:
@@ -57,4 +68,16 @@ def number_list(pairs: Iterable[tuple[str, int]]) -> str:
     >>> number_list([("ada", 2), ("bob", 1)])
     'ada: 2 and bob: 1'
     """
-    return name_list([f"{name}: {number:,}" for name, number in pairs])
+    return text_list([f"{short_name(name)}: {number:,}" for name, number in pairs])
+
+
+def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
+    """Texts in a sentence, of many the first ones.
+
+    >>> text_list(["ada (2)", "bob (1)"])
+    'ada (2) and bob (1)'
+    """
+    shown = [*texts[:most]]
+    if len(texts) > most:
+        shown.append(f"{len(texts) - most:,} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

@@ -8,10 +8,9 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
 from polars_scorio.display.number_format import probability_text
-from polars_scorio.display.phrases import count_of, name_list, visible_text
+from polars_scorio.display.phrases import count_of, name_list, short_name, text_list
 
 _NAMED = 8  # questions in a sentence
-_NAME = 60  # characters of a name
 # Fewer models, or fewer trials of a question by all of them, find a reversed question in less than
 # a third of the cases: the table of `Scorio.questions`.
 _FEW_MODELS, _FEW_TRIALS = 8, 60
@@ -23,16 +22,6 @@ _SOLVED = {
         "No {unit} was solved by every model in every trial.",
     ),
 }
-
-
-def question_name(name: object) -> str:
-    """A name that can be shown: without hidden characters, and at most 60 long.
-
-    >>> question_name("x" * 80)[-3:], len(question_name("x" * 80))
-    ('xx…', 60)
-    """
-    text = visible_text(str(name))
-    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def question_sentences(
@@ -66,7 +55,7 @@ def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, stat
     of = count_of(rows.height, unit)
     if not names:
         return none.format(unit=unit)
-    listed = name_list([*map(question_name, names)], _NAMED)
+    listed = name_list(names, _NAMED)
     verb = "was" if len(names) == 1 else "were"
     return f"{len(names):,} of {of} {verb} {found} ({listed})."
 
@@ -83,11 +72,11 @@ def reversed_sentence(
     rate = f"false discovery rate {100 * fdr:g} %"
     found = rows.filter("reversed").select(question, "q_reversed").rows()
     if found:
-        named = [f"{question_name(name)} (q {_value_equation(q)})" for name, q in found]
+        named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in found]
         verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
         return (
             f"{count_of(len(found), unit)} {verb} reversed, so that strong models fail "
-            f"{them} and weak ones solve {them} ({rate}): {name_list(named, _NAMED)}. Check the "
+            f"{them} and weak ones solve {them} ({rate}): {text_list(named, _NAMED)}. Check the "
             "key first."
         )
     if not _finds_reversed(rows):

@@ -66,11 +66,6 @@ def test_no_text_closes_or_opens_a_script(text, inert):
     assert chart_data.metric_heading(ps.avg(name=text), None) == inert
 
 
-def test_a_long_name_keeps_both_ends():
-    assert chart_data.short_name("x" * 30) == "x" * 30
-    assert chart_data.short_name("a" * 20 + "b" * 20) == "a" * 14 + "..." + "b" * 13
-
-
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=10), st.integers(1, 9))
 def test_labels_are_spread_and_stay_inside_the_span(values, gap):
     places = chart_data.spread_places(sorted(values), gap, (0.0, 100.0))

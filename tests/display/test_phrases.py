@@ -1,6 +1,13 @@
 """Numbers of things and lists, as sentences of a page have them."""
 
-from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
+from polars_scorio.display.phrases import (
+    count_of,
+    name_list,
+    number_list,
+    range_text,
+    short_name,
+    text_list,
+)
 
 
 def test_one_thing_has_no_plural():
@@ -23,3 +30,18 @@ def test_a_long_list_is_cut():
     assert name_list(names[:2]) == "a and b"
     assert name_list(names) == "a, b, c, d, e and 1 more"
     assert number_list([("a", 1000)]) == "a: 1,000"
+
+
+def test_a_long_name_keeps_both_ends_and_hidden_characters_are_shown():
+    assert short_name("x" * 60) == "x" * 60
+    assert short_name("a" * 40 + "b" * 40) == "a" * 30 + "…" + "b" * 29
+    assert short_name("a" * 20 + "b" * 20, 30) == "a" * 15 + "…" + "b" * 14
+    assert "\u202e" not in short_name("a\u202eb")
+
+
+def test_lists_of_names_cut_each_name_but_not_what_stands_behind_it():
+    long = "x" * 61
+    cut = "x" * 30 + "…" + "x" * 29
+    assert name_list([long, 7]) == f"{cut} and 7"
+    assert number_list([(long, 1000)]) == f"{cut}: 1,000"
+    assert text_list([long, "b"]) == f"{long} and b"

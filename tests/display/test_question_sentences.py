@@ -3,7 +3,6 @@ import polars as pl
 import pytest
 
 from polars_scorio.display.question_sentences import (
-    question_name,
     question_sentences,
     reversed_sentence,
 )
@@ -75,9 +74,3 @@ def test_rewards_of_an_unknown_range_have_no_sentence_on_successes():
 
 def test_no_question_is_said_too(faulty):
     assert question_sentences(faulty.clear(), "question", 0.1) == ["The log has no questions."]
-
-
-def test_long_names_are_cut_and_hidden_characters_are_shown():
-    assert question_name("q" * 60) == "q" * 60
-    assert question_name("q" * 61) == "q" * 59 + "…"
-    assert "\u202e" not in question_name("a\u202eb")

@@ -11,10 +11,9 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.page_tables import Column, Table, cut_name
+from polars_scorio.display.html.page_tables import Column, Table
 from polars_scorio.display.number_format import probability_text
-from polars_scorio.display.phrases import count_of, visible_text
-from polars_scorio.display.question_sentences import question_name
+from polars_scorio.display.phrases import count_of, short_name, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.headline import lead_rows, points_text, scale_of
 from polars_scorio.display.verdict.labels import metric_label
@@ -113,13 +112,14 @@ def baseline_section(against: BaselineRows, scope: Scope, settings: Settings) ->
     """Section on margins, and on questions that broke or were repaired."""
     level = f"one-sided {settings.level} confidence each"
     label = metric_label(against.metric, against.metric.row_sizes[0], scope.each)
-    lines = [f"{label} of each model minus that of {cut_name(against.baseline)}; ends at {level}."]
+    name = short_name(against.baseline)
+    lines = [f"{label} of each model minus that of {name}; ends at {level}."]
     lines += [_MARGINS, *[_BROKEN] * bool(against.changes)]
     shown = {"": _margin_table(against, scope, label)}
     changed = against.changed
     if changed.height:
         shown["Questions that changed more than chance explains"] = _question_table(changed)
-    title = f"What changed since {cut_name(against.baseline)}?"
+    title = f"What changed since {name}?"
     return Section("baseline", title, lines, tables=shown)
 
 
@@ -134,7 +134,7 @@ def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
     margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
     unit = " (points)" if scale.percent else ""
     columns = [
-        Column("model", [*map(cut_name, models)], number=False, names=True),
+        Column("model", [*map(short_name, models)], number=False, names=True),
         Column(f"difference{unit}", gaps),
         *(
             Column(head, [_margin_text(scope, end, better) for end in ends])
@@ -166,8 +166,8 @@ def _question_table(changed: pl.DataFrame) -> Table:
     rows = changed.head(_NAMED)
     percent = {"baseline (%)": "rate_baseline", "now (%)": "rate"}
     columns = [
-        Column("question", [*map(question_name, rows["question"])], number=False, names=True),
-        Column("model", [*map(cut_name, rows["model"])], number=False),
+        Column("question", [*map(short_name, rows["question"])], number=False, names=True),
+        Column("model", [*map(short_name, rows["model"])], number=False),
         Column("change", rows["change"].to_list(), number=False),
         *(
             Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.chart_data import short_name
 from polars_scorio.display.html.row_intervals import IntervalAxis
 from polars_scorio.display.number_format import MISSING, Scale, probability_text
-from polars_scorio.display.phrases import count_of, range_text, visible_text
-from polars_scorio.display.question_sentences import question_name
+from polars_scorio.display.phrases import count_of, range_text, short_name, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.headline import (
     estimate_differs,
@@ -27,7 +25,6 @@ from polars_scorio.display.verdict.scopes import Scope
 _ROWS = 20  # of a table that could be long
 _SHOWN = 12  # categories in a cell
 _TOP, _SPARED = 15, 2  # models that are not folded; so few more are not worth a fold
-_NAME = 60  # characters of a name
 _WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
 _BROAD = 12  # strata, of which paper is to lie across
 _PLANNED = 5  # pairs in a plan
@@ -150,7 +147,7 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
         for name, (mu, lo, hi, estimate) in zip(models, numbers, strict=True)
     ]
     columns = [
-        Column("model", [cut_name(name) for name in models], number=False, names=True),
+        Column("model", [short_name(name) for name in models], number=False, names=True),
         Column(
             f"{settings.level} interval", pictures, number=False, drawn=axis.ticks_picture(scale)
         ),
@@ -172,11 +169,6 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
 def shows_p_best(scope: Scope) -> bool:
     """Whether the leaderboard has P(best): of two models the comparison has P(better) instead."""
     return len(scope.models) > _TWO and not scope.biased
-
-
-def cut_name(name: str) -> str:
-    """A name that fits into a row, if it is long without its middle."""
-    return short_name(name, _NAME)
 
 
 def _trials_text(scope: Scope) -> str:
@@ -211,7 +203,7 @@ def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
     means = [value for rows in placed for value in rows["mu"] if value is not None]
     low, high = min(means, default=0.0), max(means, default=0.0)
     wide = len(parts) <= _WITH_INTERVALS
-    columns = [Column("model", [*map(cut_name, order)], number=False, names=True)]
+    columns = [Column("model", [*map(short_name, order)], number=False, names=True)]
     for part, rows in zip(parts, placed, strict=True):
         leaves = _leaves_rank(part, overall)
         shades = [
@@ -256,8 +248,8 @@ def trials_needed_table(scope: Scope) -> Table:
         return "no difference in sight" if value is None else f"{value:,}"
 
     columns = [
-        Column("better so far", [*map(cut_name, (row["model_a"] for row in rows))], number=False),
-        Column("than", [*map(cut_name, (row["model_b"] for row in rows))], number=False),
+        Column("better so far", [*map(short_name, (row["model_a"] for row in rows))], number=False),
+        Column("than", [*map(short_name, (row["model_b"] for row in rows))], number=False),
         Column("trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]),
         Column("further trials of each question", [number(row["extra"]) for row in rows]),
         Column("in all", [number(row["total"]) for row in rows]),
@@ -316,7 +308,7 @@ def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
 def _question_column(rows: pl.DataFrame) -> Column:
     """The questions under names that fit into a table."""
     return Column(
-        "question", [*map(question_name, rows["question"].to_list())], number=False, names=True
+        "question", [*map(short_name, rows["question"].to_list())], number=False, names=True
     )
 
 

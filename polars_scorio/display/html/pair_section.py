@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.page_tables import Column, Table, cut_name
+from polars_scorio.display.html.page_tables import Column, Table
 from polars_scorio.display.number_format import MISSING, probability_text
-from polars_scorio.display.phrases import count_of
+from polars_scorio.display.phrases import count_of, short_name
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.headline import lead_label, pair_gap
 from polars_scorio.display.verdict.scopes import ASSURANCE, Scope
@@ -73,20 +73,19 @@ def _versus_table(scope: Scope, first: str, second: str) -> Table:
     ((won,), (lost,), (tied,)) = _question_wins(scope, [(first, second)])
     facts = {
         "difference": gap.words(scope),
-        "verdict": f"{gap.better} is better" if gap.better else "undecided",
-        f"P({cut_name(first)} is better)": probability_text(gap.prob),
+        "verdict": f"{short_name(gap.better)} is better" if gap.better else "undecided",
+        f"P({short_name(first)} is better)": probability_text(gap.prob),
         "questions won, tied, lost": f"{won:,}, {tied:,}, {lost:,}",
     }
     if gap.better is None and not scope.judged:
         facts["what would decide it"] = _deciding_words(scope, first, second)
+    title = f"{short_name(first)} against {short_name(second)}"
     return Table(
         [
             Column(lead_label(scope), [*facts], number=False, names=True),
-            Column(
-                f"{cut_name(first)} against {cut_name(second)}", [*facts.values()], number=False
-            ),
+            Column(title, [*facts.values()], number=False),
         ],
-        caption=f"{first} against {second}",
+        caption=title,
         kind="versus",
     )
 
@@ -118,13 +117,13 @@ def _matrix_table(scope: Scope) -> Table:
         if better is not None:
             sure |= {(a, b), (b, a)}
     models = scope.models
-    columns = [Column("better than", [*map(cut_name, models)], number=False, names=True)]
+    columns = [Column("better than", [*map(short_name, models)], number=False, names=True)]
     for other in models:
         cells = [_chance_text(prob.get((name, other))) for name in models]
         shades = [
             _chance_shade(prob.get((name, other)), sure=(name, other) in sure) for name in models
         ]
-        columns.append(Column(cut_name(other), cells, shades=shades))
+        columns.append(Column(short_name(other), cells, shades=shades))
     note = (
         "Probability that the model of the row is better than that of the column; bold: decided, "
         "for all pairs at once."

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.counting.stopping import TRIALS
-from polars_scorio.display.phrases import count_of, name_list, number_list, range_text
+from polars_scorio.display.phrases import (
+    count_of,
+    name_list,
+    number_list,
+    range_text,
+    short_name,
+    text_list,
+)
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.labels import metric_label
 from polars_scorio.display.verdict.log_summary import Look
@@ -120,10 +127,13 @@ def _unfinished_runs(coverage: pl.DataFrame) -> Iterator[Alert]:
     totals = known.agg(rows.sum().alias("rows"), pl.col("planned").sum())
     short = totals.filter(pl.col("rows") < pl.col("planned")).sort("model")
     if short.height:
-        parts = [f"{model}: {found:,} of {planned:,}" for model, found, planned in short.rows()]
+        parts = [
+            f"{short_name(model)}: {found:,} of {planned:,}"
+            for model, found, planned in short.rows()
+        ]
         yield Alert(
             "Unfinished runs",
-            f"The tool planned more trials than the log has ({name_list(parts)}). Trials that are "
+            f"The tool planned more trials than the log has ({text_list(parts)}). Trials that are "
             "missing may be the hard ones.",
         )
 
@@ -211,6 +221,6 @@ def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Ale
     if names:
         yield Alert(
             "More draws than trials",
-            f"{name_list(names)}: some questions have fewer trials than are drawn. No unbiased "
+            f"{text_list(names)}: some questions have fewer trials than are drawn. No unbiased "
             "estimate exists, and the numbers rest on an assumption about the questions.",
         )

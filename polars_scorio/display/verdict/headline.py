@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_scorio.display.number_format import Scale, sigma_values
-from polars_scorio.display.phrases import count_of, name_list, range_text
+from polars_scorio.display.phrases import count_of, name_list, range_text, short_name
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.labels import metric_label
 from polars_scorio.display.verdict.scopes import Scope
@@ -81,7 +81,7 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
     number = scale_of(rows).cell(leading["mu"], leading["lo"], leading["hi"], unit=True)
     metric = lead_label(scope)
     if not others:
-        return f"{first['model']} scores {number} ({metric})."
+        return f"{short_name(first['model'])} scores {number} ({metric})."
     if first["rank"] is None:
         return f"The models cannot be ranked by {metric}: some questions have too few trials."
     if len(scope.models) == _PAIR:
@@ -108,11 +108,12 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
 
 def _pair_sentence(scope: Scope) -> str:
     """Sentence about two models: which is better, by how much."""
-    first, second = scope.models
-    gap = pair_gap(scope, first, second)
+    first, second = map(short_name, scope.models)
+    gap = pair_gap(scope, *scope.models)
     by = f"by {gap.words(scope)} ({lead_label(scope)})."
     if gap.better is not None:
-        return f"{gap.better} beats {second if gap.better == first else first} {by}"
+        winner, loser = (first, second) if gap.better == scope.models[0] else (second, first)
+        return f"{winner} beats {loser} {by}"
     if abs(gap.diff) < _SAME:
         return (
             f"Nothing is decided: {first} and {second} have the same score, and the gap is at most "
@@ -170,7 +171,7 @@ def selected_words(scope: Scope) -> str:
     if best["candidates"] is None or best["candidates"] < _PAIR or best["best_lo"] is None:
         return ""
     return (
-        f"The interval of {scope.models[0]}, corrected for being the best of "
+        f"The interval of {short_name(scope.models[0])}, corrected for being the best of "
         f"{best['candidates']:,}: [{scale.text(best['best_lo'])}, {scale.text(best['best_hi'])}]."
     )
 

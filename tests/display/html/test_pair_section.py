@@ -1,5 +1,7 @@
 """Two models compared, and all pairs of them."""
 
+from itertools import pairwise
+
 import polars as pl
 import pytest
 
@@ -69,3 +71,33 @@ def test_of_very_many_models_only_pairs_with_the_first_are_kept():
     assert pairs.height == 61
     first = scope.models[0]
     assert pairs.select(((pl.col("model_a") == first) | (pl.col("model_b") == first)).all()).item()
+
+
+def test_the_first_of_a_pair_is_the_one_that_leads_whatever_its_name():
+    good, bad = long([[1, 1, 1, 0]] * 12, "zoe"), long([[0, 0, 1, 0]] * 12, "ada")
+    scope = scope_of(pl.concat([bad, good]))
+    (facts,) = pair_section(scope, Settings()).tables.values()
+    assert facts.columns[1].head == "zoe against ada"
+    told = dict(zip(facts.columns[0].cells, facts.columns[1].cells, strict=True))
+    assert told["difference"].startswith("50.0 points [")
+    assert told["verdict"] == "zoe is better"
+    assert told["P(zoe is better)"] == ">0.999"
+    assert told["questions won, tied, lost"] == "12, 0, 0"
+
+
+def test_the_plan_has_the_neighbours_that_the_verdict_on_all_pairs_leaves_open():
+    log = models(4, questions=60)
+    scope = scope_of(log)
+    neighbours = {frozenset(pair) for pair in pairwise(scope.models)}
+    planned = {frozenset(pair) for pair in scope.needed.select("model_a", "model_b").rows()}
+    alone, at_once = (
+        neighbours & undecided(log.scorio.compare(simultaneous=simultaneous))
+        for simultaneous in (False, True)
+    )
+    assert planned == at_once
+    assert alone < planned  # pair by pair, two of the three would be decided
+
+
+def undecided(compared: pl.DataFrame) -> set[frozenset[str]]:
+    pairs = compared.filter(pl.col("better").is_null())
+    return {frozenset(pair) for pair in pairs.select("model_a", "model_b").rows()}

@@ -118,3 +118,11 @@ def test_the_coverage_explains_its_columns():
     assert section.anchor == "coverage"
     assert "questions that other models of the stratum have" in section.lines[0]
     assert [column.cells[0] for column in section.tables[""].columns] == ["ada", "3"]
+
+
+def test_curves_up_to_all_trials_say_that_their_bands_widen():
+    widen = "Bands widen where k comes close to the number of trials"
+    (line,) = sections_of(models(2, trials=4))["curves"].lines
+    assert line.startswith(widen)
+    many = sections_of(long([[1, 0] * 33] * 4))
+    assert many["curves"].lines == []

@@ -102,3 +102,10 @@ def test_trials_that_follow_something_are_warned_of(kind, title, says):
     found = alerts_of(log)
     assert [name for name in found if name.startswith("Trials that")] == [title] * bool(title)
     assert says in found.get(title, "")
+
+
+def test_a_log_of_few_questions_says_how_little_it_tells_of_others():
+    found = alerts_of(models(2, questions=9))
+    assert found["Few questions"].startswith("The log has 9 questions in all.")
+    assert "Few questions" not in alerts_of(models(2, questions=10))
+    assert "Few questions" not in alerts_of(models(2, strata=2, questions=5), by="bench")

@@ -116,3 +116,16 @@ def test_without_a_stratum_of_all_models_each_speaks_for_itself():
     said = page_of(log, by="bench").headline
     assert said.startswith("No stratum has all models. In bench 0: m01 scores")
     assert "In bench 1: m00 scores" in said
+
+
+def test_long_names_of_models_are_cut():
+    short = {"ada": "a" * 80, "bob": "b" * 80, "eve": "c" * 80}
+    first, second = "a" * 30 + "…" + "a" * 29, "b" * 30 + "…" + "b" * 29
+    several = page_of(sure().with_columns(pl.col("model").replace(short)))
+    assert several.headline.startswith(f"{first} leads with 100.0 %")
+    assert any(f"The interval of {first}, corrected" in line for line in several.sections[0].lines)
+    two = page_of(sure().with_columns(pl.col("model").replace(short)).filter(model=short["bob"]))
+    assert two.headline.startswith(f"{second} scores 50.0 %")
+    names = pl.col("model").replace(short)
+    pair = page_of(sure().filter(pl.col("model") != "eve").with_columns(names))
+    assert pair.headline.startswith(f"{first} beats {second} by ")
