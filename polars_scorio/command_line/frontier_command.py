@@ -8,7 +8,7 @@ from typing import Any, get_args
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import Compared
 from polars_scorio.command_line.log_arguments import add_log_arguments
-from polars_scorio.command_line.number_arguments import metric_argument
+from polars_scorio.command_line.number_arguments import metric_argument, plain_number
 from polars_scorio.command_line.terminal import add_format_argument, print_table
 
 
@@ -19,7 +19,12 @@ def add_frontier_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("frontier").add_argument
     metric = 'what is set against the mean cost, as in Python: "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    add("--confidence", type=float, default=0.95, help="of intervals and verdicts (%(default)s)")
+    add(
+        "--confidence",
+        type=plain_number,
+        default=0.95,
+        help="of intervals and verdicts (%(default)s)",
+    )
     same = "models must have the same questions (%(default)s), or only common ones count"
     add("--questions", choices=get_args(Compared), default="same", help=same)
 

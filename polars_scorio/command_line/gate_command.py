@@ -18,7 +18,11 @@ from polars_scorio.command_line.gate_files import (
     write_markdown,
 )
 from polars_scorio.command_line.log_arguments import add_log_arguments, column_value, read_log
-from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
+from polars_scorio.command_line.number_arguments import (
+    add_number_arguments,
+    chosen_settings,
+    plain_number,
+)
 from polars_scorio.command_line.terminal import (
     add_format_argument,
     print_table,
@@ -48,19 +52,24 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     )
     add("--against", nargs="+", metavar="LOG", help=against)
     margin = "by how much a candidate may be worse: 0.02 is two points of a hundred"
-    add("--margin", type=float, required=True, help=margin)
-    add("--stratum-margin", type=float, metavar="MARGIN", help="the same of strata (the margin)")
+    add("--margin", type=plain_number, required=True, help=margin)
+    add(
+        "--stratum-margin",
+        type=plain_number,
+        metavar="MARGIN",
+        help="the same of strata (the margin)",
+    )
     factor = "by which factor a candidate may be dearer, by the mean of --cost: 1.1 is 10 percent"
-    add("--cost-margin", type=float, metavar="FACTOR", help=factor)
+    add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
     add("--each", action="store_true", help="all strata must pass, not only their mean")
     kinds = "all strata count the same (%(default)s), or all questions do"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
     same = "versions must have the same questions (%(default)s), or only common ones count"
     add("--questions", choices=get_args(Compared), default="same", help=same)
     fdr = "false discovery rate of single questions (%(default)s)"
-    add("--fdr", type=float, default=0.1, help=fdr)
+    add("--fdr", type=plain_number, default=0.1, help=fdr)
     chance = "the chance with which the further trials of an undecided gate decide it (%(default)s)"
-    add("--assurance", type=float, default=0.8, help=chance)
+    add("--assurance", type=plain_number, default=0.8, help=chance)
     undecided = "what an undecided gate is: fail, or pass; else its exit status is 4"
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown"):

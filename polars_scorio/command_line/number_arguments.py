@@ -23,7 +23,7 @@ def add_number_arguments(parser: ArgumentParser) -> None:
 def add_inference_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose inference."""
     add = parser.add_argument_group("numbers").add_argument
-    add("--confidence", type=float, default=0.95, help="of the intervals (%(default)s)")
+    add("--confidence", type=plain_number, default=0.95, help="of the intervals (%(default)s)")
     kinds = "what they rest on (calibrated; bayes: published)"
     add("--inference", choices=get_args(InferenceKind), help=kinds)
     target = "these questions (%(default)s), or the population that they are of"
@@ -47,6 +47,15 @@ def metric_argument(text: str) -> Metric:
     except ValueError as error:
         # argparse shows the message of this error only.
         raise ArgumentTypeError(str(error)) from None
+
+
+def plain_number(text: str) -> float:
+    """A number as Python writes it."""
+    try:
+        return float(text)
+    except ValueError:
+        share = "percent are written as a share, 3 % as 0.03"
+        raise ArgumentTypeError(f"{text!r} is not a number: {share}") from None
 
 
 def planned_number(text: str) -> int:

@@ -10,6 +10,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import Compared, QuestionUnit
 from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.number_arguments import plain_number
 from polars_scorio.command_line.terminal import add_format_argument, print_table, print_text
 from polars_scorio.display.phrases import short_name
 from polars_scorio.display.question_sentences import question_sentences
@@ -24,7 +25,7 @@ def add_questions_arguments(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
     rate = "expected share of good questions among those that are called reversed (%(default)s)"
-    add("--fdr", type=float, default=0.1, metavar="RATE", help=rate)
+    add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
     unit = "a row for each question (%(default)s), or for each --cluster of questions"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
     same = "models must have the same questions (%(default)s), or only common ones count"

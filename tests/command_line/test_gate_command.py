@@ -185,6 +185,9 @@ def test_junit_skips_what_is_undecided_unless_that_counts(gate, folder):
 
 GATE = ["log.parquet", "--baseline", "v1", "--margin", "0.1"]
 BAD_CALLS = {
+    "a margin in percent": (
+        [*GATE[:-1], "3%"], 2, "'3%' is not a number: percent are written as a share, 3 % as 0"),
+    "a confidence in percent": ([*GATE, "--confidence", "95%"], 2, "'95%' is not a number: per"),
     "a negative margin": (
         [*GATE[:-1], "-0.1"], 1, "margin must be a number that is not negative"),
     "a margin as large as the range": (
