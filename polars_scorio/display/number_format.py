@@ -94,9 +94,13 @@ class Scale:
 def sigma_values(
     rows: pl.DataFrame, sigma: str = "sigma", lo: str = "lo", hi: str = "hi"
 ) -> list[float | None]:
-    """How far numbers may be off: sigma, else a quarter of the interval."""
+    """How far numbers may be off: sigma, or a quarter of an interval that is wider.
+
+    Where all trials are right sigma is next to nothing, and the interval is not.
+    """
+    quarter = (pl.col(hi) - pl.col(lo)) / 4
     usual = pl.col(sigma) if sigma in rows.columns else pl.lit(None, pl.Float64)
-    return rows.select(pl.coalesce(usual, (pl.col(hi) - pl.col(lo)) / 4)).to_series().to_list()
+    return rows.select(pl.max_horizontal(usual, quarter)).to_series().to_list()
 
 
 def probability_text(value: float | None) -> str:

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.display.number_format import MISSING, Scale, probability_text, sigma_values
 
 
@@ -25,6 +26,14 @@ def test_a_number_that_is_missing_is_a_dash():
     assert probability_text(None) == MISSING
 
 
-def test_sigma_is_a_quarter_of_an_interval_if_it_is_missing():
-    rows = pl.DataFrame({"sigma": [0.5, None], "lo": [0.0, 0.0], "hi": [1.0, 1.0]})
-    assert sigma_values(rows) == [0.5, 0.25]
+def test_sigma_is_a_quarter_of_an_interval_if_it_is_missing_or_less():
+    rows = pl.DataFrame({"sigma": [0.5, None, 0.001], "lo": 0.0, "hi": 1.0})
+    assert sigma_values(rows) == [0.5, 0.25, 0.25]
+
+
+def test_all_right_has_no_more_digits_than_its_interval_deserves():
+    log = pl.DataFrame({"model": "ada", "question": [1, 2, 3, 4] * 4, "category": 1})
+    rows = log.scorio(trial=None).report(ps.avg(), ps.pass_at_k(4), ps.pass_hat_k(4))
+    texts = [Scale.of([mu], sigma_values(rows[[place]])).text(mu)
+             for place, mu in enumerate(rows["mu"])]  # fmt: skip
+    assert texts == ["100.0"] * 3
