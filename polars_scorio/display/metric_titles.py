@@ -108,7 +108,7 @@ def interval_words(confidence: float, inference: str) -> str:
     >>> interval_words(0.95, "calibrated (Bayes@N: fitted population)")
     'calibrated 95 % intervals (Bayes@N: fitted population)'
     """
-    level, calibrated = f"{100 * confidence:.10g} %", _INFERENCES["calibrated"]
+    level, calibrated = f"{100 * confidence:.6g} %", _INFERENCES["calibrated"]
     if inference.startswith(calibrated):
         return f"calibrated {level} intervals{inference.removeprefix(calibrated)}"
     return f"{level} intervals ({inference})"

@@ -109,7 +109,7 @@ def _rank_note(frame: pl.DataFrame) -> list[str]:
     level = ""
     if "confidence" in frame.columns:
         levels = frame["confidence"].unique().sort()
-        level = " at " + " or ".join(f"{100 * each:.10g} %" for each in levels)
+        level = " at " + " or ".join(f"{100 * each:.6g} %" for each in levels)
     bold = frame.height > 1 and 1 in frame["rank_hi"]
     first = " A bold model has the first one beyond doubt." if bold else ""
     by = _ordering_metric(frame)

@@ -58,7 +58,7 @@ class Settings:
     @property
     def level(self) -> str:
         """The confidence as people write it."""
-        return f"{100 * self.confidence:.10g} %"
+        return f"{100 * self.confidence:.6g} %"
 
     @property
     def intervals(self) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
 _WIDE = 5  # columns that stand side by side on a page, beside those that say what a row is
+_FLOAT, _HEADS = 40, 5  # lines of a table environment in LaTeX, and of the head of a tabular
 _LONG = 40  # characters of a text that is broken into lines in LaTeX
 _LONG_COLUMN = r"p{0.28\linewidth}"
 _PIECES = re.compile(r"[^-/_.:]{1,12}[-/_.:]*|[-/_.:]+")
@@ -183,9 +184,10 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
 
-    More than five numbers in a row are parted into tables of their own, names of more than 40
-    characters are broken into lines, and a table that is wider than a line shrinks. Characters that
-    pdflatex has not, such as emoji or Chinese, need lualatex and a font that has them.
+    More than five numbers in a row are parted, and so are strata: the parts stand below each other
+    in one table environment, or in several of one number if they are longer than a page. Names of
+    more than 40 characters are broken into lines, and a table that is wider than a line shrinks.
+    Characters that pdflatex has not, such as emoji or Chinese, need lualatex and a font with them.
 
     Parameters
     ----------
@@ -227,20 +229,27 @@ def to_latex(
     parts.append([*last, *foot])
     if caption is None and label is None:
         return "\n".join([r"{\small", *chain.from_iterable(parts), "}"])
+    together = max(_FLOAT // (frame.height + _HEADS), 1)
+    floats = [parts[start : start + together] for start in range(0, len(parts), together)]
     return "\n".join(
         line
-        for place, part in enumerate(parts)
-        for line in _table_environment(part, caption, label, continued=place > 0)
+        for place, tabulars in enumerate(floats)
+        for line in _table_environment(tabulars, caption, label, continued=place > 0)
     )
 
 
 def _table_environment(
-    lines: Sequence[str], caption: str | None, label: str | None, *, continued: bool
+    tabulars: Sequence[Sequence[str]], caption: str | None, label: str | None, *, continued: bool
 ) -> list[str]:
-    """A table environment; one that goes on has no label of its own."""
-    more = " (continued)" if continued else ""
-    heads = [rf"\caption{{{_latex_text(caption)}{more}}}"] if caption is not None else []
-    heads += [rf"\label{{{label}}}"] if label is not None and not continued else []
+    """A table environment; one that goes on keeps the number, and has no label of its own."""
+    heads, words = [], "" if caption is None else _latex_text(caption)
+    if caption is not None and continued:
+        heads = [r"\addtocounter{table}{-1}", rf"\caption{{{words} (continued)}}"]
+    elif caption is not None:
+        heads = [rf"\caption{{{words}}}"]
+    if label is not None and not continued:
+        heads.append(rf"\label{{{label}}}")
+    lines = chain.from_iterable(tabulars)
     return [r"\begin{table}", r"\centering\small", *heads, *lines, r"\end{table}"]
 
 

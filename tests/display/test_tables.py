@@ -191,9 +191,20 @@ def test_latex_parts_what_is_too_wide_for_a_page(strata):
     assert latex.startswith(
         "\\begin{table}\n\\centering\\small\n\\caption{100 \\% \\& more}\n\\label{tab:all}\n"
     )
-    assert latex.count(r"\caption{100 \% \& more (continued)}") == 1
+    assert latex.count(r"\begin{table}") == latex.count(r"\caption") == 1
     assert latex.count(r"\label") == 1
     assert latex.count("In brackets") == 1
+
+
+def test_latex_gives_the_floats_of_one_table_one_number(strata):
+    long = pl.concat([strata] * 20)
+    first, second = ps.to_latex(long, caption="all", label="tab:all").split("\n\\end{table}\n")
+    assert first.count(r"\begin{tabular}") == second.count(r"\begin{tabular}") == 1
+    assert r"\addtocounter" not in first
+    heads = "\\begin{table}\n\\centering\\small\n\\addtocounter{table}{-1}\n"
+    assert second.startswith(heads + "\\caption{all (continued)}\n")
+    assert r"\label" not in second
+    assert "In brackets" not in first
 
 
 def test_latex_has_a_minus_for_a_minus():
