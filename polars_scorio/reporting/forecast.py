@@ -12,10 +12,10 @@ import polars as pl
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.further_draws import forecast_range as ranges
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf
 from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
+from polars_scorio.kernels.calibrated.metric_numbers import forecast_numbers
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
@@ -148,17 +148,17 @@ class _GroupForecasts:
     def _holdout_error(self, group: Group) -> float:
         """The holdout error on the scale of the metric; NaN if the metric has no draw of n."""
         n, (low, high) = int(group.n[0]), self._drawn_metric.support
-        gains = self._draw_gains(n)
-        # The weights of a spectrum are those of one draw size, and Geom@k is no credit.
-        if isinstance(gains, RootDraw) or gains.size != n:
+        draw = self._draw(n)
+        gains = None if isinstance(draw, RootDraw) else draw(n)  # Geom@k is no credit
+        if gains is None or gains.size != n:  # the weights of a spectrum are those of one draw size
             return float("nan")
         return holdout_error(group, gains) * (high - low)
 
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float | None]]:
         """Numbers of the draws of one size, for each group."""
         low, high = self._drawn_metric.support
-        ends = ranges(fitted, self._draw_gains(k), self.request.choice.confidence)
-        numbers = [low + (high - low) * each for each in ends]
+        found = forecast_numbers(fitted, self._draw(k), self.request.choice.confidence)
+        numbers = [low + (high - low) * each for each in (found.mu, found.lo, found.hi)]
         fewest = np.array([group.n.min() for group in fitted.groups])
         names = ("k", "extrapolation", "mu", "lo", "hi")
         # Null for NaN: beyond twice the trials there is no mean.
@@ -166,8 +166,7 @@ class _GroupForecasts:
         rows = zip(np.full(fewest.size, k), k / fewest, *columns, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def _draw_gains(self, k: int) -> Floats | RootDraw:
-        """Gains of each success of k trials; or Geom@k, which is no sum of gains."""
+    def _draw(self, k: int) -> GainsOf:
         draw = self._drawn_metric.draw(k)
         assert draw is not None  # `forecast_successes` has seen to that
-        return draw if isinstance(draw, RootDraw) else draw(k)
+        return draw

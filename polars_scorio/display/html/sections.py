@@ -28,8 +28,8 @@ from polars_scorio.reporting.inference.cell_numbers import JUDGED
 _SMALLEST = 0.05  # points that are not rounded to none
 _NO_DRAWS = "A question has a single trial, so that several trials cannot be drawn."
 _WIDENING = (
-    "Bands widen where k comes close to the number of trials: of as many trials as are drawn, a "
-    "question gives a single draw."
+    "Bands may widen where k comes close to the number of trials: of as many trials as are drawn, "
+    "a question gives a single draw."
 )
 _PLAN = (
     "Neighbours in the ranking that are statistically indistinguishable, by the criterion of the "

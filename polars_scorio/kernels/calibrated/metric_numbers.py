@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Mask
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, GainsOf, state_estimates
+from polars_scorio.kernels.calibrated.credit_sums import (
+    CreditSum,
+    GainsOf,
+    fixed_gains,
+    state_estimates,
+)
 from polars_scorio.kernels.calibrated.further_draws import forecast_range
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.population_mean import (
@@ -20,6 +25,7 @@ from polars_scorio.kernels.calibrated.population_mean import (
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
+from polars_scorio.kernels.draws.credit import average_sides
 from polars_scorio.kernels.states import States
 
 
@@ -58,6 +64,14 @@ class Numbers(NamedTuple):
         )
         price = self.price and replace(self.price, low=low, width=width)
         return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
+
+    def bounded(self, least: Floats | None, most: Floats | None) -> Numbers:
+        """The numbers, with the interval as far as it lies between two bounds, if there are any."""
+        lo = self.lo if least is None else np.maximum(self.lo, least)
+        hi = self.hi if most is None else np.minimum(self.hi, most)
+        # The middle of a forecast may lie beyond the bounds.
+        lo, hi = np.where(lo > self.mu, self.mu, lo), np.where(hi < self.mu, self.mu, hi)
+        return self._replace(lo=lo, hi=hi)
 
 
 def credit_numbers(
@@ -98,22 +112,65 @@ def credit_numbers(
     [0.75] [0.75] [0.205] [False]
     [nan] [0.932] [nan] [ True]
     """
-    if target == "benchmark":
-        found = [
-            with_bias(numbers, _mean_bias(fitted.states, gains))
-            if isinstance(gains, RootDraw)
-            else numbers
-            for gains, numbers in zip(
-                draws, _numbers_of_each(credit_prices(fitted, draws), confidence), strict=True
-            )
+    states = fitted.states
+
+    def numbers_of(draws: Sequence[GainsOf]) -> list[Numbers]:
+        if target == "benchmark":
+            priced = _numbers_of_each(credit_prices(fitted, draws), confidence)
+            found = [
+                with_bias(numbers, _mean_bias(states, gains))
+                if isinstance(gains, RootDraw)
+                else numbers
+                for gains, numbers in zip(draws, priced, strict=True)
+            ]
+        else:
+            sample = QuestionSample(states, clusters)
+            found = [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
+        return [
+            _with_forecast(fitted, gains, confidence, numbers)
+            for gains, numbers in zip(draws, found, strict=True)
         ]
-    else:
-        sample = QuestionSample(fitted.states, clusters)
-        found = [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
+
+    return bounded_numbers(draws, states.n, numbers_of)
+
+
+def bounded_numbers(
+    draws: Sequence[GainsOf], n: Ints, numbers_of: Callable[[Sequence[GainsOf]], list[Numbers]]
+) -> list[Numbers]:
+    """The numbers of metrics that are a credit, whose intervals agree with the success rate.
+
+    Pass@k is never below the success rate and Pass^k never above it: no interval reaches beyond the
+    far end of that of the success rate. Where nearly all trials are right the interval of Pass@k by
+    itself is wider: with k = n a question gives one draw, but n trials.
+
+    Parameters
+    ----------
+    draws : sequence of callable
+        The gains of each metric.
+    n : ndarray of int
+        The numbers of trials that questions have.
+    numbers_of : callable
+        The numbers of metrics by themselves.
+    """
+    sides = [_average_sides(gains, n) for gains in draws]
+    if not any(above != below for above, below in sides):
+        return numbers_of(draws)
+    linear = [place for place, (above, below) in enumerate(sides) if above and below]
+    found = numbers_of(draws if linear else [*draws, fixed_gains(np.ones(1))])
+    average = found[linear[0] if linear else -1]
     return [
-        _with_forecast(fitted, gains, confidence, numbers)
-        for gains, numbers in zip(draws, found, strict=True)
+        numbers.bounded(average.lo if above else None, average.hi if below else None)
+        for numbers, (above, below) in zip(found, sides, strict=False)
     ]
+
+
+def _average_sides(gains: GainsOf, n: Ints) -> tuple[bool, bool]:
+    """`average_sides` of draws from questions with so many trials each."""
+    if isinstance(gains, RootDraw):  # a root of credits
+        return False, False
+    drawn = {id(each): each for each in map(gains, np.unique(n).tolist())}
+    sides = [*map(average_sides, drawn.values())]
+    return all(above for above, _ in sides), all(below for _, below in sides)
 
 
 def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
@@ -195,6 +252,28 @@ def with_bias(numbers: Numbers, bias: Floats) -> Numbers:
     return numbers._replace(lo=lo, hi=hi)
 
 
+def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> Numbers:
+    """The forecast of a metric that is a credit, for each group: mu and the range.
+
+    Parameters
+    ----------
+    fitted, confidence
+        As for `credit_numbers`.
+    gains : callable
+        The gains of the metric.
+    """
+
+    def numbers_of(draws: Sequence[GainsOf]) -> list[Numbers]:
+        ahead, *average = draws
+        unknown = np.full(len(fitted.groups), np.nan)
+        always = np.isnan(unknown)
+        mu, lo, hi = forecast_range(fitted, _drawn(ahead), confidence)
+        found = [Numbers(unknown, mu, unknown, lo, hi, always)]
+        return found + (credit_numbers(fitted, average, confidence) if average else [])
+
+    return bounded_numbers([gains], fitted.states.n, numbers_of)[0]
+
+
 def _with_forecast(
     fitted: Calibrated, gains: GainsOf, confidence: Floats | float, numbers: Numbers
 ) -> Numbers:
@@ -202,10 +281,14 @@ def _with_forecast(
     beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers
-    drawn = gains if isinstance(gains, RootDraw) else gains(1)
-    ahead = forecast_range(fitted, drawn, confidence, beyond)
+    ahead = forecast_range(fitted, _drawn(gains), confidence, beyond)
     mu, lo, hi = (
         np.where(beyond, there, here)
         for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)
     )
     return numbers._replace(mu=mu, lo=lo, hi=hi, forecast=beyond)
+
+
+def _drawn(gains: GainsOf) -> Floats | RootDraw:
+    """The gains of a draw whose size is the same for all questions."""
+    return gains if isinstance(gains, RootDraw) else gains(1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats
 
+_ROUNDING = 1e-12
 _LONG = (
     24  # trials from which on the sums of `kernels.draws.area` cost less than those over successes
 )
@@ -161,6 +162,22 @@ def only_success(gains: Floats) -> int | None:
     first = int(gains.argmax())
     alone = gains[first] > 0 and not (gains[:first].any() or gains[first + 1 :].any())
     return first + 1 if alone else None
+
+
+def average_sides(gains: Floats) -> tuple[bool, bool]:
+    """Whether the credit of 0..k successes is nowhere below their share, and nowhere above it.
+
+    Then the mean credit is on that side of the success rate too, for questions of any rates.
+
+    Examples
+    --------
+    >>> average_sides(any_success(4)), average_sides(all_success(4))
+    ((True, False), (False, True))
+    >>> average_sides(majority_gains(4)), average_sides(any_success(1))
+    ((False, False), (True, True))
+    """
+    excess = np.cumsum(gains) - np.arange(1, gains.size + 1) / gains.size
+    return bool((excess >= -_ROUNDING).all()), bool((excess <= _ROUNDING).all())
 
 
 def is_area(gains: Floats) -> bool:

@@ -7,13 +7,21 @@ strata.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.credit_sums import GainsOf, state_estimates
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.metric_numbers import Numbers, price_numbers, with_bias
+from polars_scorio.kernels.calibrated.metric_numbers import (
+    Numbers,
+    bounded_numbers,
+    price_numbers,
+    with_bias,
+)
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
@@ -57,10 +65,8 @@ def macro_numbers(
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         if target == "benchmark":
             fitted = Calibrated.fit(states, strata)
-            numbers = [
-                with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
-                for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
-            ]
+            numbers_of = partial(_priced_credits, fitted, strata, confidence)
+            numbers = bounded_numbers(draws, strata.states.n, numbers_of)
         else:
             numbers = [
                 _sample_numbers(
@@ -74,6 +80,19 @@ def macro_numbers(
         for (metric, k), each in zip(rows, numbers, strict=True):
             found[metric.name, k] = clipped_numbers(each.scaled(*metric.support), metric)
     return found
+
+
+def _priced_credits(
+    fitted: Calibrated,
+    strata: Strata[States],
+    confidence: Floats | float,
+    draws: Sequence[GainsOf],
+) -> list[Numbers]:
+    """The numbers of metrics that are a credit, from their prices."""
+    return [
+        with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
+        for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
+    ]
 
 
 def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:

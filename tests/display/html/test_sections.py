@@ -121,7 +121,7 @@ def test_the_coverage_explains_its_columns():
 
 
 def test_curves_up_to_all_trials_say_that_their_bands_widen():
-    widen = "Bands widen where k comes close to the number of trials"
+    widen = "Bands may widen where k comes close to the number of trials"
     (line,) = sections_of(models(2, trials=4))["curves"].lines
     assert line.startswith(widen)
     many = sections_of(long([[1, 0] * 33] * 4))

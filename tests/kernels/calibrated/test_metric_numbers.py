@@ -9,7 +9,7 @@ from scipy import stats
 from polars_scorio.kernels.calibrated.credit_sums import fixed_gains
 from polars_scorio.kernels.calibrated.group_fits import Calibrated
 from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, price_numbers
-from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.draws import credit
 from tests.kernels.calibrated.cases import CASES, HARD, states_of
@@ -39,6 +39,43 @@ def test_the_interval_holds_the_estimate(group, shape, confidence):
             continue
         assert 0 <= found.lo[0] <= found.estimate[0] <= found.hi[0] <= 1 + 1e-12
         assert found.sigma[0] >= 0
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@settings(deadline=None, max_examples=15)
+@given(group=groups())
+def test_no_interval_contradicts_that_of_the_success_rate(target, group):
+    k, fitted = min(n for n, _, _ in group), Calibrated.fit(states_of(group))
+    shapes = [np.ones(1), credit.any_success(k), credit.area_under_curve(k), credit.all_success(k)]
+    draws = [fixed_gains(gains) for gains in shapes]
+    average, best, area, worst = credit_numbers(fitted, draws, 0.95, target)
+    if target == "population" and sum(h for _, _, h in group) == 1:
+        return
+    assert min(best.lo, area.lo) >= average.lo - 1e-12
+    assert worst.hi <= average.hi + 1e-12
+    for draw, together in zip(draws, (average, best, area, worst), strict=True):
+        (alone,) = credit_numbers(fitted, [draw], 0.95, target)
+        assert (alone.lo, alone.hi) == (
+            pytest.approx(together.lo, abs=1e-12), pytest.approx(together.hi, abs=1e-12)
+        )  # fmt: skip
+
+
+def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
+    fitted, draw = Calibrated.fit(states_of([(4, 4, 30)])), fixed_gains(credit.majority_gains(4))
+    (found,) = credit_numbers(fitted, [draw], 0.95)
+    alone = price_numbers(*credit_prices(fitted, [draw]), 0.95)
+    assert (found.lo, found.hi) == (alone.lo, alone.hi)
+
+
+def test_all_right_orders_the_lower_ends_and_forecasts_as_the_metrics():
+    fitted = Calibrated.fit(states_of([(4, 4, 12)]))
+    shapes = [credit.all_success(4), credit.all_success(2), np.ones(1), credit.any_success(2),
+              credit.any_success(4), credit.any_success(8)]  # fmt: skip
+    found = credit_numbers(fitted, [fixed_gains(gains) for gains in shapes], 0.95)
+    lower = [numbers.lo[0] for numbers in found]
+    assert lower[:3] == sorted(lower[:3])
+    assert min(lower[3:]) >= lower[2]
+    assert found[-1].forecast.all()
 
 
 @pytest.mark.slow
@@ -73,10 +110,14 @@ def test_every_case_has_numbers(case, target):
 def test_64_trials_of_which_all_succeed():
     # Digits of 1 - p are lost unless the metric is mirrored: lo was 0 then, says the study.
     fitted = Calibrated.fit(states_of([(64, 64, 30)]))
-    (found,) = credit_numbers(fitted, [fixed_gains(credit.any_success(64))], 0.95)
+    draw = fixed_gains(credit.any_success(64))
+    found = price_numbers(*credit_prices(fitted, [draw]), 0.95)
     assert found.hi[0] == 1
     # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
+    # A success rate near 1 leaves less open: Pass@64 is not below it.
+    average, bounded = credit_numbers(fitted, [fixed_gains(np.ones(1)), draw], 0.95)
+    assert 0.99 < average.lo[0] == bounded.lo[0] < bounded.hi[0] == 1
 
 
 def test_more_draws_than_trials_are_a_forecast_in_that_group_only():

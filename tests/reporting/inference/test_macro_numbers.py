@@ -37,6 +37,16 @@ def over_all(rows):
     return rows.filter(pl.col("domain").is_null())
 
 
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+@TARGETS
+def test_no_mean_over_strata_contradicts_that_of_the_success_rate(overall, target):
+    log = accessor(UNEQUAL, [4] * 15 + [3], target=target)
+    rows = over_all(log.report(ps.avg(), ps.pass_at_k(4), ps.pass_hat_k(4), overall=overall))
+    for end in ENDS:
+        average, best, worst = rows[end]
+        assert worst < average <= best
+
+
 @known_vectors
 def test_benchmark_intervals_of_the_study():
     for case in VECTORS["macro_benchmark"]:
