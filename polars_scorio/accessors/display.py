@@ -34,13 +34,13 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Plots
-            With the methods `intervals`, `curve`, `forecast`, `over`, `questions`, `comparison`,
-            `ranks`, `trajectory` and `convergence`.
+            It has the methods `intervals`, `curve`, `tail`, `forecast`, `over`, `comparison`,
+            `ranks`, `trajectory`, `convergence`, `questions` and `frontier`.
 
         Raises
         ------
         ImportError
-            Without Altair: ``pip install "polars-scorio[plot]"`` is the way out.
+            If Altair is not installed: ``pip install "polars-scorio[plot]"``.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class ReaderMethods(Accessor[FrameT]):
             ======================  ============================================================
             rank, rank_lo, rank_hi  rank by the score alone, and the best and the worst rank that
                                     the data allow, as in `rank`
-            model                   under its own name
+            model                   the model; the column has its name in the log
             could_be_best           whether the model may be the best, as in `rank`
             avg, avg_lo, avg_hi     for each metric and k: mu and the ends of its interval; with
                                     strata, over all of them
@@ -97,14 +97,14 @@ class ReaderMethods(Accessor[FrameT]):
                                     the name of its column, as in ``temperature 0.7__avg``
             questions, trials,      as in `report`, over all strata
             dropped
-            confidence, inference   what the intervals hold, and what they rest on in words
+            confidence, inference   confidence of the intervals, and how they were made, in words
             overall                 "macro" or "micro"; only with strata
             ======================  ============================================================
 
         Raises
         ------
         ValueError
-            If strata would have the same names of columns; and as `report` and `compare`.
+            If two strata would give the same column name; and as `report` and `compare`.
 
         Examples
         --------
@@ -136,10 +136,10 @@ class ReaderMethods(Accessor[FrameT]):
         confidence: float | None = None,
         anytime: int | None = None,
     ) -> Path:
-        """Write a report as one HTML file: who leads, how sure that is, what the log lacks.
+        """Write a report as one HTML file: which model leads, how sure that is, what is missing.
 
-        A browser shows the file without network or scripts. The log is read once, with the role
-        `cost` twice. Writing it needs the extra `report`: ``pip install "polars-scorio[report]"``.
+        A browser shows the file without network or scripts. The log is read once, or twice with the
+        role `cost`. It needs the extra `report`: ``pip install "polars-scorio[report]"``.
 
         Parameters
         ----------
@@ -147,8 +147,8 @@ class ReaderMethods(Accessor[FrameT]):
             The file to write.
         *metrics : Metric
             What to report. The first metric, at its smallest k, ranks and compares the models.
-            Default: `ps.avg()`, and Pass@k and Pass^k if the log has successes. Metrics of costs
-            have a section of their own, which a log with the role `cost` always has.
+            Default: `ps.avg()`, and Pass@k and Pass^k if the log has successes. A log with the role
+            `cost` gets a section on costs in any case; metrics of costs are shown there.
         title : str, optional
             The headline of the page; default: the name of the file.
         baseline : category, optional
@@ -181,10 +181,10 @@ class ReaderMethods(Accessor[FrameT]):
         Raises
         ------
         ImportError
-            Without the extra.
+            If the extra `report` is not installed.
         TypeError, ValueError
-            As `report`. If the rows of the log are the reason, a page with the reason and the
-            coverage of the log is written before the error is raised.
+            As `report`. If the rows of the log cause the error, the page that is written before it
+            is raised has the message and the coverage of the log.
 
         Examples
         --------

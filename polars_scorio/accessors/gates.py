@@ -36,45 +36,44 @@ class GateMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Is a candidate not worse than the baseline by more than a margin?
 
-        Three verdicts, each with a guarantee of its own. "pass": it is shown that the candidate is
-        not worse by more than the margin. "fail": it is shown that it is worse by more than the
-        margin. "undecided": neither, with the number of further trials that would probably decide.
+        There are three verdicts. "pass": the log shows that the candidate is not worse by more than
+        the margin. "fail": the log shows that it is worse by more than the margin. "undecided": the
+        log shows neither; `further` says how many more trials would probably decide.
 
         Parameters
         ----------
         baseline : category
             The model that all others are compared with.
         metric : Metric, optional
-            What to compare; default `ps.avg()`. Draws of at most as many trials as each question
-            has.
+            What to compare; default `ps.avg()`. Its k must not exceed the trials of any question.
         margin : float
             By how much a candidate may be worse, in units of the metric: 0.02 is two points of a
             hundred. 0: "pass" shows that it is better, "fail" that it is worse.
         stratum_margin : float, optional
-            The same of single strata; default: `margin`.
+            The margin of each single stratum; default: `margin`.
         each : bool
             Whether all strata must pass, not only all of them together. It costs power: of five
             equal strata of 100 questions with 4 trials, all passed at margin .05 in .2 of the logs.
         simultaneous : bool
-            Whether the verdicts hold for all candidates at once; default: each candidate has a gate
-            of its own.
+            Whether the error chance holds for all candidates at once; default: for each candidate
+            by itself.
         assurance : float
-            The chance that a gate is decided after the `further` trials.
+            The chance with which the `further` trials decide the gate.
         max_trials : int
-            More than so many further trials of each question are not considered.
+            The largest number of further trials of a question that is considered.
         overall : "macro" or "micro"
             With strata, the gate is about the mean over the strata, each weighing the same, or
             about all their questions in one pool.
         cost_margin : float, optional
-            By which factor a candidate may be dearer, by the mean cost of a trial: 1.1 is ten
-            percent. It fails too if it is shown to be dearer by more, and passes only if it is
-            shown not to be. With strata, the cost is judged over all of them together, in the
-            rows without a stratum. Not with `anytime`. Default: the cost does not count.
+            The factor by which the mean cost of a trial may grow: 1.1 allows ten percent. A
+            candidate that is shown to cost more fails; one passes only if it is shown not to cost
+            more. With strata, the cost is judged over all of them together, in the rows without a
+            stratum. Not with `anytime`. Default: the cost does not count.
         confidence : float
-            Of each verdict, above 0.5: a false pass has a chance of at most 1 - confidence, and so
-            has a false fail. With `cost_margin`, score and cost are tested each at its own
-            confidence: if both lie exactly at their margins, a false fail has a chance of up to
-            2 (1 - confidence).
+            Confidence of each verdict, above 0.5: the chance of a false pass is at most
+            1 - confidence, and so is that of a false fail. With `cost_margin`, score and cost are
+            two tests at this confidence: if both lie exactly at their margins, the chance of a
+            false fail is up to 2 (1 - confidence).
 
         Returns
         -------
@@ -88,12 +87,13 @@ class GateMethods(Accessor[FrameT]):
             diff, sigma       mu of the candidate minus mu of the baseline, as in `compare`
             lo, hi            one-sided ends, each at `confidence`
             margin            the margin of the row
-            p_pass, p_fail    smallest error with which the row would pass or fail; null: above 1/2
+            p_pass, p_fail    p-values: the smallest 1 - confidence at which the row would pass or
+                              fail; null above 1/2
             verdict           "pass": lo lies above -margin; "fail": hi lies below -margin; else
                               "undecided"
-            further           further trials of each question of both models that would decide it
-                              with the chance `assurance` (about a population: further questions); 0
-                              if it is decided, null if `max_trials` do not suffice
+            further           further trials of each question, for both models, that decide the
+                              row with the chance `assurance` (about a population: further
+                              questions); 0 if it is decided, null if `max_trials` do not suffice
             broken            questions that were mostly right under the baseline and are mostly
                               wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
@@ -108,31 +108,31 @@ class GateMethods(Accessor[FrameT]):
 
             With strata: a candidate fails if it fails in some stratum or in all of them together,
             after Holm's adjustment, so that any false fail has a chance of at most 1 - confidence.
-            It passes if it does not fail, and all strata together pass (with `each`, every one of
-            them, which needs no adjustment).
+            It passes if it does not fail and all strata together pass; with `each`, every stratum
+            must pass too, which needs no adjustment.
 
         Raises
         ------
         ValueError
-            If a margin is negative or not inside the range of the metric; if the log has no
-            candidate or not the baseline; for posterior means, which are biased; for draws of more
-            trials than some question has; for trials that stopped on their outcomes; for
-            `cost_margin` with `anytime`; and as `compare`.
+            If a margin is negative or not inside the range of the metric; if the log lacks the
+            baseline or has no candidate; for posterior means, which are biased; if k exceeds the
+            trials of a question; if the outcomes decided when trials stopped; for `cost_margin`
+            with `anytime`; and as `compare`.
 
         Notes
         -----
         The gate is for one look. Asked again after the `further` trials were added to the log, it
         gave a false pass in up to .11 and a false fail in up to .10 of the logs (60 and 100
-        questions, eight populations): take them for a new log, or say `anytime` before the first
-        look. A gate that was looked at after each of 16 rounds gave a false pass or fail in up to
-        .26 of the logs, with ``anytime=16`` in up to .04 (nominal .05).
+        questions, eight populations): judge the further trials as a new log, or pass `anytime`
+        before the first look. A gate that was asked after each of 16 rounds gave a false pass or
+        fail in up to .26 of the logs, with ``anytime=16`` in up to .04 (nominal .05).
 
-        lo and hi are those of `compare` with the one-sided quantile (1.645 at 95 %), so that both
-        together are a two-sided interval at 90 %.
+        lo and hi are the ends of `compare` with the one-sided quantile (1.645 at 95 %). Together
+        they are a two-sided interval at 90 %.
 
-        The number of further trials takes the true difference to be normal around a part of today's
-        difference, as `trials_needed` does, and compares it with the margin. The variance is taken
-        to fall as that of an average, which for k-metrics is too slowly.
+        `further` assumes, as `trials_needed` does, that the true difference is normal around a part
+        of today's difference. It lets the variance fall as that of an average does, which is too
+        slow for k-metrics.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class GateMethods(Accessor[FrameT]):
             False discovery rate: the expected share of unchanged questions among those that are
             named.
         improvements : bool
-            Whether questions that became better are wanted, not those that became worse.
+            Whether to look for questions that became better, in place of worse.
 
         Returns
         -------
@@ -199,14 +199,14 @@ class GateMethods(Accessor[FrameT]):
             rate
             p                 chance of so few successes of the candidate if nothing changed, given
                               the successes of both together (Fisher's exact test, one-sided)
-            p_min             the smallest p that the question can have, given the same
+            p_min             the smallest p that is possible, given those successes
             p_adjusted        adjusted for all questions of the candidate [2]_
             regressed         whether p_adjusted is at most `fdr`; named improved if improvements
                               are wanted
             broken            whether the question was mostly right and is mostly wrong now (if
                               improvements are wanted, the reverse, under the same name)
-            broken_by_chance  the chance of that if nothing changed; its sum is the number to
-                              compare their number with
+            broken_by_chance  the chance of breaking if nothing changed; its sum is the number of
+                              questions that break by chance
             p_broken          chance that so many questions of the candidate or more break if
                               nothing changed: the same for all of its questions
             ================  ==================================================================

@@ -154,36 +154,36 @@ class PlanMethods(Accessor[FrameT]):
         max_questions: int = 1_000_000,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """How many more questions tell models apart about the population, with which chance?
+        """How many more questions are needed to say which model is better?
 
-        The plan is about all questions that could be asked, whatever `target` says.
+        The plan is about the population of questions, also if the accessor has another `target`.
 
         Parameters
         ----------
         metric : Metric, optional
             What to compare; default `ps.avg()`. One draw size at a time.
         half_width : float, optional
-            Of the interval of the difference. Default: until neighbours are told apart.
+            Wanted half-width of the interval. Default: plan until `compare` names a better model.
         margin : float, optional
-            Instead: until it is decided whether `model_b`, the worse one, is worse by more. Of a
-            candidate and its baseline, ``gate(..., target="population")`` has the number.
+            In its place: plan until it is decided whether `model_b` is worse by more than this. For
+            a candidate and its baseline use `further` of ``gate(..., target="population")``.
         assurance : float
-            As in `trials_needed`.
+            The chance with which so many questions are enough, as in `trials_needed`.
         max_questions : int
             The most further questions that are considered.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and pair of neighbours in the ranking, the best first in both:
+            A row per stratum and pair of neighbours in the ranking; the best pair comes first:
 
             ================  ==================================================================
             by...             the stratum
-            model_a, model_b  the models
-            questions         questions now, or clusters as far as they count
-            extra             further ones; null if `max_questions` do not suffice
-            total             questions and further ones
-            sigma             expected sigma of the difference after them
+            model_a, model_b  the models; `model_a` is the better one
+            questions         questions now; with clusters, the independent ones that they equal
+            extra             further questions; null if `max_questions` do not suffice
+            total             `questions` and `extra` together
+            sigma             expected sigma of the difference with `total` questions
             ================  ==================================================================
 
         Raises
@@ -194,9 +194,10 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The chance is that of `trials_needed`, with w = M / (M + m) for m further questions, s_0 the
-        standard error of the paired differences without what was never seen, and Student's quantile
-        with M + m - 1 degrees of freedom. Pairs that are told apart today need nothing.
+        The chance is the one of `trials_needed`, with w = M / (M + m) for m further questions,
+        Student's quantile with M + m - 1 degrees of freedom, and s_0 the standard error of the
+        paired differences without the allowance for outcomes that were never seen. `extra` is 0
+        for pairs that `compare` tells apart today.
 
         Examples
         --------

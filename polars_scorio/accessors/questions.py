@@ -24,25 +24,26 @@ class QuestionMethods(Accessor[FrameT]):
         """Which questions are dead, which ones separate the models, and which have a wrong key?
 
         A question that strong models fail and weak ones solve is reversed: more often than not its
-        key is wrong. By chance alone 14 % of good questions look reversed with 8 models and one
-        trial, so that a correlation below zero accuses nobody; the q-value does.
+        key is wrong. A correlation below zero is no proof: with 8 models and one trial, 14 % of
+        good questions have one by chance. The q-value takes that into account.
 
         Parameters
         ----------
         w : sequence or dict of float, optional
-            The weight of each category, as for `ps.avg`; a question is solved by a trial above the
-            lowest weight. Default: success and failure, the rewards, or the levels of the accessor.
+            The weight of each category, as for `ps.avg`; a trial solves a question if its weight
+            exceeds the lowest one. Default: success and failure, the rewards, or the levels of the
+            accessor.
         fdr : float
             False discovery rate: the expected share of good questions among those that are called
             reversed.
         per : "question" or "cluster"
-            A row for each question, the default, or for each `cluster` of questions, by the mean of
-            its questions; the rest are then the questions outside the cluster.
+            "question", the default: a row for each question. "cluster": a row for each `cluster`,
+            with the mean of its questions; "all other questions" are then those of other clusters.
         questions : "same" or "common"
-            The models of a stratum must have the same questions, the default; or only those count
-            that all of them have.
+            "same", the default: the models of a stratum must have the same questions. "common":
+            only questions count that all models of the stratum have.
         confidence : float, optional
-            Of rate_min and rate_max; default: as the accessor says, else 0.95.
+            Confidence of rate_min and rate_max; default: that of the accessor, else 0.95.
 
         Returns
         -------
@@ -50,25 +51,25 @@ class QuestionMethods(Accessor[FrameT]):
             A row for each question of a stratum; in each stratum the most suspect ones first:
 
             ================  ==================================================================
-            by..., question   the stratum and the question (or the cluster, and `questions`, the
-                              number of its questions), under their own names
-            models, trials    number of models, and of their trials together
-            rate              mean of the models: success rate or mean reward
-            solved_by         models with a success
-            always_by         models with successes alone
+            by..., question   the stratum and the question, under their names in the log; with
+                              ``per="cluster"`` the cluster, and `questions`, their number
+            models, trials    number of models, and of trials of all models
+            rate              success rate or mean reward, averaged over the models
+            solved_by         number of models with at least one success
+            always_by         number of models whose trials all succeeded
             status            "never" if no trial of any model succeeded, "always" if all did;
                               else null
-            rate_min          least rate of an "always" question that the trials allow; else null
-            rate_max          largest rate of a "never" question that the trials allow; else null
-            spread            standard deviation of the models, without the noise of the trials;
-                              null with a single trial
-            rest_correlation  correlation over models with the mean of all other questions; null if
-                              all models are alike
-            discrimination    this correlation without the noise of the trials; null below four
-                              trials of a question, with a single trial of any other one, and if
+            rate_min          lower bound of the rate of an "always" question; else null
+            rate_max          upper bound of the rate of a "never" question; else null
+            spread            standard deviation of the rates of the models, without the noise of
+                              the trials; null with a single trial
+            rest_correlation  correlation, over the models, of the rate of this question and the
+                              mean of all other questions; null if all models are alike
+            discrimination    rest_correlation without the noise of the trials; null below four
+                              trials of this question, with a single trial of another one, and if
                               noise dominates
-            p_reversed        chance of so low a correlation if question and rest are unrelated; 1
-                              if all models are alike, null below four models
+            p_reversed        chance of so low a correlation if the question is unrelated to the
+                              others; 1 if all models are alike, null below four models
             q_reversed        p_reversed, adjusted for all questions of the stratum [1]_
             reversed          whether q_reversed is at most `fdr`
             ================  ==================================================================
@@ -76,26 +77,26 @@ class QuestionMethods(Accessor[FrameT]):
         Raises
         ------
         ValueError
-            If models have different questions (how many and which), if ``per="cluster"`` and no
-            cluster is named, if it is not known what success is, if a judge has to be corrected;
-            and as `report`.
+            If models have different questions (the message says how many and which), if
+            ``per="cluster"`` and the accessor has no cluster, if it is not known what success is,
+            if a judge has to be corrected; and as `report`.
 
         Notes
         -----
-        The models are given; nothing is said about other models. Trials are independent, and so are
-        models: several versions of one model vote together, and count as one. Trials that stopped
-        on their outcomes bias rates; `coverage` finds them.
+        The numbers are about these models only. Trials are taken as independent, and so are models:
+        several versions of one model agree with each other, and are worth little more than one.
+        Rates are biased if the outcomes decided when trials stopped; `coverage` finds such logs.
 
-        A single model, or a single question, has no rest_correlation, p or q. Real-valued rewards
-        have means and correlations; without `bounds` nobody knows which reward is a failure, so
-        that solved_by, always_by, status, rate_min and rate_max are null.
+        With a single model, or a single question, rest_correlation, p and q are null. For
+        real-valued rewards without `bounds` it is unknown which reward is a failure: solved_by,
+        always_by, status, rate_min and rate_max are null.
 
         discrimination is ``cov / sqrt((v - e)(v_r - e_r))``, v and v_r the sample variances over
         models of the question and of the rest, e and e_r their noise; null if at most .3 of v or
         v_r is left. p is the lower tail of Student's t with A - 2 degrees of freedom, A models.
 
-        Below about 15 models with 4 trials it finds next to nothing; that it names no question
-        proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
+        With fewer than about 15 models of 4 trials next to no reversed question is found: an empty
+        list proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
         relation to the others, 60 logs each; ``python tests/benchmarks/questions.py reversed``)
         this share of the reversed questions was found with 1, 4 and 16 trials: 8 models .01, .06,
         .36; 15 models .04, .36, .81; 25 models .16, .59, .92; 60 models .53, .88, .99. At most .05
@@ -139,14 +140,14 @@ class QuestionMethods(Accessor[FrameT]):
         questions: Compared = "same",
         confidence: float | None = None,
     ) -> FrameT:
-        """Do models, questions or trials make outcomes differ, and which of them to buy next?
+        """Why do outcomes differ: models, questions or chance? And are questions or trials missing?
 
         Parameters
         ----------
         w, questions : optional
             As in `questions`.
         confidence : float, optional
-            Of the intervals; default: as the accessor says, else 0.95.
+            Confidence of the intervals; default: that of the accessor, else 0.95.
 
         Returns
         -------
@@ -155,23 +156,23 @@ class QuestionMethods(Accessor[FrameT]):
 
             ================  ==================================================================
             by...             the stratum
-            models,           their numbers; trials are those of all models
+            models,           number of models, of questions, and of trials of all models
             questions, trials
             source            "models" (some are better), "questions" (some are harder),
-                              "interaction" (models differ in what they are good at), "trials" (one
-                              trial of a question comes out other than the next)
-            variance          its part of the variance of one trial of any model at any question,
-                              in squared units of the outcome; may be negative, as an unbiased
-                              estimate of a small part has to be
-            share, lo, hi     the share of it, with an interval at `confidence`
+                              "interaction" (models are good at different questions), "trials" (two
+                              trials of one question differ)
+            variance          the part of this source in the variance of a single trial, in squared
+                              units of the outcome; an unbiased estimate, which may be negative if
+                              the part is small
+            share, lo, hi     `variance` as a share of the total, with an interval at `confidence`
             sigma_benchmark   noise of the difference of two models on these questions
-            sigma_population  the same on as many other questions of their kind
+            sigma_population  noise of that difference on as many other questions of the same kind
             removable         share of the squared sigma_population that further trials of the same
                               questions can remove
-            advice            trials or questions: what to buy next, in one sentence
+            advice            whether to buy trials or questions next, in one sentence
             ================  ==================================================================
 
-            The columns from sigma_benchmark on are the same in all rows of a stratum.
+            All rows of a stratum have the same numbers from sigma_benchmark on.
 
         Raises
         ------
@@ -189,12 +190,13 @@ class QuestionMethods(Accessor[FrameT]):
         held in .91 to .97 of the logs (nominal .95, 100 logs each), and shares were off by at most
         .005 on average (``python tests/benchmarks/questions.py variance``).
 
-        Twice as many questions of the same kind halve the squared sigma_population, twice as many
-        trials remove half of `removable`: trials are advised while they can remove most of it.
+        Twice as many questions halve the squared sigma_population; twice as many trials remove half
+        of `removable`. Trials are advised as long as `removable` is at least one half.
 
-        With a single trial of some question, interaction and trials are null, and what follows from
-        them: only their sum is known. All shares are null for one model or one question; ends need
-        three questions. Questions are taken as independent, also those of one cluster.
+        If a question has a single trial, only the sum of interaction and trials is known: both are
+        null, and so are the numbers that need them. All shares are null for one model or one
+        question; lo and hi need three questions. Questions are taken as independent, also within
+        a cluster.
 
         References
         ----------

@@ -93,7 +93,7 @@ class DecisionPlots(PlotBase):
     def ranks(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """Which place may each model have?
+        """Which ranks may each model have?
 
         Parameters
         ----------
@@ -103,13 +103,13 @@ class DecisionPlots(PlotBase):
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            The places that are open to each model, for all models at once, as `Scorio.rank` has
-            them in `rank_lo` and `rank_hi`; the large point is its rank.
+            A row for each model with the ranks from `rank_lo` to `rank_hi` of `Scorio.rank`, which
+            hold for all models at once; the large point is its rank by the score alone.
 
         Raises
         ------
         ValueError
-            As `Scorio.rank`; and if no model has a rank, since k exceeds the trials.
+            As `Scorio.rank`; and if no model has a rank because k exceeds the trials.
 
         Examples
         --------
@@ -143,7 +143,7 @@ class DecisionPlots(PlotBase):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """Estimates after the first n trials of each question: when would one have stopped?
+        """How did scores develop? Estimates after the first n trials of each question.
 
         Parameters
         ----------
@@ -153,8 +153,8 @@ class DecisionPlots(PlotBase):
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line of mu with a band of the interval for each model, against n; at most 200 points
-            of it. Colours and bands are as in `curve`.
+            A line of mu against n for each model, with the interval as a band; at most 200 values
+            of n are drawn. Colours and bands are as in `curve`.
 
         Raises
         ------
@@ -197,8 +197,8 @@ class DecisionPlots(PlotBase):
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            Against n: the share of the replicates whose ranking has settled, and the mean of
-            Kendall's tau against the ranking by all trials; at most 200 points of each.
+            Two lines against n: the share of the replicates whose ranking has settled, and the mean
+            of Kendall's tau with the ranking by all trials. At most 200 values of n are drawn.
 
         Raises
         ------

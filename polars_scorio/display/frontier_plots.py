@@ -48,20 +48,20 @@ class FrontierPlots(PlotBase):
         Parameters
         ----------
         metric : Metric, optional
-            What is set against the mean cost; default `ps.avg()`. One draw size at a time.
+            The score against the mean cost; default `ps.avg()`. One draw size at a time.
         confidence : float, optional
-            Of the intervals and the band; default: as the accessor says, else 0.95.
+            Confidence of the intervals and the band; default: that of the accessor, else 0.95.
         questions : "same" or "common"
-            The models of a stratum must have the same questions, the default; or only those count
-            that all of them have.
+            "same", the default: the models of a stratum must have the same questions. "common":
+            only questions count that all models of the stratum have.
 
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A point for each model, with the intervals of its score and of its mean cost, on a log
-            axis; models without a colour have their name beside it, and those that
-            `Scorio.frontier` calls dominated are hollow. The frontier is a band: the best score
-            that is to be had for at most each cost, over the draws of all models.
+            A point for each model, with the intervals of its score and of its mean cost; the axis
+            of costs is logarithmic. Models without a colour have their name beside the point, and
+            points are hollow if `Scorio.frontier` calls the model dominated. The band is the
+            frontier with its uncertainty: the best score that each cost can buy.
 
         Raises
         ------

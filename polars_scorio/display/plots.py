@@ -52,7 +52,7 @@ class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
     roles : Roles
         Which column plays which part.
     chosen : dict, optional
-        Inference, target and confidence, where a method does not say them.
+        Inference, target and confidence, unless a method gives others.
 
     Examples
     --------
@@ -89,10 +89,10 @@ questions, frontier>
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            mu and its interval, a line for each model, and a bar where its estimate is another
-            number; all panels have the same order, that of the mean of mu over the strata (by a
-            metric of costs, the cheapest model is on top). Without a model column there is a line
-            for each stratum.
+            A line for each model with mu and its interval, and a bar at the estimate if that is
+            another number. All panels order the models by the mean of mu over the strata; for a
+            metric of costs, the cheapest is on top. Without a model column there is a line for each
+            stratum.
 
         Raises
         ------
@@ -146,10 +146,10 @@ questions, frontier>
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line of mu for each model, dashed where k exceeds the trials, and points where its
-            estimate is another number. Lines in colour have a band, the interval: of more than
-            three, each has a panel of its own; the panels of strata have three. The axis is
-            logarithmic where the largest k is at least eight times the smallest.
+            A line of mu for each model, dashed if k exceeds the trials, and points at the
+            estimates that differ from mu. Lines in colour have a band, the interval. More than
+            three coloured lines get a panel each; panels of strata have up to three. The axis is
+            logarithmic if the largest k is at least eight times the smallest.
 
         Raises
         ------
@@ -205,8 +205,8 @@ questions, frontier>
         -------
         altair.LayerChart or altair.FacetChart
             A line for each model, as in `curve`: `ps.tail_pass` against the number of successes
-            that is asked for. The line of a model that is right or wrong for good is flat, that of
-            one that guesses falls.
+            that is asked for. The line is flat if each question is always or never solved, and
+            falls if the model guesses.
 
         Raises
         ------
@@ -251,14 +251,14 @@ questions, frontier>
         metric : function or Metric
             What to forecast, as in `Scorio.forecast`.
         confidence : float, optional
-            Of the intervals and ranges; default: as the accessor says, else 0.95.
+            Confidence of the intervals and ranges; default: that of the accessor, else 0.95.
 
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line for each model, as in `curve`. Up to the trials of the shortest question it is
-            solid: estimates and calibrated intervals. Beyond them it is dashed: what
-            `Scorio.forecast` says.
+            A line for each model, as in `curve`. It is solid as far as every question has k trials:
+            estimates and calibrated intervals. Beyond, it is dashed: the numbers of
+            `Scorio.forecast`.
 
         Raises
         ------
@@ -291,8 +291,8 @@ questions, frontier>
         Parameters
         ----------
         step : str
-            A column of numbers or times; it need not be among the strata of the accessor, whose
-            others are panels.
+            A column of numbers or times; it need not be among the strata of the accessor. The
+            other strata become panels.
         metric : Metric, optional
             What to show; default `ps.avg()`. One draw size at a time.
 
@@ -300,8 +300,8 @@ questions, frontier>
         -------
         altair.LayerChart or altair.FacetChart
             A line for each model, as in `curve`. A diamond marks the best step of each coloured
-            line, with an interval that takes into account from how many steps it was selected: that
-            of `Scorio.best`, where the steps are the models. Metrics of costs have no diamonds.
+            line. Its interval allows for the selection among so many steps, as `Scorio.best` does
+            if the steps are the models. Metrics of costs have no diamonds.
 
         Raises
         ------

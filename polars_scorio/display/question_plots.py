@@ -57,27 +57,27 @@ class QuestionPlots(PlotBase):
         metric : Metric, optional
             What to show of each question; default `ps.avg()`. One draw size at a time.
         kind : "strip" or "histogram"
-            A strip of questions for each model, the default; or how many questions have which mean
-            over the models, for `ps.avg` and `ps.bayes` alone.
+            "strip", the default: a strip of questions for each model. "histogram": the number of
+            questions by their mean over the models, for `ps.avg` and `ps.bayes` alone.
         cells : int
-            Questions that a strip shows side by side; of more than these in a stratum, neighbours
-            in the order of difficulty share a cell, which shows their mean.
+            The largest number of cells of a strip. If a stratum has more questions, questions of
+            about the same difficulty share a cell, which shows their mean.
 
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            Strip: a cell for each model and question, coloured by mu of the question, which for
-            `ps.avg` is its average. Models are ordered by their mean, questions by the mean over
-            the models, the hardest first.
+            Strip: a cell for each model and question, coloured by mu of the question (its average
+            for `ps.avg`). Models are ordered by their mean, questions by the mean over the models,
+            the hardest first.
 
-            Histogram: ten bars, in which colours show the questions that were never solved, always
-            solved, and reversed (as `Scorio.questions` finds them; if it cannot, the subtitle says
-            so). Only questions that all models of a stratum have are counted.
+            Histogram: ten bars, whose colours show the questions that were never solved, always
+            solved, or reversed according to `Scorio.questions`; if that is unknown, the subtitle
+            says so. Only questions that all models of a stratum have are counted.
 
         Raises
         ------
         ValueError
-            For several draw sizes, for a histogram of another metric; and as `Scorio.report`.
+            For several draw sizes, and for a histogram of another metric; else as `Scorio.report`.
 
         Examples
         --------

@@ -48,28 +48,28 @@ def to_great_table(
     Parameters
     ----------
     frame : DataFrame
-        What `leaderboard`, `report`, `compare` or `rank` returns; rows may be filtered, columns
-        left out or joined.
+        The result of `leaderboard`, `report`, `compare` or `rank`; you may filter rows, drop
+        columns and join others.
     percent : bool, optional
-        Whether numbers are percentages. Default: those of each metric that all lie within 0 and 1.
+        Whether to show percentages. Default: for each metric whose numbers lie between 0 and 1.
     digits : int, optional
-        Decimals. Default: so many that the median sigma of the metric has two significant digits,
-        percentages one at least.
+        Decimals. Default: as many as show two significant digits of the metric's median sigma; at
+        least one for percentages.
 
     Returns
     -------
     great_tables.GT
-        Numbers as ``64.3 [41.1, 87.5]``, and the estimate in a column of its own where it is
-        another number than the one in its interval; the larger the number, the darker its cell, a
-        metric on the same scale in all strata. The source note says how many questions and trials
-        there are, and what the intervals are.
+        Numbers as ``64.3 [41.1, 87.5]``; the estimate has a column of its own if it differs from
+        the number before the interval. Larger numbers have darker cells, with one scale for a
+        metric in all strata. The source note says how many questions and trials there are, and
+        what the intervals are.
 
     Raises
     ------
     ImportError
         If Great Tables is not installed.
     TypeError, ValueError
-        If it is no such frame.
+        If `frame` is no such result.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def to_markdown(
     Raises
     ------
     TypeError, ValueError
-        If it is no such frame.
+        If `frame` is no such result.
 
     Examples
     --------
@@ -184,28 +184,28 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
 
-    More than five numbers in a row are parted, and so are strata: the parts stand below each other
-    in one table environment, or in several of one number if they are longer than a page. Names of
-    more than 40 characters are broken into lines, and a table that is wider than a line shrinks.
-    Characters that pdflatex has not, such as emoji or Chinese, need lualatex and a font with them.
+    A table of more than five numbers in a row is split, and so are strata. The parts stand below
+    each other in one table environment; if they are longer than a page, in several environments
+    with the same number. Names of more than 40 characters break into lines, and a table that is
+    wider than the text shrinks. Emoji or Chinese need lualatex and a font that has them.
 
     Parameters
     ----------
     frame, percent, digits
         As in `to_great_table`.
     caption, label : str, optional
-        Of a table environment around it; what the caption says is text, no LaTeX.
+        Caption and label of a table environment around it; LaTeX in the caption is shown as text.
 
     Returns
     -------
     str
-        A tabular, or a table if it has a caption or a label, and the note on questions, trials and
-        intervals below it.
+        A tabular, or a table environment if there is a caption or a label; below it the note on
+        questions, trials and intervals.
 
     Raises
     ------
     TypeError, ValueError
-        If it is no such frame.
+        If `frame` is no such result.
 
     Examples
     --------

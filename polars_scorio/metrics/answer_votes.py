@@ -62,13 +62,13 @@ def vote_at_k(
 ) -> VoteMetric:
     """Vote@k, self-consistency: how often is the most frequent answer of k trials right [1]_?
 
-    It looks at what the trials answered: name the column, as in ``df.scorio(answer="extracted")``.
+    It needs the answers of the trials: name their column, as in ``df.scorio(answer="extracted")``.
 
     Parameters
     ----------
     ties : "split" or "fail"
-        What a tie for the most votes is worth: the share of the tied answers that is right, as
-        where one of them is drawn; or nothing, unless all of them are right.
+        Credit of a tie for the most votes. "split", the default: the share of the tied answers that
+        is right, as if one were drawn by lot. "fail": 0, unless all of them are right.
 
     Raises
     ------
@@ -80,19 +80,18 @@ def vote_at_k(
     Notes
     -----
     The estimate is exact: the mean over all draws of k of the n trials of a question, averaged over
-    the questions. Trials with a null answer are drawn like others, and abstain. A question of which
-    no right answer was seen has the estimate 0. `maj_at_k` is about verdicts: there wrong trials
-    vote together, here only those with the same answer do. Of 16 trials with 6 right ones and wrong
-    ones that all differ, 8 vote for the right answer with chance .948; a majority of verdicts is
-    right with chance .059.
+    the questions. Trials with a null answer are drawn like others, and abstain. A question without
+    any right answer has the estimate 0. In `maj_at_k` all wrong trials vote together; here only
+    trials with the same answer do. Of 16 trials with 6 right ones and wrong ones that all differ, 8
+    vote for the right answer with chance .948; a majority of them is right with chance .059.
 
     No posterior of votes is published. `mu` is the estimate under every `inference`; sigma, lo and
-    hi are calibrated: the noise that the trials of each question show, by the jackknife [2]_ up to
-    a quarter of the trials and the root of their number, beyond it an upper bound, and the interval
-    of Clopper and Pearson with an effective number of questions. Where k exceeds the trials of a
-    question, all of them are null: nobody knows how often answers that were not seen would be
-    given. Expressions have no votes: they count the categories of one column, and a vote needs the
-    answers beside them. A report with ``per="question"`` gives those of each question.
+    hi are calibrated. The noise of each question comes from the jackknife [2]_ if k is at most a
+    quarter of the trials and the root of their number, else it is an upper bound; the interval is
+    that of Clopper and Pearson with an effective number of questions. All numbers are null if k
+    exceeds the trials of a question, because answers that were not seen have no known frequency.
+    Expressions have no votes: they read one column, and a vote needs the answers too. A report with
+    ``per="question"`` has the votes of each question.
 
     References
     ----------

@@ -142,31 +142,32 @@ def geom_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """Geom@k: does a question succeed both at some time and throughout, on average [1]_?
+    """Geom@k: the geometric mean of Pass@k and Pass^k of a question, on average [1]_.
 
     Raises
     ------
     ValueError
-        If both powers are zero or one is not finite; else as for `pass_at_k`. At collection: if a
-        negative power meets a zero, for instance of Pass^k where a question never succeeded.
+        If both powers are zero or one is not finite; else as for `pass_at_k`. At collection: if
+        zero has a negative power, for instance Pass^k of a question that never succeeded.
 
     Notes
     -----
-    What is estimated is the mean of x^a y^b over the questions: x is the chance that any of k
-    trials succeeds, y that all do, a is `pass_power` and b is `unanimous_power`. The estimate is
-    the mean of a credit of the c successes in n trials, whose mean is nearly x^a y^b; its largest
-    bias is added to both ends of the interval. So it is for powers that are not negative and k up
-    to 2,048.
+    The target is the mean of x^a y^b over the questions: x is the chance that any of k trials
+    succeeds, y the chance that all do, a is `pass_power` and b is `unanimous_power`. Each question
+    gets a credit for its c successes in n trials whose expectation is nearly x^a y^b; the estimate
+    is the mean credit, and its largest bias widens both ends of the interval. This holds for powers
+    that are not negative and k up to 2,048.
 
-    With ``inference="published"`` or ``"pooled"`` the estimate is the mean of x^a y^b with
-    x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k), Pass@k and Pass^k of the question: it
-    is biased, as a power of a mean is. mu blends the posterior means of x and y; sigma is that of
-    the delta method, to first order, with their covariance.
+    With ``inference="published"`` or ``"pooled"`` the estimate is the mean of x^a y^b with the
+    estimates x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k) of each question, which is
+    biased. mu blends the posterior means of x and y; sigma comes from the delta method, to first
+    order, with their covariance.
 
     References
     ----------
-    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, whose blend is
-       that of the benchmark, `geom_ds_at_k`; the one of each question is of scorio 0.2.3.
+    .. [1] *Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning*, which blends the
+       means of the benchmark as `geom_ds_at_k` does; the blend of each question is from scorio
+       0.2.3.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def geom_ds_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number [1]_?
+    """Geom@k of the dataset: the geometric mean of Pass@k and Pass^k of the benchmark [1]_.
 
     Raises
     ------
@@ -208,9 +209,9 @@ def geom_ds_at_k(
 
     Notes
     -----
-    X^a Y^b, X and Y the means of Pass@k and Pass^k over the questions, a = `pass_power` and
-    b = `unanimous_power`; by default their geometric mean. mu blends the posterior means; sigma is
-    that of the delta method, with the variances of both means and their covariance.
+    The estimate is X^a Y^b, where X and Y are the means of Pass@k and Pass^k over the questions,
+    a = `pass_power` and b = `unanimous_power`. mu blends the posterior means; sigma comes from the
+    delta method, with the variances of both means and their covariance.
 
     References
     ----------
@@ -246,7 +247,7 @@ def geo_spectrum_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend [1]_?
+    """GeoSpectrum@k: a geometric mean of Pass@k and a threshold spectrum of the benchmark [1]_.
 
     Parameters
     ----------
@@ -263,9 +264,9 @@ def geo_spectrum_at_k(
 
     Notes
     -----
-    Pass@k^lam S_w@k^(1 - lam), both means over the questions, S_w@k that of
-    `threshold_spectrum_at_k`; lam = 0 is the spectrum and lam = 1 Pass@k. By default w_r = 2/k for
-    r > ceil(k/2), so that S_w@k is mG-Pass@k. mu and sigma as for `geom_ds_at_k`.
+    The estimate is Pass@k^lam S_w@k^(1 - lam). Both are means over the questions; S_w@k is the
+    spectrum of `threshold_spectrum_at_k`. By default w_r = 2/k for r > ceil(k/2), so that S_w@k is
+    mG-Pass@k. mu and sigma are made as for `geom_ds_at_k`.
 
     References
     ----------
@@ -311,8 +312,8 @@ def geo_spectrum_star_at_k(
 
     Notes
     -----
-    sqrt(Pass@k mG-Pass@k), both means over the questions: `geo_spectrum_at_k` with its defaults,
-    under its own published name.
+    The estimate is sqrt(Pass@k mG-Pass@k), where both are means over the questions. The metric is
+    `geo_spectrum_at_k` with its defaults, under its published name.
 
     References
     ----------

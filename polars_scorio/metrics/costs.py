@@ -72,11 +72,11 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
 
     Notes
     -----
-    The mean over questions of the mean cost of their trials. The interval is
-    ``mean exp(-+ q s / mean)``, which is never negative: s is the standard error by the trials of
-    each question (about a population: between the questions or clusters), q the normal quantile
-    (Student's). If a question has a single trial, the spread between the questions stands for the
-    noise of the trials, which is less. The paper calls it the expected cost of an attempt.
+    It is the mean over questions of the mean cost of their trials; the paper calls it the expected
+    cost of an attempt. The interval is ``mean exp(-+ q s / mean)``, which is never negative. About
+    these questions, s is the standard error from the trials of each question and q the normal
+    quantile; about a population, s is that between questions or clusters and q Student's. If a
+    question has a single trial, the larger spread between questions replaces its noise.
 
     References
     ----------
@@ -115,11 +115,11 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
 
     Notes
     -----
-    R = X / Y, the mean cost over the mean success rate. The mean over questions of the cost per
-    success of each question [1]_ is infinite as soon as one question is never solved, and has no
-    unbiased estimate. The interval is ``R exp(-+ q s)``, s^2 = S_xx/X^2 + S_yy/Y^2 - 2 S_xy/(X Y),
+    R = X / Y, the mean cost over the mean success rate. The paper averages the cost per success of
+    each question [1]_, which is infinite if one question is never solved, and has no unbiased
+    estimate. The interval is ``R exp(-+ q s)``, s^2 = S_xx/X^2 + S_yy/Y^2 - 2 S_xy/(X Y),
     with the covariance S of both means (as for `mean_cost`; S_yy with .25/(n M^2 (M + 1)) for
-    outcomes that were not seen). Where Y <= q sqrt(S_yy), no upper end holds: `hi` is null and
+    outcomes that were not seen). If Y <= q sqrt(S_yy), there is no upper end: `hi` is null and
     `unbounded` true. Without any success `estimate` is null too, and `lo` is the least mean cost
     over the largest success rate that the questions allow.
 
@@ -154,7 +154,7 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
 def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
     """Cost to solve: what does a solved question cost, if each is tried up to k times [1]_?
 
-    A question is tried until the first success, at most k times; what is never solved costs k
+    A question is tried until the first success, at most k times; one that is never solved costs k
     tries. It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
 
     Raises
@@ -167,9 +167,9 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
     The ratio of two means over questions: spending and pass@k. A question with n trials and c
     successes spends m1 [1 - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j), with m1 and m0 the
     mean cost of its successes and of its failures. That is unbiased, also if failures cost more.
-    Where k exceeds the trials of a question there is no number. The interval is that of
-    `cost_per_success`, with the noise of the trials by the jackknife; if a question has no more
-    than k trials, the spread between the questions stands for it, which is larger.
+    There is no number if k exceeds the trials of a question. The interval is that of
+    `cost_per_success`, with the noise of the trials from the jackknife; if a question has no more
+    than k trials, the larger spread between the questions replaces its noise.
 
     References
     ----------

@@ -11,13 +11,13 @@ _PRIOR = """alpha0, beta0 : float
 
 PARAMETERS = {
     "k": """k : int or sequence of int
-    Draw sizes, one row of the result each. Where k exceeds the trials of a question, no unbiased
-    estimate exists and `estimate` is null; the posterior holds for any k.""",
+    Draw sizes; the result has a row for each. If k exceeds the trials of a question, no unbiased
+    estimate exists and `estimate` is null; the posterior is valid for any k.""",
     "pass_power": """pass_power, unanimous_power : float
     Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.""",
     "w": """w : sequence or dict of float, optional
-    The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. Their number
-    is the number of categories, seen or not. Default: success 1, failure 0.""",
+    The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. List all
+    categories, also those that the log lacks. Default: success 1, failure 0.""",
     "alpha0": _PRIOR,
     "beta0": _PRIOR,
     "bounds": """bounds : tuple of float or None

@@ -138,9 +138,9 @@ def max_at_k(
         success 1, failure 0, which is Pass@k. If the category column holds floats and no
         `success` is given, they are the rewards themselves.
     bounds : tuple of float, None or "range"
-        Range into which the interval is clipped; default the smallest and the largest weight. For
-        real-valued rewards the range in which each reward has to be; default that of the accessor,
-        else of the rewards of all models (of the stratum).
+        Range into which the interval is clipped; default: the smallest and the largest weight. Each
+        real-valued reward must lie within the range; default: that of the accessor, else from the
+        smallest to the largest reward of all models of the stratum.
 
     Raises
     ------
@@ -152,11 +152,11 @@ def max_at_k(
     -----
     With the rewards r_1 < ... < r_L and F_l trials of at most r_l, the estimate of a question is
     r_L - sum (r_{l+1} - r_l) C(F_l, k) / C(n, k): the mean of the best over all draws of k of its n
-    trials. Posterior: the same with the k-th power of the mass up to r_l under the Dirichlet
-    posterior of `bayes`, exact in mean and variance. Real-valued rewards have no posterior, as no
-    finite set of categories is known to which a Dirichlet prior could give mass: their numbers are
-    calibrated, with the noise of a question from its jackknife, or from the gap of its two best if
-    k is all its trials. For k beyond the trials of a question there is no number at all.
+    trials. The posterior replaces C(F_l, k) / C(n, k) by the k-th power of the mass up to r_l under
+    the Dirichlet posterior of `bayes`; its mean and variance are exact. Real-valued rewards have no
+    such posterior, because their categories are unknown. Their numbers are calibrated: the noise of
+    a question comes from its jackknife, or from the gap of its two best rewards if k is all its
+    trials. There is no number if k exceeds the trials of a question.
 
     References
     ----------
@@ -202,9 +202,9 @@ def min_at_k(
 
     Notes
     -----
-    `max_at_k` of the negative rewards, with the sign changed: with the rewards r_1 > ... > r_L and
-    F_l trials of at least r_l, the estimate of a question is
-    r_L + sum (r_l - r_{l+1}) C(F_l, k) / C(n, k). All else follows from `max_at_k`.
+    It is `max_at_k` of the negative rewards, with the sign changed. With the rewards
+    r_1 > ... > r_L and F_l trials of at least r_l, the estimate of a question is
+    r_L + sum (r_l - r_{l+1}) C(F_l, k) / C(n, k).
 
     References
     ----------

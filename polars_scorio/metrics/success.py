@@ -28,9 +28,9 @@ def pass_at_k(
 
     Notes
     -----
-    Of n trials c succeeded: estimate = 1 - C(n - c, k) / C(n, k), averaged over the questions.
-    Posterior of the success rate: p ~ Beta(alpha0 + c, beta0 + n - c) (prior trials add to both);
-    mu and sigma are those of the mean of 1 - (1 - p)^k over the questions.
+    If c of n trials succeeded, the estimate of a question is 1 - C(n - c, k) / C(n, k); the result
+    is the mean over the questions. Posterior: p ~ Beta(alpha0 + c, beta0 + n - c), plus prior
+    trials if there are any; mu and sigma are those of the mean of 1 - (1 - p)^k over the questions.
 
     References
     ----------
@@ -70,9 +70,9 @@ def pass_hat_k(
 
     Notes
     -----
-    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions. Posterior as
-    for `pass_at_k`, of the mean of p^k. `unanimous_at_k` and `g_pass_at_k` are other published
-    names of it.
+    If c of n trials succeeded, the estimate of a question is C(c, k) / C(n, k); the result is the
+    mean over the questions. mu and sigma are those of the mean of p^k, with the posterior of
+    `pass_at_k`. `unanimous_at_k` and `g_pass_at_k` are other published names of this metric.
 
     References
     ----------
@@ -109,8 +109,7 @@ def unanimous_at_k(
 
     Notes
     -----
-    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions; see
-    `pass_hat_k`.
+    All numbers are those of `pass_hat_k`: C(c, k) / C(n, k) if c of n trials succeeded.
 
     References
     ----------
@@ -148,8 +147,7 @@ def g_pass_at_k(
 
     Notes
     -----
-    Of n trials c succeeded: estimate = C(c, k) / C(n, k), averaged over the questions; see
-    `pass_hat_k`.
+    All numbers are those of `pass_hat_k`: C(c, k) / C(n, k) if c of n trials succeeded.
 
     References
     ----------

@@ -49,9 +49,9 @@ def g_pass_at_k_tau(
 
     Notes
     -----
-    A draw scores 1 if it holds at least j successes, j >= 1 the smallest with j / k >= tau. The
-    estimate is its mean over all draws of k of the n trials, the hypergeometric tail; mu and sigma
-    are those of the binomial tail under the Beta posterior of `pass_at_k`.
+    A draw scores 1 if it has at least j successes, where j >= 1 is the smallest number with
+    j / k >= tau. The estimate is the mean score of all draws of k of the n trials, a hypergeometric
+    tail; mu and sigma are those of the binomial tail under the Beta posterior of `pass_at_k`.
 
     References
     ----------
@@ -88,15 +88,15 @@ def tail_pass(
 ) -> DrawMetric:
     """TailPass: how often do at least 1, 2, ..., k of k trials succeed [1]_?
 
-    The whole curve between Pass@k (at least one) and Pass^k (all). A result with it has the column
-    t beside k, a row for each t.
+    It is the whole curve between Pass@k (at least one) and Pass^k (all). The result has a row for
+    each t, in the column t beside k.
 
     Parameters
     ----------
     k : int
         Draw size.
     t : int or sequence of int, optional
-        How many successes are asked for, at most k; default all from 1 to k.
+        Numbers of successes, at most k; default: all from 1 to k.
 
     Raises
     ------
@@ -105,10 +105,10 @@ def tail_pass(
 
     Notes
     -----
-    Each row is that of `g_pass_at_k_tau` with tau = t / k. What is linear in the curve has a closed
-    form too: `threshold_spectrum_at_k` with weights of `ps.spectrum_weights`. What is not (power
-    means, the harmonic mean of both ends, shortfalls from a target) has no unbiased estimate, nor a
-    posterior without draws; of the means in the rows it is an expression.
+    Each row is that of `g_pass_at_k_tau` with tau = t / k. A weighted sum of the rows is
+    `threshold_spectrum_at_k`, with weights of `ps.spectrum_weights`. Other functions of the curve
+    (power means, the harmonic mean of both ends, shortfalls from a target) have no unbiased
+    estimate and no closed posterior; compute them from the rows with Polars expressions.
 
     References
     ----------
@@ -170,8 +170,8 @@ def mg_pass_at_k(
 
     Notes
     -----
-    The mean of G-Pass@k_tau over tau from 1/2 to 1: a draw of k with j successes scores
-    2/k max(j - ceil(k/2), 0). Estimate and posterior as for `g_pass_at_k_tau`.
+    It is the mean of G-Pass@k_tau over tau from 1/2 to 1: a draw of k with j successes scores
+    2/k max(j - ceil(k/2), 0). Estimate and posterior are made as for `g_pass_at_k_tau`.
 
     References
     ----------
@@ -208,8 +208,8 @@ def maj_at_k(
     Parameters
     ----------
     k : int or sequence of int, optional
-        Draw sizes, as for `pass_at_k`. None: the draw is all n trials of each question, the cons@k
-        of AISBench; the column k is null then.
+        Draw sizes, as for `pass_at_k`. None: all n trials of each question are drawn, as cons@k of
+        AISBench does; the column k is then null.
 
     Raises
     ------
@@ -218,13 +218,13 @@ def maj_at_k(
 
     Notes
     -----
-    A draw scores 1 if it holds at least floor(k/2) + 1 successes: ties fail. So the vote is between
-    two verdicts, right and wrong, whatever was answered. `vote_at_k` votes over the answers
-    themselves: of 16 trials with 6 right ones and wrong answers that all differ, 8 drawn ones name
-    the right answer most often with chance .948, and are right in the majority with chance .059.
+    A draw scores 1 if it has at least floor(k/2) + 1 successes: ties fail. The vote is between the
+    verdicts right and wrong; `vote_at_k` votes over the answers themselves. An example: 6 of 16
+    trials are right, and all wrong answers differ. Of 8 drawn trials, the right answer is the most
+    frequent one with chance .948, and the majority is right with chance .059.
 
-    Estimate and posterior as for `g_pass_at_k_tau`. Without `k`, the estimate is the share of the
-    questions of which more than half of the trials succeeded, and the posterior that of as many new
+    Estimate and posterior are made as for `g_pass_at_k_tau`. Without `k`, the estimate is the share
+    of questions with more than half of their trials right, and the posterior is about as many new
     trials.
 
     References
@@ -266,9 +266,8 @@ def auc_at_k(
 
     Notes
     -----
-    The area under Pass@1, ..., Pass@k by the trapezoid rule, divided by its width k - 1; for k = 1
-    Pass@1 itself. As a mean of Pass@i it is a score of the draw like the others, and so exact in
-    its posterior too.
+    It is the area under Pass@1, ..., Pass@k by the trapezoid rule, divided by its width k - 1; for
+    k = 1 it is Pass@1. Because it is a weighted mean of Pass@i, its posterior is exact too.
 
     References
     ----------
@@ -297,7 +296,7 @@ def threshold_spectrum_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Threshold spectrum: how often do at least 1, 2, ..., k of k trials succeed, weighted [1]_?
+    """Threshold spectrum: a weighted sum of how often 1, 2, ..., k of k trials succeed [1]_.
 
     Parameters
     ----------
@@ -313,10 +312,11 @@ def threshold_spectrum_at_k(
 
     Notes
     -----
-    S_w@k = sum over r = 1..k of w_r T_r, with T_r the chance that at least r of k trials succeed:
-    a draw of k with j successes scores w_1 + ... + w_j. All weight on r = 1 is Pass@k, all on
-    r = k Pass^k; w_r = 2/k for r > ceil(k/2) is mG-Pass@k. Estimate and posterior as for
-    `g_pass_at_k_tau`. Where k exceeds the trials of a question, `estimate` is null.
+    S_w@k = sum over r = 1..k of w_r T_r, where T_r is the chance that at least r of k trials
+    succeed: a draw of k with j successes scores w_1 + ... + w_j. It is Pass@k if r = 1 has all the
+    weight, Pass^k if r = k has it, and mG-Pass@k if w_r = 2/k for r > ceil(k/2). Estimate and
+    posterior are made as for `g_pass_at_k_tau`. `estimate` is null if k exceeds the trials of a
+    question.
 
     References
     ----------

@@ -130,9 +130,9 @@ def bayes(
 ) -> PosteriorMean:
     """Bayes@N: how good is the model on average, judged after all trials [1]_?
 
-    The number of the Bayes@N paper: the posterior mean of the average score of a trial, with a
-    uniform prior for each question, or with the prior trials of the report. A question with 3 of 4
-    right has (3 + 1) / (4 + 2) = .667. For the plain share of right answers take `avg`.
+    It is the number of the Bayes@N paper: the posterior mean of the average score of a trial. The
+    prior of each question is uniform, or has the prior trials of the report. A question with 3 of 4
+    right has (3 + 1) / (4 + 2) = .667. For the plain share of right answers use `avg`.
 
     Raises
     ------
@@ -170,11 +170,11 @@ def bayes(
 def avg(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> TrialMean:
-    """avg@N: what did the trials score on average, and how far is that to be trusted [1]_?
+    """avg@N: what is the average score of the trials, and how certain is it [1]_?
 
-    Outcomes that are right or wrong give the accuracy, real-valued rewards (a category column of
-    floats) the mean reward, and categories the mean of their weights. The trials of each question
-    are averaged first, then the questions, so that each question counts the same.
+    It is the accuracy if outcomes are right or wrong, the mean reward if the category column has
+    floats, and the mean weight if there are several categories. The trials of each question are
+    averaged first, then the questions, so that each question counts the same.
 
     Raises
     ------
@@ -185,9 +185,9 @@ def avg(
     -----
     estimate = mu = mean over questions of sum w_j c_j / n. With C + 1 categories, T = C + 1 + n and
     v the variance of `bayes` without prior trials, the published sigma is
-    sqrt(sum (T / n)^2 v) / M. Prior trials do not enter. Real-valued rewards have calibrated
-    numbers alone: sigma is the root of the summed variances of the questions, s^2 / n each, over M;
-    `bounds` are the range in which each reward has to be.
+    sqrt(sum (T / n)^2 v) / M. Prior trials do not count. Real-valued rewards have calibrated
+    numbers only: sigma = sqrt(sum s^2 / n) / M with s^2 the variance of the trials of a question,
+    and each reward must lie within `bounds`.
 
     References
     ----------

@@ -19,16 +19,16 @@ def to_model_card(
 ) -> str:
     """A report as the YAML of a model card, as Hugging Face reads it: its `model-index`.
 
-    A card has no field for an interval: it stands in the name of each metric, in words.
+    A model card has no field for intervals, so the name of each metric says the interval in words.
 
     Parameters
     ----------
     report : DataFrame or LazyFrame
-        What `report` or a metric returns.
+        The result of `report` or of a metric.
     dataset : str
-        The dataset of reports without strata; with strata each is a dataset of its own.
+        Name of the dataset if the report has no strata; else each stratum is a dataset.
     task : str
-        The task of the model, in the words of the hub.
+        The task of the model, as Hugging Face names it.
     confidence : float
         The confidence of the report's intervals.
 

@@ -58,11 +58,11 @@ def to_every_eval_ever(
     Parameters
     ----------
     report : DataFrame or LazyFrame
-        What `report` or a metric returns.
+        The result of `report` or of a metric.
     folder : str or path
-        Where the folder `data` of the database is, or is made.
+        The folder that has, or gets, the folder `data` of the database.
     benchmark : str
-        The name of the evaluation; strata follow it in the names of results.
+        The name of the evaluation; names of results add the stratum to it.
     organization : str
         Who evaluated.
     retrieved : int

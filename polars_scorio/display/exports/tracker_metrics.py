@@ -21,15 +21,16 @@ def to_metrics(report: Report) -> dict[str, float]:
     Parameters
     ----------
     report : DataFrame or LazyFrame
-        What `report` or a metric returns; columns before `metric` may be filtered or joined.
+        The result of `report` or of a metric; you may filter rows, and drop or join columns before
+        `metric`.
 
     Returns
     -------
     dict of str to float
-        For each row its estimate, mu, sigma, lo and hi, as far as they are not null. A name has the
-        strata, the model (if there are several), the metric with its k in place of the letter, and
-        the number, joined by slashes: ``"airline/pass_hat_2/lo"``. Other characters than letters,
-        digits, points, hyphens and blanks are underscores.
+        Estimate, mu, sigma, lo and hi of each row, without nulls. A name joins by slashes the
+        strata, the model (if there are several), the metric with its value of k, and the number:
+        ``"airline/pass_hat_2/lo"``. Characters other than letters, digits, points, hyphens and
+        blanks become underscores.
 
     Raises
     ------
