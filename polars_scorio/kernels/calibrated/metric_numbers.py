@@ -267,7 +267,7 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
         ahead, *average = draws
         unknown = np.full(len(fitted.groups), np.nan)
         always = np.isnan(unknown)
-        mu, lo, hi = forecast_range(fitted, _drawn(ahead), confidence)
+        mu, lo, hi = forecast_range(fitted, _drawn_credit(ahead), confidence)
         found = [Numbers(unknown, mu, unknown, lo, hi, always)]
         return found + (credit_numbers(fitted, average, confidence) if average else [])
 
@@ -281,7 +281,7 @@ def _with_forecast(
     beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers
-    ahead = forecast_range(fitted, _drawn(gains), confidence, beyond)
+    ahead = forecast_range(fitted, _drawn_credit(gains), confidence, beyond)
     mu, lo, hi = (
         np.where(beyond, there, here)
         for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)
@@ -289,6 +289,6 @@ def _with_forecast(
     return numbers._replace(mu=mu, lo=lo, hi=hi, forecast=beyond)
 
 
-def _drawn(gains: GainsOf) -> Floats | RootDraw:
+def _drawn_credit(gains: GainsOf) -> Floats | RootDraw:
     """The gains of a draw whose size is the same for all questions."""
     return gains if isinstance(gains, RootDraw) else gains(1)
