@@ -79,7 +79,8 @@ def test_the_languages_of_the_code_blocks_are_known(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_short_and_asks_one_question(page):
     lines = page.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= LONGEST
+    # Nobody reads the marks around measured tables.
+    assert sum(not line.startswith("<!-- ") for line in lines) <= LONGEST
     assert lines[0].startswith("# ")
 
 

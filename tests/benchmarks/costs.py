@@ -4,6 +4,8 @@ Costs are lognormal: the effect of a question has the standard deviation .5, tha
 harder questions are dearer, and failures cost 1.5 times as much. Each cell has 200 logs.
 """
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
@@ -14,6 +16,7 @@ from polars_scorio.kernels.costs.question_costs import QuestionCosts
 from polars_scorio.kernels.posteriors import Target
 from tests.benchmarks import looks_and_gates
 
+CELLS = Path(__file__).with_suffix(".csv")  # of which the guide has the table
 LOGS, TAIL = 200, 0.025
 # Success rates: the populations of other studies, and one of rates around a half.
 POPULATIONS = {**looks_and_gates.POPULATIONS, "middle": lambda rng, shape: rng.beta(2, 2, shape)}
@@ -149,6 +152,7 @@ def _drawn_models(
 
 if __name__ == "__main__":
     covered = pl.DataFrame(coverage_rows())
+    covered.write_csv(CELLS, float_precision=4)
     by = ["metric", "target", "cluster", "M", "n"]
     worst = pl.col("holds").min().alias("worst")
     table = covered.group_by(by).agg(pl.col("holds", "unbounded").mean().round(3), worst).sort(by)

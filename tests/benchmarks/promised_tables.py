@@ -1,9 +1,12 @@
 """Write the measured tables into the guide. Run: python -m tests.benchmarks.promised_tables.
 
-The page `promises.md` has a mark before and after each table, so that what `coverage.py` and
-`verdicts.py` measured stands in one place, their files, and a test compares the page with them.
+Pages have a mark before and after each table of a study, so that its numbers stand in one place,
+and a test compares the pages with it. The tables of `coverage.py`, `verdicts.py`, `votes.py` and
+`costs.py` are made from the cells that these scripts measured. Other studies are kept in
+`printed_tables`, as tables made from what their scripts printed; the pages name the scripts.
 """
 
+import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,17 +19,34 @@ from tests.benchmarks.measured_tables import (
     promised_coverage,
     width_table,
 )
+from tests.benchmarks.study_tables import cost_table, vote_table
 
 BENCHMARKS = Path(__file__).parent
-PAGE = Path(__file__).parents[2] / "examples" / "guide" / "promises.md"
-FILES = {"coverage": BENCHMARKS / "coverage.parquet", "verdicts": BENCHMARKS / "verdicts.parquet"}
+PRINTED = BENCHMARKS / "printed_tables"
+GUIDE = Path(__file__).parents[2] / "examples" / "guide"
+PAGE = GUIDE / "promises.md"
+FILES = {
+    "coverage": BENCHMARKS / "coverage.parquet",
+    "verdicts": BENCHMARKS / "verdicts.parquet",
+    "votes": BENCHMARKS / "votes.csv",
+    "costs": BENCHMARKS / "costs.csv",
+}
+MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 # For each name of a table: the file that it is made from, and how.
 TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "coverage": ("coverage", promised_coverage),
     "failures": ("coverage", failing_cells),
     "widths": ("coverage", width_table),
     "verdicts": ("verdicts", family_table),
+    "votes": ("votes", vote_table),
+    "costs": ("costs", cost_table),
 }
+
+
+def measured_cells(file: str) -> pl.DataFrame:
+    """The cells that a script measured."""
+    read = pl.read_csv if FILES[file].suffix == ".csv" else pl.read_parquet
+    return read(FILES[file])
 
 
 def markdown_cell(value: object) -> str:
@@ -45,16 +65,26 @@ def markdown_table(frame: pl.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def printed_table(file: Path) -> str:
+    """The table of a study, from the file that keeps its cells as they are written."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        head, *rows = csv.reader(lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
+
+
+def measured_table(name: str) -> str:
+    """The table of a name in Markdown, as it was measured."""
+    if name not in TABLES:
+        return printed_table(PRINTED / f"{name}.csv")
+    file, table = TABLES[name]
+    return markdown_table(table(measured_cells(file)))
+
+
 def page_with_tables(page: str) -> str:
-    """The text of the page, with every marked table as the files have it."""
-    for name, (file, table) in TABLES.items():
-        start, end = f"<!-- measured: {name} -->\n", f"<!-- end: {name} -->"
-        before, found, rest = page.partition(start)
-        if found:
-            measured = markdown_table(table(pl.read_parquet(FILES[file])))
-            page = f"{before}{start}{measured}\n{end}" + rest.partition(end)[2]
-    return page
+    """The text of a page, with every marked table as the files have it."""
+    return MARKED.sub(lambda at: f"{at[1]}{measured_table(at[2])}\n{at[3]}", page)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in GUIDE.glob("*.md"):
+        page.write_text(page_with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from tests.benchmarks.measured_tables import cell_rows
-from tests.benchmarks.promised_tables import FILES
+from tests.benchmarks.promised_tables import FILES, measured_cells
 
 _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
@@ -48,6 +48,26 @@ def coverage_numbers() -> dict[str, str]:
     held = cells.filter(confidence=0.95, inference="calibrated")["coverage"].to_numpy()
     mean, worst = 100 * held.mean(), 100 * held.min()
     return {"settings": f"{held.size:,}", "mean": f"{mean:.1f}", "worst": f"{worst:.1f}"}
+
+
+def cost_numbers() -> dict[str, str]:
+    """Least and largest mean, and least coverage, of the cost per success over a population."""
+    cells = measured_cells("costs").filter(metric="cost_per_success", target="population")
+    held = (
+        cells.filter(cluster=1).group_by("M", "n").agg(pl.col("holds").mean())["holds"].to_numpy()
+    )
+    worst = cells.filter(cluster=1)["holds"].to_numpy().min()
+    numbers = {"least": f"{held.min():.3f}", "most": f"{held.max():.3f}", "worst": f"{worst:.2f}"}
+    return {name: number.removeprefix("0") for name, number in numbers.items()}
+
+
+def vote_numbers() -> dict[str, str]:
+    """Least coverage of votes over one question and over three, and the number of cells of each."""
+    few = measured_cells("votes").filter(pl.col("questions") <= 3)
+    least = {row["questions"]: row["least"] for row in few.sort("least").reverse().to_dicts()}
+    shares = {"one": f"{least[1]:.2f}", "three": f"{least[3]:.2f}"}
+    cells = str(few.filter(questions=1).height)
+    return {"cells": cells, **{name: share.removeprefix("0") for name, share in shares.items()}}
 
 
 _WORST = "in {worst} % of those of the worst setting"
@@ -147,10 +167,8 @@ STUDIES = (
     Study(
         "costs",
         "nine populations with lognormal costs, 30 to 500 questions, 1 to 16 trials, 200 logs each",
-        {"least": ".934", "most": ".953", "worst": ".90"},
+        cost_numbers(),
         (
-            (_COST, "| | | 16 | .941 (.91) | {least} ({worst}) | .949 (.925) |"),
-            (_COST, "| | population | 1 | .942 (.915) | {most} (.94) |"),
             ("polars_scorio/metrics/costs.py", "hold in {least} to {most} of the logs"),
             ("polars_scorio/metrics/costs.py", "in the worst of nine populations in {worst}"),
         ),
@@ -181,6 +199,17 @@ STUDIES = (
             (
                 "polars_scorio/accessors/questions.py",
                 "they held in {least} to {most} of the logs",
+            ),
+        ),
+    ),
+    Study(
+        "votes",
+        "eight populations with 3 to 9 answers, one question and three, 400 logs each",
+        vote_numbers(),
+        (
+            (
+                _PROMISES,
+                "all {cells} pairs of n and k, the least is {one} with one question and {three}",
             ),
         ),
     ),

@@ -1,5 +1,6 @@
 """How often do the intervals of votes over answers hold? Run: python -m tests.benchmarks.votes
 
+The guide has the cells of votes.csv: python -m tests.benchmarks.votes > tests/benchmarks/votes.csv
 Eight populations of questions, three to nine answers each; of each cell several sets of questions,
 whose true vote success is that of ten million trials each, and several logs of each set. Prints the
 mean and the least coverage over the populations, the mean width, and the largest bias.
@@ -81,14 +82,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     rng = np.random.default_rng(asked.seed)
-    print("  n   k    M   mean  least  width  bias")
+    print("n,k,questions,mean,least,width,bias")
     for n, k in CELLS:
         for questions in QUESTIONS:
             rows = [covered(population, n, k, questions, asked.logs, asked.ties, rng)
                     for population in POPULATIONS]  # fmt: skip
             coverage, width, bias = np.array(rows).T
-            print(f"{n:3} {k:3} {questions:4}  {coverage.mean():.3f}  {coverage.min():.3f}  "
-                  f"{width.mean():.3f}  {np.abs(bias).max():.4f}", flush=True)  # fmt: skip
+            print(f"{n},{k},{questions},{coverage.mean():.3f},{coverage.min():.3f},"
+                  f"{width.mean():.3f},{np.abs(bias).max():.4f}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

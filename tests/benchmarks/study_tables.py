@@ -1,0 +1,51 @@
+"""Tables of the guide from the cells of smaller studies: `votes.py` and `costs.py`."""
+
+import re
+
+import polars as pl
+
+# Trials and draw sizes of votes, and numbers of questions, that the guide shows.
+_VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]
+_VOTE_QUESTIONS, _COST_QUESTIONS = (10, 30, 100), (30, 100, 500)
+_TARGETS = ["these questions", "population", "clusters of five"]
+
+
+def mean_and_least(mean: str, least: str, digits: int) -> pl.Expr:
+    """Two columns of shares as one text, the least in brackets; no zero before the point."""
+
+    def brief_share(share: float) -> str:
+        return re.sub(r"^0\.", ".", f"{share:.{digits}f}")
+
+    texts = [
+        pl.col(name).map_elements(brief_share, return_dtype=pl.String) for name in (mean, least)
+    ]
+    return pl.format("{} ({})", *texts).alias("text")
+
+
+def one_row_each(cells: pl.DataFrame, rows: list[str], sizes: tuple[int, ...]) -> pl.DataFrame:
+    """A row for each of `rows`, with the text of a cell for each number of questions."""
+    wide = cells.pivot("questions", index=rows, values="text").select(*rows, *map(str, sizes))
+    return wide.rename({str(sizes[0]): f"{sizes[0]} questions"})
+
+
+def vote_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Mean and least coverage of votes over the populations."""
+    sizes = pl.format("{}, {}", "n", "k").alias("n, k")
+    cells = measured.select(sizes, "questions", mean_and_least("mean", "least", 2))
+    table = one_row_each(cells, ["n, k"], _VOTE_QUESTIONS)
+    return table.filter(pl.col("n, k").is_in(_VOTES))
+
+
+def cost_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Mean and least coverage of metrics of costs over the populations."""
+    whole = pl.when(target="benchmark").then(pl.lit(_TARGETS[0])).otherwise(pl.lit(_TARGETS[1]))
+    about = pl.when(pl.col("cluster") > 1).then(pl.lit(_TARGETS[2])).otherwise(whole)
+    rows = ["metric", "about", "trials"]
+    cells = (
+        measured.with_columns(about=about.cast(pl.Enum(_TARGETS)))
+        .group_by("metric", "about", pl.col("n").alias("trials"), pl.col("M").alias("questions"))
+        .agg(pl.col("holds").mean().alias("mean"), pl.col("holds").min().alias("least"))
+        .with_columns(mean_and_least("mean", "least", 3))
+    )
+    table = one_row_each(cells.sort(rows), rows, _COST_QUESTIONS)
+    return table.with_columns(pl.format("`{}`", "metric").alias("metric"))
