@@ -121,10 +121,10 @@ def detectable(
     -----
     The difference is the expected half-width of the interval plus ``Phi^-1(power)`` standard errors
     of the difference [1]_; the interval is that of `compare`, calibrated. For k-metrics, simulate.
-    In simulations of a goal of .8 the power was .79 on average about these questions (.70 to .84)
-    and .77 about the population (.64 to .84): two models, 30, 100 and 500 questions, 1, 4 and 16
-    trials, rates .5 and .8, spread .1 and .5, correlation .5 and .9. The low ones are 30 questions,
-    and spread .5 with correlation .9.
+    In simulations of a goal of .8 the power was .79 on average about these questions (.65 to .89)
+    and .78 about the population (.65 to .88): two models, 30, 100 and 500 questions, 1, 4 and 16
+    trials, rates .5 and .8, spread .1 and .5, correlation .5 and .9. It is lowest for 30 questions,
+    and about a population for spread .5 with correlation .9.
 
     References
     ----------

@@ -8,10 +8,13 @@ changes the number here, and the test names the pages that still have the old on
 
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from tests.benchmarks.measured_tables import cell_rows
 from tests.benchmarks.promised_tables import FILES, measured_cells
+from tests.benchmarks.single_claims import study_cells
+from tests.benchmarks.study_tables import brief_share
 
 _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
@@ -57,17 +60,35 @@ def cost_numbers() -> dict[str, str]:
         cells.filter(cluster=1).group_by("M", "n").agg(pl.col("holds").mean())["holds"].to_numpy()
     )
     worst = cells.filter(cluster=1)["holds"].to_numpy().min()
-    numbers = {"least": f"{held.min():.3f}", "most": f"{held.max():.3f}", "worst": f"{worst:.2f}"}
-    return {name: number.removeprefix("0") for name, number in numbers.items()}
+    means = {"least": brief_share(held.min(), 3), "most": brief_share(held.max(), 3)}
+    return means | {"worst": brief_share(worst, 2)}
 
 
 def vote_numbers() -> dict[str, str]:
     """Least coverage of votes over one question and over three, and the number of cells of each."""
     few = measured_cells("votes").filter(pl.col("questions") <= 3)
     least = {row["questions"]: row["least"] for row in few.sort("least").reverse().to_dicts()}
-    shares = {"one": f"{least[1]:.2f}", "three": f"{least[3]:.2f}"}
     cells = str(few.filter(questions=1).height)
-    return {"cells": cells, **{name: share.removeprefix("0") for name, share in shares.items()}}
+    return {"cells": cells, "one": brief_share(least[1], 2), "three": brief_share(least[3], 2)}
+
+
+def power_numbers() -> dict[str, str]:
+    """Mean, least and largest power at the difference of `detectable`, about each target."""
+    numbers = {}
+    for (target,), cells in study_cells("power").group_by("target"):
+        power = cells["power"].to_numpy()
+        numbers |= {f"{target}": power.mean(), f"{target}_least": power.min()}
+        numbers |= {f"{target}_most": power.max()}
+    return {name: brief_share(share, 2) for name, share in numbers.items()}
+
+
+def heavy_cost_numbers() -> dict[str, str]:
+    """Coverage of costs with a heavy trial: over all such logs, and in the extreme cells."""
+    cells = study_cells("heavy_costs")
+    held = cells["held"].to_numpy()
+    mean = np.average(held, weights=cells["heavy"].to_numpy())
+    numbers = {"mean": mean, "least": held.min(), "most": held.max()}
+    return {name: brief_share(share, 2) for name, share in numbers.items()}
 
 
 _WORST = "in {worst} % of those of the worst setting"
@@ -295,28 +316,29 @@ STUDIES = (
         ),
     ),
     Study(
-        "",
+        "single_claims power",
         "two models, 30 to 500 questions, 1 to 16 trials, rates .5 and .8, correlation .5 and .9",
-        {"benchmark": ".79", "population": ".77"},
+        power_numbers(),
         (
             (
                 "polars_scorio/decisions/detectable.py",
-                "the power was {benchmark} on average about these questions",
+                "{benchmark} on average about these questions ({benchmark_least} to",
             ),
             (
                 "polars_scorio/decisions/detectable.py",
-                "and {population} about the population",
+                "{benchmark_most}) and {population} about the population ({population_least} to",
             ),
+            ("polars_scorio/decisions/detectable.py", "to {population_most}): two models, 30"),
         ),
     ),
     Study(
-        "",
-        "costs of which one trial is more than a fifth, fewer than 100 questions",
-        {"least": ".88", "most": ".92"},
+        "single_claims heavy_costs",
+        "lognormal costs of which one trial is more than a fifth, 10 to 60 questions",
+        heavy_cost_numbers(),
         (
             (
                 "polars_scorio/reporting/cost_warning.py",
-                "in {least} to {most} of simulated logs",
+                "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
         ),
     ),

@@ -10,14 +10,16 @@ _VOTE_QUESTIONS, _COST_QUESTIONS = (10, 30, 100), (30, 100, 500)
 _TARGETS = ["these questions", "population", "clusters of five"]
 
 
+def brief_share(share: float, digits: int) -> str:
+    """A share without the zero before the point."""
+    return re.sub(r"^0\.", ".", f"{share:.{digits}f}")
+
+
 def mean_and_least(mean: str, least: str, digits: int) -> pl.Expr:
-    """Two columns of shares as one text, the least in brackets; no zero before the point."""
-
-    def brief_share(share: float) -> str:
-        return re.sub(r"^0\.", ".", f"{share:.{digits}f}")
-
+    """Two columns of shares as one text, the least in brackets."""
     texts = [
-        pl.col(name).map_elements(brief_share, return_dtype=pl.String) for name in (mean, least)
+        pl.col(name).map_elements(lambda share: brief_share(share, digits), return_dtype=pl.String)
+        for name in (mean, least)
     ]
     return pl.format("{} ({})", *texts).alias("text")
 
