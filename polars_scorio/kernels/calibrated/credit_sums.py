@@ -32,6 +32,7 @@ Polynomials = tuple[Floats, Floats, Floats]
 _ROUNDING = 1e-12
 _PAIRS = 64  # k up to which two draws are paired for each overlap
 _KEPT = 128  # polynomials, of 32 KB at most
+_STACKS = 32  # of polynomials: 15 MB at most
 _TABULATED = 2048  # trials up to which the noise of all states is worked out at once
 
 
@@ -52,10 +53,6 @@ class CreditSum:
     terms: Sequence[tuple[float, GainsOf]]
     known: dict[int, Polynomials] = field(default_factory=dict)
     known_noise: dict[int, Floats] = field(default_factory=dict)
-
-    def draw_size(self, n: int) -> int:
-        """Trials of the largest draw from n trials, k."""
-        return max(gains(n).size for _, gains in self.terms)
 
     def degree(self, n: int) -> int:
         """Degree of `polynomials`."""
@@ -94,6 +91,24 @@ class CreditSum:
             weight * np.stack(drawn_credit(trials, c, gains(n))) for weight, gains in self.terms
         ]
         return np.asarray(sum(parts))
+
+
+def draw_sizes(metrics: Sequence[CreditSum], n: int) -> Ints:
+    """Trials of the largest draw of each metric from n trials, k, shape (C,)."""
+    return np.array([max(gains(n).size for _, gains in metric.terms) for metric in metrics])
+
+
+def polynomial_degrees(metrics: Sequence[CreditSum], n: int) -> Ints:
+    """Degree of the polynomials of each metric, shape (C,)."""
+    return np.array([metric.degree(n) for metric in metrics])
+
+
+@lru_cache(maxsize=_STACKS)
+def polynomial_stack(metrics: tuple[CreditSum, ...], n: int) -> Floats:
+    """The polynomials of some metrics, elevated to one degree, side by side: (D + 1, 3 C)."""
+    parts = [part for metric in metrics for part in metric.polynomials(n)]
+    degree = max(part.size for part in parts) - 1
+    return np.stack([elevate_degree(part, degree) for part in parts], axis=1)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -9,9 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import CELLS, row_slices
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum, elevate_degree
+from polars_scorio.kernels.calibrated.credit_sums import (
+    CreditSum,
+    polynomial_degrees,
+    polynomial_stack,
+)
 from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.calibrated.further_trials import further_successes
 from polars_scorio.kernels.calibrated.group_fits import Group, Level
@@ -189,9 +193,9 @@ class GroupStack(NamedTuple):
         """Sums of posterior means of credit, complement and variance, by one weight of a state."""
         n, shape = level.n, self.shape
         moments = np.empty((*shape.shape[:2], len(metrics), 3))
-        exact = is_exact(metrics, n)
+        exact = polynomial_degrees(metrics, n) <= _MOST_DEGREE
         if exact.any():
-            stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
+            stack = polynomial_stack(tuple(compress(metrics, exact)), n)
             nodes = shape[..., 0], shape[..., 1]
             further = further_successes(*nodes, n, level.c, weight, len(stack) - 1)
             moments[:, :, exact] = (further @ stack).reshape(*shape.shape[:2], -1, 3)
@@ -239,28 +243,15 @@ def rate_moments(size: int, n: int, metrics: Sequence[CreditSum]) -> Floats:
 def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floats:
     """The moments at the rates of a free fit of this size."""
     moments = np.empty((size, len(metrics), 3))
-    exact = is_exact(metrics, n)
+    exact = polynomial_degrees(metrics, n) <= _MOST_DEGREE
     if exact.any():
-        stack = _polynomial_stack(tuple(compress(metrics, exact)), n)
+        stack = polynomial_stack(tuple(compress(metrics, exact)), n)
         values = chances_at_nodes(len(stack) - 1, size) @ stack
         moments[:, exact] = values.reshape(size, -1, 3)
     if not exact.all():
         some = [*compress(metrics, ~exact)]
         moments[:, ~exact] = _summed_moments(*rate_nodes(size), n, some).transpose(2, 0, 1)
     return moments
-
-
-def is_exact(metrics: Sequence[CreditSum], n: int) -> Mask:
-    """Mask of the metrics that are computed by polynomials, whose tables a degree shares."""
-    return np.array([metric.degree(n) <= _MOST_DEGREE for metric in metrics])
-
-
-@lru_cache(maxsize=_SHARED)
-def _polynomial_stack(metrics: tuple[CreditSum, ...], n: int) -> Floats:
-    """The polynomials of some metrics, elevated to one degree, side by side: (D + 1, 3 metrics)."""
-    parts = [part for metric in metrics for part in metric.polynomials(n)]
-    degree = max(part.size for part in parts) - 1
-    return np.stack([elevate_degree(part, degree) for part in parts], axis=1)
 
 
 def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) -> Floats:

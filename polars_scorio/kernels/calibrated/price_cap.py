@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import CreditSum
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.calibrated.credit_sums import CreditSum, draw_sizes
 from polars_scorio.kernels.calibrated.extremes import Region
 from polars_scorio.kernels.calibrated.fit_moments import Moments
 from polars_scorio.kernels.calibrated.free_fit import rate_nodes
@@ -73,7 +73,7 @@ def capped_price(
     """
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.size, np.inf)
-    shown = np.array([shows_noise(group, metric) for metric in metrics])
+    shown = shows_noise(group, metrics)
     rows = np.flatnonzero(higher & shown)
     if rows.size:
         cap[rows] = observed_caps(group, [metrics[row] for row in rows.tolist()], weights)
@@ -87,9 +87,10 @@ def capped_price(
     return CappedPrice(variance, 1 + wider, share)
 
 
-def shows_noise(group: Group, metric: CreditSum) -> bool:
-    """Whether each question has 2 k trials or more, which show the noise of its estimate."""
-    return all(2 * metric.draw_size(level.n) <= level.n for level in group.levels)
+def shows_noise(group: Group, metrics: Sequence[CreditSum]) -> Mask:
+    """Mask of the metrics of which each question has 2 k trials or more: they show the noise."""
+    levels = [2 * draw_sizes(metrics, level.n) <= level.n for level in group.levels]
+    return np.asarray(np.all(levels, axis=0))
 
 
 def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> float:

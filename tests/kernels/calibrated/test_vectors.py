@@ -88,7 +88,7 @@ def test_prices_with_a_cap(case):
     variances = moments.smooth_variance, moments.free_variance
     assert np.ravel(variances) == pytest.approx([case["vb"], case["ve"]], abs=EXACT)
     cap = np.inf
-    if shows_noise(group, metric):
+    if shows_noise(group, [metric]).all():
         (cap,) = observed_caps(group, [metric], weights)
     elif case["vb"] > 1.05 * case["ve"]:
         cap = unseen_cap(group, moments.rate_variance[0])
