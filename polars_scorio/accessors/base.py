@@ -9,7 +9,7 @@ import polars as pl
 from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
 from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.roles import USUAL_ROLES, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.counting.trials import bind_roles
 from polars_scorio.metrics.metric import Metric
@@ -47,7 +47,7 @@ class Accessor(Generic[FrameT]):
         tool_totals: pl.DataFrame | None = None,
     ) -> None:
         self._log: FrameT = frame
-        self._roles = roles or Roles()
+        self._roles = roles or USUAL_ROLES
         self._chosen = chosen or Chosen()
         self._tool_totals = tool_totals
 

@@ -14,7 +14,7 @@ from polars_scorio import metrics
 from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.listed_rewards import ListedRewards, grouped_rewards
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
 from polars_scorio.metrics.metric import Metric, check_metric
 from polars_scorio.metrics.metrics_of_counts import Answer
 from polars_scorio.metrics.reward_metric import RewardMetric
@@ -89,7 +89,7 @@ class ScorioExpr:
 
     def __init__(self, expr: pl.Expr, roles: Roles | None = None) -> None:
         self._expr = expr
-        self._roles = roles or Roles()
+        self._roles = roles or USUAL_ROLES
 
     if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 

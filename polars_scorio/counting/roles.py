@@ -168,3 +168,6 @@ class Roles:
     def successes(self) -> tuple[Category, ...] | None:
         """The categories of `success`, as a tuple."""
         return cast("tuple[Category, ...] | None", self.success)
+
+
+USUAL_ROLES = Roles()  # of a log whose columns have the usual names
