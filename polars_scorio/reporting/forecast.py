@@ -148,7 +148,7 @@ class _GroupForecasts:
     def _holdout_error(self, group: Group) -> float:
         """The holdout error on the scale of the metric; NaN if the metric has no draw of n."""
         n, (low, high) = int(group.n[0]), self._drawn_metric.support
-        draw = self._draw(n)
+        draw = self._metric_draw(n)
         gains = None if isinstance(draw, RootDraw) else draw(n)  # Geom@k is no credit
         if gains is None or gains.size != n:  # the weights of a spectrum are those of one draw size
             return float("nan")
@@ -157,7 +157,7 @@ class _GroupForecasts:
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float | None]]:
         """Numbers of the draws of one size, for each group."""
         low, high = self._drawn_metric.support
-        found = forecast_numbers(fitted, self._draw(k), self.request.choice.confidence)
+        found = forecast_numbers(fitted, self._metric_draw(k), self.request.choice.confidence)
         numbers = [low + (high - low) * each for each in (found.mu, found.lo, found.hi)]
         fewest = np.array([group.n.min() for group in fitted.groups])
         names = ("k", "extrapolation", "mu", "lo", "hi")
@@ -166,7 +166,7 @@ class _GroupForecasts:
         rows = zip(np.full(fewest.size, k), k / fewest, *columns, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def _draw(self, k: int) -> GainsOf:
+    def _metric_draw(self, k: int) -> GainsOf:
         draw = self._drawn_metric.draw(k)
         assert draw is not None  # `forecast_successes` has seen to that
         return draw

@@ -8,12 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
 from polars_scorio.kernels.calibrated.credit_sums import (
     CreditSum,
     GainsOf,
-    fixed_gains,
     state_estimates,
 )
 from polars_scorio.kernels.calibrated.further_draws import forecast_range
@@ -23,9 +22,9 @@ from polars_scorio.kernels.calibrated.population_mean import (
     population_variance,
 )
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
+from polars_scorio.kernels.calibrated.smaller_draws import draw_bounds
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
-from polars_scorio.kernels.draws.credit import average_sides
 from polars_scorio.kernels.states import States
 
 
@@ -65,10 +64,9 @@ class Numbers(NamedTuple):
         price = self.price and replace(self.price, low=low, width=width)
         return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
 
-    def bounded(self, least: Floats | None, most: Floats | None) -> Numbers:
-        """The numbers, with the interval as far as it lies between two bounds, if there are any."""
-        lo = self.lo if least is None else np.maximum(self.lo, least)
-        hi = self.hi if most is None else np.minimum(self.hi, most)
+    def within(self, least: Floats | float, most: Floats | float) -> Numbers:
+        """The numbers, with the part of the interval between two bounds."""
+        lo, hi = np.maximum(self.lo, least), np.minimum(self.hi, most)
         # The middle of a forecast may lie beyond the bounds.
         lo, hi = np.where(lo > self.mu, self.mu, lo), np.where(hi < self.mu, self.mu, hi)
         return self._replace(lo=lo, hi=hi)
@@ -131,46 +129,47 @@ def credit_numbers(
             for gains, numbers in zip(draws, found, strict=True)
         ]
 
-    return bounded_numbers(draws, states.n, numbers_of)
+    return bounded_numbers(fitted, draws, numbers_of)
 
 
 def bounded_numbers(
-    draws: Sequence[GainsOf], n: Ints, numbers_of: Callable[[Sequence[GainsOf]], list[Numbers]]
+    fitted: Calibrated,
+    draws: Sequence[GainsOf],
+    numbers_of: Callable[[Sequence[GainsOf]], list[Numbers]],
 ) -> list[Numbers]:
-    """The numbers of metrics that are a credit, whose intervals agree with the success rate.
+    """The numbers of metrics that are a credit, whose intervals agree with those of smaller draws.
 
-    Pass@k is never below the success rate and Pass^k never above it: no interval reaches beyond the
-    far end of that of the success rate. Where nearly all trials are right the interval of Pass@k by
-    itself is wider: with k = n a question gives one draw, but n trials.
+    Pass@k is never below Pass@j of a smaller j, and Pass^k never above Pass^j: no interval reaches
+    beyond the far end of that of j = 1, 2, 4, ... as long as a question has 2 j trials, which show
+    the noise. The intervals of Pass@k and Pass^k by themselves are wider where nearly all trials
+    agree: with k = n a question gives one draw. Other credits on one side of the average are
+    bounded by j = 1.
 
     Parameters
     ----------
+    fitted : Calibrated
+        The groups.
     draws : sequence of callable
         The gains of each metric.
-    n : ndarray of int
-        The numbers of trials that questions have.
     numbers_of : callable
-        The numbers of metrics by themselves.
+        The numbers of metrics by themselves, in each group.
     """
-    sides = [_average_sides(gains, n) for gains in draws]
-    if not any(above != below for above, below in sides):
-        return numbers_of(draws)
-    linear = [place for place, (above, below) in enumerate(sides) if above and below]
-    found = numbers_of(draws if linear else [*draws, fixed_gains(np.ones(1))])
-    average = found[linear[0] if linear else -1]
-    return [
-        numbers.bounded(average.lo if above else None, average.hi if below else None)
-        for numbers, (above, below) in zip(found, sides, strict=False)
-    ]
-
-
-def _average_sides(gains: GainsOf, n: Ints) -> tuple[bool, bool]:
-    """`average_sides` of draws from questions with so many trials each."""
-    if isinstance(gains, RootDraw):  # a root of credits
-        return False, False
-    drawn = {id(each): each for each in map(gains, np.unique(n).tolist())}
-    sides = [*map(average_sides, drawn.values())]
-    return all(above for above, _ in sides), all(below for _, below in sides)
+    bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
+    asked = {each.itself: place for place, each in enumerate(bounds) if each.itself is not None}
+    further = {small for each in bounds for small in each.smaller} - asked.keys()
+    found = numbers_of([*draws, *(small.gains() for small in further)])
+    place = asked | {small: len(draws) + after for after, small in enumerate(further)}
+    fewest = np.array([group.n.min() for group in fitted.groups])
+    for metric, each in enumerate(bounds):
+        for small in each.smaller:
+            bound = found[place[small]]
+            known = (2 * small.k <= fewest) | (small.k == 1)
+            found[metric] = (
+                found[metric].within(np.where(known, bound.lo, -np.inf), np.inf)
+                if each.above
+                else found[metric].within(-np.inf, np.where(known, bound.hi, np.inf))
+            )
+    return found[: len(draws)]
 
 
 def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
@@ -194,10 +193,11 @@ def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
 
 def _numbers_of_each(prices: Sequence[Price], confidence: Floats | float) -> list[Numbers]:
     """`price_numbers` of some prices on the unit scale, with the ends of all at once."""
-    ends = clopper_pearson_interval(Price.stacked(prices), confidence)
+    stacked = Price.stacked(prices)
+    ends = clopper_pearson_interval(stacked, confidence)
     return [
-        Numbers(price.mu, price.mu, price.sigma, lo, hi, np.zeros_like(lo, dtype=np.bool_), price)
-        for price, lo, hi in zip(prices, *ends, strict=True)
+        Numbers(mu, mu, sigma, lo, hi, np.zeros_like(lo, dtype=np.bool_), price)
+        for price, mu, sigma, lo, hi in zip(prices, stacked.mu, stacked.sigma, *ends, strict=True)
     ]
 
 
@@ -271,7 +271,7 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
         found = [Numbers(unknown, mu, unknown, lo, hi, always)]
         return found + (credit_numbers(fitted, average, confidence) if average else [])
 
-    return bounded_numbers([gains], fitted.states.n, numbers_of)[0]
+    return bounded_numbers(fitted, [gains], numbers_of)[0]
 
 
 def _with_forecast(

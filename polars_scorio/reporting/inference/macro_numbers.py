@@ -66,7 +66,7 @@ def macro_numbers(
         if target == "benchmark":
             fitted = Calibrated.fit(states, strata)
             numbers_of = partial(_priced_credits, fitted, strata, confidence)
-            numbers = bounded_numbers(draws, strata.states.n, numbers_of)
+            numbers = bounded_numbers(fitted, draws, numbers_of)
         else:
             numbers = [
                 _sample_numbers(

@@ -44,20 +44,40 @@ def test_the_interval_holds_the_estimate(group, shape, confidence):
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 @settings(deadline=None, max_examples=15)
 @given(group=groups())
-def test_no_interval_contradicts_that_of_the_success_rate(target, group):
-    k, fitted = min(n for n, _, _ in group), Calibrated.fit(states_of(group))
-    shapes = [np.ones(1), credit.any_success(k), credit.area_under_curve(k), credit.all_success(k)]
-    draws = [fixed_gains(gains) for gains in shapes]
-    average, best, area, worst = credit_numbers(fitted, draws, 0.95, target)
+def test_no_interval_contradicts_that_of_a_smaller_draw(target, group):
+    fewest, fitted = min(n for n, _, _ in group), Calibrated.fit(states_of(group))
     if target == "population" and sum(h for _, _, h in group) == 1:
         return
-    assert min(best.lo, area.lo) >= average.lo - 1e-12
-    assert worst.hi <= average.hi + 1e-12
-    for draw, together in zip(draws, (average, best, area, worst), strict=True):
-        (alone,) = credit_numbers(fitted, [draw], 0.95, target)
-        assert (alone.lo, alone.hi) == (
-            pytest.approx(together.lo, abs=1e-12), pytest.approx(together.hi, abs=1e-12)
-        )  # fmt: skip
+    sizes = [1, *(j for j in (2, 3) if 2 * j <= fewest), fewest]
+    for shape in (credit.any_success, credit.all_success):
+        draws = [fixed_gains(shape(k)) for k in sizes]
+        found = credit_numbers(fitted, draws, 0.95, target)
+        lower, upper = np.ravel([each.lo for each in found]), np.ravel([each.hi for each in found])
+        for j in (0, 1) if fewest >= 4 else (0,):  # draws of 1 and of 2
+            if shape is credit.any_success:
+                assert (lower[j:] >= lower[j] - 1e-12).all()
+            else:
+                assert (upper[j:] <= upper[j] + 1e-12).all()
+        for draw, together in zip(draws, found, strict=True):
+            (alone,) = credit_numbers(fitted, [draw], 0.95, target)
+            assert alone.lo == pytest.approx(together.lo, abs=1e-12)
+            assert alone.hi == pytest.approx(together.hi, abs=1e-12)
+
+
+def test_an_area_is_bounded_by_the_success_rate():
+    fitted = Calibrated.fit(states_of([(4, 4, 12), (4, 0, 3)]))
+    draws = [fixed_gains(gains) for gains in (np.ones(1), credit.area_under_curve(4))]
+    average, area = credit_numbers(fitted, draws, 0.95)
+    alone = price_numbers(*credit_prices(fitted, draws[1:]), 0.95)
+    assert alone.lo[0] < average.lo[0] == area.lo[0]
+
+
+def test_a_group_does_not_bound_another_one():
+    small, large, draw = (4, 4, 12), (16, 16, 12), fixed_gains(credit.any_success(4))
+    (both,) = credit_numbers(Calibrated.fit(states_of([small], [large])), [draw], 0.95)
+    for place, group in enumerate((small, large)):
+        (alone,) = credit_numbers(Calibrated.fit(states_of([group])), [draw], 0.95)
+        assert both.lo[place] == pytest.approx(alone.lo[0], abs=1e-12)
 
 
 def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
@@ -73,8 +93,7 @@ def test_all_right_orders_the_lower_ends_and_forecasts_as_the_metrics():
               credit.any_success(4), credit.any_success(8)]  # fmt: skip
     found = credit_numbers(fitted, [fixed_gains(gains) for gains in shapes], 0.95)
     lower = [numbers.lo[0] for numbers in found]
-    assert lower[:3] == sorted(lower[:3])
-    assert min(lower[3:]) >= lower[2]
+    assert lower == sorted(lower)
     assert found[-1].forecast.all()
 
 
@@ -115,9 +134,10 @@ def test_64_trials_of_which_all_succeed():
     assert found.hi[0] == 1
     # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
-    # A success rate near 1 leaves less open: Pass@64 is not below it.
-    average, bounded = credit_numbers(fitted, [fixed_gains(np.ones(1)), draw], 0.95)
-    assert 0.99 < average.lo[0] == bounded.lo[0] < bounded.hi[0] == 1
+    # A success rate near 1 leaves less open, and Pass@32 still less: Pass@64 is below neither.
+    draws = [fixed_gains(np.ones(1)), fixed_gains(credit.any_success(32)), draw]
+    average, half, bounded = credit_numbers(fitted, draws, 0.95)
+    assert 0.99 < average.lo[0] < half.lo[0] <= bounded.lo[0] < bounded.hi[0] == 1
 
 
 def test_more_draws_than_trials_are_a_forecast_in_that_group_only():

@@ -1,0 +1,86 @@
+"""The smaller draws that bound a metric: Pass@k is never below Pass@j, nor Pass^k above Pass^j."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
+from polars_scorio.kernels.calibrated.root_credit import RootDraw
+from polars_scorio.kernels.draws.credit import (
+    all_success,
+    any_success,
+    average_sides,
+    only_success,
+)
+
+
+class SuccessDraw(NamedTuple):
+    """A draw of k trials that earns everything if all succeed, or else if any does."""
+
+    k: int
+    every: bool
+
+    def gains(self) -> GainsOf:
+        """The gains of each success."""
+        return fixed_gains(all_success(self.k) if self.every else any_success(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class DrawBounds:
+    """The draws that bound a metric.
+
+    Attributes
+    ----------
+    itself : SuccessDraw or None
+        The draw of the metric, if it is of this kind.
+    smaller : tuple of SuccessDraw
+        Draws whose numbers it is never below, or never above.
+    above : bool
+        Whether it is never below them.
+    """
+
+    itself: SuccessDraw | None
+    smaller: tuple[SuccessDraw, ...]
+    above: bool
+
+
+def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
+    """The draws that bound a metric that is a credit.
+
+    Pass@k and Pass^k have those of j = 1, 2, 4, ..., if some question has 2 j trials, which show
+    the noise; any other credit that is nowhere below (above) the share of successes has j = 1.
+
+    Parameters
+    ----------
+    gains : callable
+        The gains of the metric.
+    n : ndarray of int
+        The numbers of trials that questions have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [small.k for small in draw_bounds(fixed_gains(any_success(8)), np.array([4, 16])).smaller]
+    [1, 2, 4]
+    """
+    if isinstance(gains, RootDraw) or gains(1) is not gains(2):
+        return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
+    drawn = gains(1)
+    itself = _success_draw(drawn)
+    if itself is not None:
+        most = min(itself.k - 1, max(int(n.max(initial=0)) // 2, 1))
+        sizes = [2**power for power in range(most.bit_length())]
+        smaller = tuple(SuccessDraw(j, itself.every and j > 1) for j in sizes)
+        return DrawBounds(itself, smaller, above=not itself.every)
+    above, below = average_sides(drawn)
+    return DrawBounds(None, (SuccessDraw(1, every=False),) if above != below else (), above)
+
+
+def _success_draw(gains: Floats) -> SuccessDraw | None:
+    """The draw, if any success earns everything, or the last one does."""
+    k, success = gains.size, only_success(gains)
+    if success not in {1, k} or gains.max() != 1:
+        return None
+    return SuccessDraw(k, every=success > 1)
