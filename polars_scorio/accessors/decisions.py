@@ -229,9 +229,9 @@ class DecisionMethods(Accessor[FrameT]):
         -----
         best_lo is the lower end of the leader's interval with the tail 1 - (1 - d)^(1 / L) instead
         of d = (1 - confidence) / 2, L the number of candidates; best_hi is its upper end, which
-        selection does not make worse. In simulations of 2 to 200 independent candidates the
-        interval had the score in .977 on average, at least .960 (nominal .95; without the
-        correction: .771, at least .008). It is 7 % (2 candidates) to 43 % (200) wider.
+        selection does not make worse. In simulations of 2, 10 and 60 equal models the interval had
+        the score in .99 on average, at least .97 (nominal .95; without the correction: .76, at
+        least .15). It is 8 % (2 models) to 37 % (60) wider.
 
         best_mu is m + B (mu - m), m the mean weighted by 1 / sigma^2 and B that of `rank`. If one
         model is far better than many others, it is too low.
