@@ -29,8 +29,7 @@ class Study(NamedTuple):
     Parameters
     ----------
     script : str
-        What measures the numbers, a module of `tests.benchmarks` with its arguments; empty for a
-        study that was run once, before the package was written.
+        What measures the numbers: a module of `tests.benchmarks` with its arguments.
     settings : str
         What was simulated.
     numbers : dict of str to str

@@ -1,7 +1,7 @@
 """Simulations behind single sentences. Run: python -m tests.benchmarks.single_claims STUDY
 
-A study takes a minute or two and goes through the public API; a replicate is a stratum of one log,
-judged by itself. Its cells are written to `single_claims/STUDY.csv`, from which
+A study takes ten seconds to five minutes and goes through the public API; a replicate is a stratum
+of one log, judged by itself. Its cells are written to `single_claims/STUDY.csv`, from which
 `quoted_numbers.py` takes the numbers of the sentences.
 """
 
