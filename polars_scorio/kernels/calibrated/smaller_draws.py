@@ -65,9 +65,9 @@ def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
     >>> [small.k for small in draw_bounds(fixed_gains(any_success(8)), np.array([4, 16])).smaller]
     [1, 2, 4]
     """
-    if isinstance(gains, RootDraw) or gains(1) is not gains(2):
+    drawn, other = gains(1), gains(2)
+    if isinstance(gains, RootDraw) or other is not drawn:
         return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
-    drawn = gains(1)
     itself = _success_draw(drawn)
     if itself is not None:
         most = min(itself.k - 1, max(int(n.max(initial=0)) // 2, 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
-from polars_scorio.kernels.clusters import clustered_variance, effective_number
+from polars_scorio.kernels.clusters import clustered_variance
 
 _NO_NOISE = 1e-18  # of the squared range: what rounding leaves of equal rewards
 
@@ -133,14 +133,6 @@ class QuestionRewards:
         return UnitSample(
             means, size.astype(np.float64), np.ones_like(size), self.group[first], self.groups
         )
-
-    def effective_units(self) -> Floats:
-        """How many equally large units the questions of each group count as, shape (G,)."""
-        if self.cluster is None:
-            return self.size
-        code = self._cluster_codes()
-        first = np.unique(code, return_index=True)[1]
-        return effective_number(np.bincount(code), self.group[first], self.groups)
 
     def _cluster_codes(self) -> Ints:
         """The cluster of each question as a number from 0 on; no two groups share one."""

@@ -52,7 +52,6 @@ def test_clusters_of_several_questions_are_units():
     assert sample.values == pytest.approx(
         [questions.values[:2].mean(), questions.values[2:].mean()]
     )
-    assert questions.effective_units() == pytest.approx(25 / 13)
     assert questions.population_sigma() >= question_rewards(LOG, (0, 1)).population_sigma()
 
 
