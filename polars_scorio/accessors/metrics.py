@@ -68,7 +68,7 @@ class MetricMethods(Accessor[FrameT]):
 
     @with_help_of_metric
     def avg(self, w: Weights | None = None, **options: Unpack[MetricOptions]) -> FrameT:
-        """avg@N: what did the trials score on average, and how far is that to be trusted?"""
+        """avg@N: what is the average score of the trials, and how certain is it?"""
         return self._report_of(metrics.avg, w, **options)
 
     @with_help_of_metric
@@ -109,7 +109,7 @@ class MetricMethods(Accessor[FrameT]):
         weights: ArrayLike | None = None,
         **options: Unpack[DrawOptions],
     ) -> FrameT:
-        """GeoSpectrum@k: how do Pass@k and a threshold spectrum of the benchmark blend?"""
+        """GeoSpectrum@k: a geometric mean of Pass@k and a threshold spectrum of the benchmark."""
         return self._report_of(metrics.geo_spectrum_at_k, k, lam=lam, weights=weights, **options)
 
     @with_help_of_metric
@@ -126,7 +126,7 @@ class MetricMethods(Accessor[FrameT]):
         unanimous_power: float = 0.5,
         **options: Unpack[DrawOptions],
     ) -> FrameT:
-        """Geom@k: does a question succeed both at some time and throughout, on average?"""
+        """Geom@k: the geometric mean of Pass@k and Pass^k of a question, on average."""
         powers = {"pass_power": pass_power, "unanimous_power": unanimous_power}
         return self._report_of(metrics.geom_at_k, k, **powers, **options)
 
@@ -139,7 +139,7 @@ class MetricMethods(Accessor[FrameT]):
         unanimous_power: float = 0.5,
         **options: Unpack[DrawOptions],
     ) -> FrameT:
-        """Geom@k of the dataset: how do Pass@k and Pass^k of the benchmark blend into one number?"""  # noqa: E501 - as the function says it
+        """Geom@k of the dataset: the geometric mean of Pass@k and Pass^k of the benchmark."""
         powers = {"pass_power": pass_power, "unanimous_power": unanimous_power}
         return self._report_of(metrics.geom_ds_at_k, k, **powers, **options)
 
@@ -205,7 +205,7 @@ class MetricMethods(Accessor[FrameT]):
     def threshold_spectrum_at_k(
         self, k: int, weights: ArrayLike, **options: Unpack[DrawOptions]
     ) -> FrameT:
-        """Threshold spectrum: how often do at least 1, 2, ..., k of k trials succeed, weighted?"""
+        """Threshold spectrum: a weighted sum of how often 1, 2, ..., k of k trials succeed."""
         return self._report_of(metrics.threshold_spectrum_at_k, k, weights, **options)
 
     @with_help_of_metric

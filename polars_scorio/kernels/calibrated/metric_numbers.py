@@ -155,21 +155,21 @@ def bounded_numbers(
         The numbers of metrics by themselves, in each group.
     """
     bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
-    asked = {each.itself: place for place, each in enumerate(bounds) if each.itself is not None}
-    further = {small for each in bounds for small in each.smaller} - asked.keys()
-    found = numbers_of([*draws, *(small.gains() for small in further)])
-    place = asked | {small: len(draws) + after for after, small in enumerate(further)}
+    found = numbers_of(draws)
+    known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
+    for small in sorted({small for each in bounds for small in each.smaller} - known.keys()):
+        # By itself: which draws are worked out together decides the last bits of their numbers.
+        (known[small],) = numbers_of([small.gains()])
     fewest = np.array([group.n.min() for group in fitted.groups])
     for metric, each in enumerate(bounds):
         for small in each.smaller:
-            bound = found[place[small]]
-            known = (2 * small.k <= fewest) | (small.k == 1)
+            bound, shown = known[small], (2 * small.k <= fewest) | (small.k == 1)
             found[metric] = (
-                found[metric].within(np.where(known, bound.lo, -np.inf), np.inf)
+                found[metric].within(np.where(shown, bound.lo, -np.inf), np.inf)
                 if each.above
-                else found[metric].within(-np.inf, np.where(known, bound.hi, np.inf))
+                else found[metric].within(-np.inf, np.where(shown, bound.hi, np.inf))
             )
-    return found[: len(draws)]
+    return found
 
 
 def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
