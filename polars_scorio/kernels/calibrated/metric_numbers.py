@@ -264,12 +264,11 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
     """
 
     def numbers_of(draws: Sequence[GainsOf]) -> list[Numbers]:
-        ahead, *average = draws
+        if draws[0] is not gains:  # a smaller draw
+            return credit_numbers(fitted, draws, confidence)
         unknown = np.full(len(fitted.groups), np.nan)
-        always = np.isnan(unknown)
-        mu, lo, hi = forecast_range(fitted, _drawn_credit(ahead), confidence)
-        found = [Numbers(unknown, mu, unknown, lo, hi, always)]
-        return found + (credit_numbers(fitted, average, confidence) if average else [])
+        mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
+        return [Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))]
 
     return bounded_numbers(fitted, [gains], numbers_of)[0]
 
