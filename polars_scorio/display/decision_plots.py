@@ -93,7 +93,7 @@ class DecisionPlots(PlotBase):
     def ranks(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """Which ranks may each model have?
+        """Ranks that each model may have, as ranges.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 _LISTED = 5  # names in a sentence
 _NAME = 60  # characters of a name in a sentence
-# What turns the direction of a text around, and other characters that are not seen but do things.
+# Characters that turn the direction of a text around, or are not seen but do things.
 _CONTROLS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )

@@ -167,6 +167,7 @@ class _GroupForecasts:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _metric_draw(self, k: int) -> GainsOf:
+        """Gains of each success of k trials; or Geom@k, which is no sum of gains."""
         draw = self._drawn_metric.draw(k)
         assert draw is not None  # `forecast_successes` has seen to that
         return draw

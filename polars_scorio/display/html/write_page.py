@@ -115,7 +115,7 @@ def _report_page(
     )
     return Page(
         title=order.title,
-        summary=_log_size(coverage),
+        summary=_log_size(look, coverage),
         headline=verdict.headline,
         basis=verdict.basis,
         refused=False,
@@ -164,7 +164,7 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
     )
     return Page(
         title=order.title,
-        summary=_log_size(coverage),
+        summary=_log_size(look, coverage),
         headline=refusal_words(error),
         basis="",
         refused=True,
@@ -180,20 +180,21 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
     )
 
 
-def _log_size(coverage: pl.DataFrame) -> str:
-    """How large the log is."""
+def _log_size(look: Look, coverage: pl.DataFrame) -> str:
+    """How large the log is; the steps of a run have the same questions, other strata have not."""
     keys = [name for name in ("stratum",) if name in coverage.columns]
     strata = [
         count_of(coverage[name].n_unique(), "stratum").replace("stratums", "strata")
         for name in keys
     ]
     questions = coverage.with_columns(asked=pl.col("questions") + pl.col("missing"))
-    each = questions.group_by(keys or pl.lit(0)).agg(pl.col("asked").first())
+    each = questions.group_by(keys or pl.lit(0)).agg(pl.col("asked").first())["asked"]
+    asked = each.sum() if look.steps is None else each.max()
     return " \N{MIDDLE DOT} ".join(
         [
             count_of(coverage["model"].n_unique(), "model"),
             *strata,
-            count_of(int(each["asked"].sum()), "question"),
+            count_of(int(asked or 0), "question"),  # type: ignore[arg-type]  # integers
             count_of(int(coverage["trials"].sum()), "trial"),
         ]
     )

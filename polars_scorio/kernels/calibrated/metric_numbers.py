@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from polars_scorio.kernels.calibrated.population_mean import (
     population_variance,
 )
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
-from polars_scorio.kernels.calibrated.smaller_draws import draw_bounds
+from polars_scorio.kernels.calibrated.smaller_draws import DrawBounds, draw_bounds, smaller_draws
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.states import States
@@ -64,7 +64,7 @@ class Numbers(NamedTuple):
         price = self.price and replace(self.price, low=low, width=width)
         return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
 
-    def within(self, least: Floats | float, most: Floats | float) -> Numbers:
+    def with_ends_within(self, least: Floats, most: Floats) -> Numbers:
         """The numbers, with the part of the interval between two bounds."""
         lo, hi = np.maximum(self.lo, least), np.minimum(self.hi, most)
         # The middle of a forecast may lie beyond the bounds.
@@ -110,32 +110,47 @@ def credit_numbers(
     [0.75] [0.75] [0.205] [False]
     [nan] [0.932] [nan] [ True]
     """
+    bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
+    further = smaller_draws(bounds)
+    every = [*draws, *(small.draw_gains() for small in further)]
+    measured = measured_numbers(fitted, every, confidence, target, clusters)
+    found = [
+        _with_forecast(fitted, gains, confidence, numbers)
+        for gains, numbers in zip(draws, measured, strict=False)
+    ]
+    return bounded_numbers(fitted, bounds, found, measured[len(draws) :])
+
+
+def measured_numbers(
+    fitted: Calibrated,
+    draws: Sequence[GainsOf],
+    confidence: Floats | float,
+    target: Literal["benchmark", "population"] = "benchmark",
+    clusters: Clustered[States] | None = None,
+) -> list[Numbers]:
+    """The numbers of metrics that are a credit, each by itself; NaN where k exceeds the trials.
+
+    Parameters
+    ----------
+    fitted, draws, confidence, target, clusters
+        As for `credit_numbers`.
+    """
     states = fitted.states
-
-    def numbers_of(draws: Sequence[GainsOf]) -> list[Numbers]:
-        if target == "benchmark":
-            priced = _numbers_of_each(credit_prices(fitted, draws), confidence)
-            found = [
-                with_bias(numbers, _mean_bias(states, gains))
-                if isinstance(gains, RootDraw)
-                else numbers
-                for gains, numbers in zip(draws, priced, strict=True)
-            ]
-        else:
-            sample = QuestionSample(states, clusters)
-            found = [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
-        return [
-            _with_forecast(fitted, gains, confidence, numbers)
-            for gains, numbers in zip(draws, found, strict=True)
-        ]
-
-    return bounded_numbers(fitted, draws, numbers_of)
+    if target == "population":
+        sample = QuestionSample(states, clusters)
+        return [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
+    priced = _numbers_of_each(credit_prices(fitted, draws), confidence)
+    return [
+        with_bias(numbers, _mean_bias(states, gains)) if isinstance(gains, RootDraw) else numbers
+        for gains, numbers in zip(draws, priced, strict=True)
+    ]
 
 
 def bounded_numbers(
     fitted: Calibrated,
-    draws: Sequence[GainsOf],
-    numbers_of: Callable[[Sequence[GainsOf]], list[Numbers]],
+    bounds: Sequence[DrawBounds],
+    found: Sequence[Numbers],
+    further: Sequence[Numbers],
 ) -> list[Numbers]:
     """The numbers of metrics that are a credit, whose intervals agree with those of smaller draws.
 
@@ -149,27 +164,27 @@ def bounded_numbers(
     ----------
     fitted : Calibrated
         The groups.
-    draws : sequence of callable
-        The gains of each metric.
-    numbers_of : callable
-        The numbers of metrics by themselves, in each group.
+    bounds : sequence of DrawBounds
+        The draws that bound each metric.
+    found : sequence of Numbers
+        The numbers of each metric by itself.
+    further : sequence of Numbers
+        The numbers of `smaller_draws` of these bounds.
     """
-    bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
-    found = numbers_of(draws)
     known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
-    for small in sorted({small for each in bounds for small in each.smaller} - known.keys()):
-        # By itself: which draws are worked out together decides the last bits of their numbers.
-        (known[small],) = numbers_of([small.gains()])
+    known |= zip(smaller_draws(bounds), further, strict=True)
     fewest = np.array([group.n.min() for group in fitted.groups])
-    for metric, each in enumerate(bounds):
+    bounded = []
+    for numbers, each in zip(found, bounds, strict=True):
+        least, most = np.full((2, fewest.size), [[-np.inf], [np.inf]])
         for small in each.smaller:
-            bound, shown = known[small], (2 * small.k <= fewest) | (small.k == 1)
-            found[metric] = (
-                found[metric].within(np.where(shown, bound.lo, -np.inf), np.inf)
-                if each.above
-                else found[metric].within(-np.inf, np.where(shown, bound.hi, np.inf))
-            )
-    return found
+            shown = (2 * small.k <= fewest) | (small.k == 1)
+            if each.above:
+                least = np.where(shown, np.maximum(least, known[small].lo), least)
+            else:
+                most = np.where(shown, np.minimum(most, known[small].hi), most)
+        bounded.append(numbers.with_ends_within(least, most))
+    return bounded
 
 
 def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
@@ -262,15 +277,13 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
     gains : callable
         The gains of the metric.
     """
-
-    def numbers_of(draws: Sequence[GainsOf]) -> list[Numbers]:
-        if draws[0] is not gains:  # a smaller draw
-            return credit_numbers(fitted, draws, confidence)
-        unknown = np.full(len(fitted.groups), np.nan)
-        mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
-        return [Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))]
-
-    return bounded_numbers(fitted, [gains], numbers_of)[0]
+    unknown = np.full(len(fitted.groups), np.nan)
+    mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
+    found = Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))
+    bounds = [draw_bounds(gains, fitted.states.n)]
+    smaller = [small.draw_gains() for small in smaller_draws(bounds)]
+    further = measured_numbers(fitted, smaller, confidence) if smaller else []
+    return bounded_numbers(fitted, bounds, [found], further)[0]
 
 
 def _with_forecast(

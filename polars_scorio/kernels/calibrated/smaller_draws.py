@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ class SuccessDraw(NamedTuple):
     k: int
     every: bool
 
-    def gains(self) -> GainsOf:
+    def draw_gains(self) -> GainsOf:
         """The gains of each success."""
         return fixed_gains(all_success(self.k) if self.every else any_success(self.k))
 
@@ -49,8 +50,8 @@ class DrawBounds:
 def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
     """The draws that bound a metric that is a credit.
 
-    Pass@k and Pass^k have those of j = 1, 2, 4, ..., if some question has 2 j trials, which show
-    the noise; any other credit that is nowhere below (above) the share of successes has j = 1.
+    Pass@k and Pass^k have those of j = 1, 2, 4, ... below k that some question has trials for; any
+    other credit that is nowhere below (above) the share of successes has j = 1.
 
     Parameters
     ----------
@@ -70,12 +71,28 @@ def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
         return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
     itself = _success_draw(drawn)
     if itself is not None:
-        most = min(itself.k - 1, max(int(n.max(initial=0)) // 2, 1))
+        # Draws that are worked out together share their last bits. A group has all those that its
+        # questions have trials for, whatever other groups have.
+        most = min(itself.k - 1, max(int(n.max(initial=0)), 1))
         sizes = [2**power for power in range(most.bit_length())]
         smaller = tuple(SuccessDraw(j, itself.every and j > 1) for j in sizes)
         return DrawBounds(itself, smaller, above=not itself.every)
     above, below = average_sides(drawn)
     return DrawBounds(None, (SuccessDraw(1, every=False),) if above != below else (), above)
+
+
+def smaller_draws(bounds: Sequence[DrawBounds]) -> list[SuccessDraw]:
+    """The draws that bound some metrics and are none of them, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bounds = [draw_bounds(fixed_gains(any_success(k)), np.array([8])) for k in (2, 8)]
+    >>> [small.k for small in smaller_draws(bounds)]
+    [1, 4]
+    """
+    bounding = {small for each in bounds for small in each.smaller}
+    return sorted(bounding - {each.itself for each in bounds})
 
 
 def _success_draw(gains: Floats) -> SuccessDraw | None:

@@ -8,7 +8,6 @@ strata.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from polars_scorio.kernels.calibrated.metric_numbers import (
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.root_credit import largest_bias
+from polars_scorio.kernels.calibrated.smaller_draws import draw_bounds, smaller_draws
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.posteriors import SeparatePosteriors, Target
 from polars_scorio.kernels.question_groups import QuestionGroups
@@ -65,8 +65,10 @@ def macro_numbers(
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         if target == "benchmark":
             fitted = Calibrated.fit(states, strata)
-            numbers_of = partial(_priced_credits, fitted, strata, confidence)
-            numbers = bounded_numbers(fitted, draws, numbers_of)
+            bounds = [draw_bounds(draw, states.n) for draw in draws]
+            every = [*draws, *(small.draw_gains() for small in smaller_draws(bounds))]
+            priced = _priced_credits(fitted, strata, confidence, every)
+            numbers = bounded_numbers(fitted, bounds, priced[: len(draws)], priced[len(draws) :])
         else:
             numbers = [
                 _sample_numbers(

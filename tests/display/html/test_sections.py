@@ -84,6 +84,7 @@ def test_steps_are_a_curve_in_the_order_of_numbers_and_no_pool():
     assert [*page.numbers["strata"]] == ["0", "50", "100"]
     found = {each.anchor: each for each in page.sections}
     assert found["leaderboard"].lines[0] == "At step 100."
+    assert "3 strata \N{MIDDLE DOT} 12 questions \N{MIDDLE DOT} 288 trials" in page.summary
     assert len(found["strata"].figures) == 1
 
 

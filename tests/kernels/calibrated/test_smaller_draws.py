@@ -14,7 +14,7 @@ from polars_scorio.kernels.draws import credit
     [
         (credit.any_success(1), [], True),
         (credit.any_success(5), [(1, False), (2, False), (4, False)], True),
-        (credit.any_success(64), [(1, False), (2, False), (4, False)], True),
+        (credit.any_success(64), [(1, False), (2, False), (4, False), (8, False)], True),
         (credit.all_success(4), [(1, False), (2, True)], False),
         (credit.area_under_curve(4), [(1, False)], True),
         (credit.excess_over_half(4), [(1, False)], False),
@@ -22,7 +22,7 @@ from polars_scorio.kernels.draws import credit
         (np.array([0.0, 0.5]), [(1, False)], False),
     ],
 )
-def test_draws_of_which_a_question_has_two_bound_a_metric(gains, smaller, above):
+def test_draws_that_a_question_has_trials_for_bound_a_metric(gains, smaller, above):
     bounds = draw_bounds(fixed_gains(gains), np.array([2, 9]))
     assert [*bounds.smaller] == smaller
     assert bounds.above == above or not smaller
@@ -33,7 +33,7 @@ def test_a_bound_holds_for_questions_of_any_rate():
     for gains in (credit.any_success(6), credit.all_success(6), credit.excess_over_half(6)):
         bounds = draw_bounds(fixed_gains(gains), np.array([12]))
         for small in bounds.smaller:
-            gap = mean_credit(gains, p) - mean_credit(small.gains()(12), p)
+            gap = mean_credit(gains, p) - mean_credit(small.draw_gains()(12), p)
             assert (gap >= -1e-12).all() if bounds.above else (gap <= 1e-12).all()
 
 
