@@ -12,6 +12,7 @@ from types import NoneType
 from typing import (
     Any,
     Literal,
+    NoReturn,
     TypeAlias,
     TypeVar,
     cast,
@@ -124,9 +125,14 @@ def with_signature(
     """The function with this signature and help; it refuses keywords outside both and `more`."""
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     known = [*(p.name for p in _named_parameters(shown) if p.kind not in several), *more]
+    kinds = {p.name: p.kind for p in shown.parameters.values()}
+    by_position = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
+    most = None if Parameter.VAR_POSITIONAL in kinds.values() else len(by_position)
 
     @wraps(function)
     def answered(*arguments: object, **given: object) -> object:
+        if most is not None and len(arguments) > most:
+            _refuse_surplus(function.__name__, by_position, len(arguments))
         refuse_unknown(function.__name__, given, known)
         return function(*arguments, **given)
 
@@ -156,8 +162,24 @@ def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
     return {p.name: (p, entries.get(p.name, "")) for p in named}
 
 
+def _shown_name(function: str) -> str:
+    """The name by which users call a function."""
+    return "scorio" if function == "__call__" else function
+
+
 def _named_parameters(shown: Signature) -> list[Parameter]:
     return [p for p in shown.parameters.values() if p.name != "self"]
+
+
+def _refuse_surplus(function: str, by_position: list[str], given: int) -> NoReturn:
+    """Refuse values without a name beyond those that a function takes."""
+    taken = [name for name in by_position if name != "self"]
+    given -= len(by_position) - len(taken)
+    each = ", and call it once for each metric" if "metric" in taken else ""
+    raise TypeError(
+        f"{_shown_name(function)}() got {given} arguments by position and takes "
+        f"{', '.join(taken) or 'none'} there: name the others{each}"
+    )
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -172,10 +194,9 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
     for name in given:
         if name not in known:
             hint = nearest_hint(name, known) or "."
-            name_shown = "scorio" if function == "__call__" else function
             raise TypeError(
-                f"{name_shown}() got an unexpected keyword argument {name!r}{hint} It takes "
-                f"{', '.join(known)}"
+                f"{_shown_name(function)}() got an unexpected keyword argument {name!r}{hint} It "
+                f"takes {', '.join(known)}"
             )
 
 

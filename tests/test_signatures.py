@@ -4,8 +4,10 @@ import inspect
 from collections.abc import Iterable
 from typing import Annotated, Literal, TypedDict
 
+import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.signatures import (
     Option,
     described_parameters,
@@ -102,6 +104,17 @@ def test_an_unknown_keyword_names_the_nearest_and_all():
         refuse_unknown("rank", ["n", "pre"], iter(["per", "n"]))
     with pytest.raises(TypeError, match=r"^scorio\(\) got .* 'zzz'\. It takes per$"):
         refuse_unknown("__call__", ["zzz"], ["per"])
+
+
+def test_more_arguments_by_position_than_a_function_takes_say_what_to_do():
+    log = pl.DataFrame({"model": "ada", "question": [1, 2], "trial": 0, "category": [0, 1]})
+    message = r"^compare\(\) got 2 arguments by position and takes metric there: name the others, "
+    with pytest.raises(TypeError, match=message + "and call it once for each metric$"):
+        log.scorio.compare(ps.avg(), ps.pass_at_k(1))
+    message = r"^over\(\) got 3 arguments by position and takes step, metric there: name the others"
+    with pytest.raises(TypeError, match=message):
+        log.scorio.plot.over("question", ps.avg(), ps.pass_at_k(1))
+    assert log.scorio.report(ps.avg(), ps.pass_at_k(1)).height == 2  # as many as one likes
 
 
 def test_a_parameter_that_nobody_describes_is_an_error():
