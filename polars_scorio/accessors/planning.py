@@ -90,6 +90,9 @@ class PlanMethods(Accessor[FrameT]):
         Notes
         -----
         The answer is for one further look. Looking again and again makes false winners: `anytime`.
+        Each pair is planned by itself; the plan on a page is for all pairs at once, and asks for
+        more. The spread of all models counts: of the checkpoints of a training keep those that may
+        be the `best`.
 
         A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
         the variance of the weight of one trial; by the law of total variance one more trial is
@@ -384,12 +387,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> import polars as pl
         >>> import polars_scorio
         >>> trials = pl.DataFrame(
-        ...     {
-        ...         "model": ["ada"] * 4 + ["bob"] * 4,
-        ...         "question": 1,
-        ...         "trial": [0, 1, 2, 3] * 2,
-        ...         "category": [0, 1, 1, 1, 1, 0, 0, 0],
-        ...     }
+        ...     {"model": ["ada"] * 4 + ["bob"] * 4, "question": 1, "trial": [0, 1, 2, 3] * 2,
+        ...      "category": [0, 1, 1, 1, 1, 0, 0, 0]}
         ... )
         >>> trials.scorio.convergence(replicates=0).select("n", "share", "tau").rows()
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import polars as pl
+
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.strata import single_k
@@ -328,8 +330,12 @@ questions, frontier>
                 f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
             )
         subject, rows = self._rows_over(subject, axis_values(step, at.dtype).alias("at"))
-        points = "points: unbiased estimate" if rows["marked"].is_not_null().any() else ""
-        marks = best_step_words(rows, [*subject.line_colours])
-        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         across, colours = stratum_axis(step, at.dtype), subject.line_colours
+        points = "points: unbiased estimate"
+        if rows["marked"].is_null().all():
+            points = f"points: the values of {step} in the log"
+            shown = pl.col("model").is_in([*colours]) & ~pl.col("ahead")
+            rows = rows.with_columns(marked=pl.when(shown).then("mu"))
+        marks = best_step_words(rows, [*colours])
+        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)

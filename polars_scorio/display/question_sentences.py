@@ -22,6 +22,10 @@ _SOLVED = {
         "No {unit} was solved by every model in every trial.",
     ),
 }
+_SOLVED_BY_ONE = {
+    "never": ("never solved", "Each {unit} was solved at least once."),
+    "always": ("solved in every trial", "No {unit} was solved in every trial."),
+}
 
 
 def question_sentences(
@@ -50,7 +54,7 @@ def question_sentences(
 
 def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:
     """How many questions are never (always) solved, and which."""
-    found, none = _SOLVED[status]
+    found, none = (_SOLVED if rows["models"].max() != 1 else _SOLVED_BY_ONE)[status]
     names = rows.filter(status=status).sort(question)[question].to_list()
     of = count_of(rows.height, unit)
     if not names:

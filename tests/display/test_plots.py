@@ -122,6 +122,8 @@ def test_a_metric_along_a_stratum_is_that_of_the_report():
     assert_frame_equal(shown, expected, check_exact=True, check_dtypes=False)
     assert layers_of(chart)[0]["encoding"]["x"]["title"] == "step"
     assert "facet" not in chart.to_dict()
+    assert "points: the values of step in the log" in chart.to_dict()["title"]["subtitle"]
+    assert [row["marked"] for row in chart.data.values] == [row["mu"] for row in chart.data.values]
     assert chart.to_dict() == log.scorio(by="step").plot.over("step", ps.pass_at_k(2)).to_dict()
     panels = log.with_columns(domain=pl.lit("web")).scorio(by=["step", "domain"])
     assert panels.plot.over("step").to_dict()["facet"]["header"]["title"] == "domain"

@@ -264,10 +264,12 @@ def trials_needed_table(scope: Scope) -> Table:
     return Table(columns, note, "Further trials that would distinguish neighbours", "cards")
 
 
-def hardest_questions(questions: pl.DataFrame, percent: Scale) -> Table:
-    """The questions with the lowest scores."""
+def hardest_questions(questions: pl.DataFrame, percent: Scale, models: int) -> Table:
+    """The questions with the lowest scores, by so many models."""
     rows = questions.head(_ROWS // 2)
     numbers = {"score": "mean of the models", "least": "worst model", "most": "best model"}
+    if models == 1:
+        numbers = {"score": "mean of the trials"}
     scores = [
         Column(f"{words}{percent.sign}", [*map(percent.text, rows[name])])
         for name, words in numbers.items()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
 import vl_convert
 
+from polars_scorio.counting.roles import Roles
 from polars_scorio.display import theme
 from polars_scorio.display.chart_data import curve_sizes
 from polars_scorio.display.charts import INK, Picture, models_by_mean
@@ -16,7 +19,6 @@ from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.phrases import count_of, visible_text
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
 from polars_scorio.display.verdict.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
@@ -137,13 +139,13 @@ def model_classes(scope: Scope) -> dict[str, str]:
     return {name: f"c{place}" for place, name in enumerate(colours)}
 
 
-def step_figure(look: Look, metric: Metric, settings: Settings) -> Figure:
-    """The metric along the strata, which are numbers or times, with bands and the best step."""
-    assert look.steps is not None  # the strata are steps
-    ((name, _),) = look.trials.strata.items()
-    at = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
-    plots = Plots(at.lazy(), replace(look.roles, by=name), settings.report)
-    return page_figure(plots.over(name, metric, width=_BROAD))
+def step_figures(
+    log: pl.LazyFrame, roles: Roles, name: str, metrics: Sequence[Metric], settings: Settings
+) -> list[Figure]:
+    """The metrics along the steps, which are numbers or times, with bands and the best steps."""
+    plots = Plots(log, roles, settings.report)
+    width = _WIDTH if len(metrics) > 1 else _BROAD
+    return [page_figure(plots.over(name, metric, width=width)) for metric in metrics]
 
 
 def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:

@@ -34,8 +34,11 @@ def questions_section(main: Scope, settings: Settings) -> Section:
     decided = solved["question"].cast(pl.String).to_list()
     open_ones = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(decided))
     if open_ones.height:
-        words = " that some model solved" * ("never" in solved["status"])
-        shown[f"The hardest questions{words}"] = tables.hardest_questions(open_ones, scale)
+        one = len(main.models) == 1
+        by_some = " that were solved at least once" if one else " that some model solved"
+        words = by_some * ("never" in solved["status"])
+        table = tables.hardest_questions(open_ones, scale, len(main.models))
+        shown[f"The hardest questions{words}"] = table
     telling = analysed.filter(pl.col("discrimination") > 0)
     if telling.height:
         shown["The questions that separate the models best"] = tables.telling_questions(

@@ -12,6 +12,7 @@ from polars_scorio.display.html.baseline_section import BaselineRows, baseline_s
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.pair_section import pair_section
 from polars_scorio.display.html.question_section import questions_section
+from polars_scorio.display.html.step_section import steps_section
 from polars_scorio.display.judge_words import judge_words, labels_of
 from polars_scorio.display.phrases import count_of, range_text
 from polars_scorio.display.settings import Settings
@@ -77,7 +78,7 @@ def page_sections(
     if against is not None:
         yield baseline_section(against, main, settings)
     if look.steps is not None:
-        yield _steps_section(look, main, settings)
+        yield steps_section(look, main, settings)
     elif overall is not None and len(parts) > 1:
         yield _strata_section(overall, parts)
     rewards = holds_fractions(main.counts, main.roles)
@@ -119,18 +120,6 @@ def _strata_section(overall: Scope, parts: Sequence[Scope]) -> Section:
     lines = [f"{lead_label(overall)} of each model in each stratum."]
     lines += [f"The other {rest:,} strata are in the data at the end of the page."] * (rest > 0)
     return Section("strata", "Where do they differ?", lines, tables={"": table})
-
-
-def _steps_section(look: Look, main: Scope, settings: Settings) -> Section:
-    (name,) = look.trials.strata
-    figure = pictures.step_figure(look, main.lead, settings)
-    lines = [
-        (
-            f"{lead_label(main)} along {name}. The numbers of the other sections are those of the "
-            "last one: a mean over all of them would have no meaning."
-        )
-    ]
-    return Section("strata", f"How does it change with {name}?", lines, [figure])
 
 
 def judge_lines(main: Scope) -> list[str]:

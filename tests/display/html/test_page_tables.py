@@ -131,10 +131,12 @@ def test_ten_questions_are_the_hardest():
     questions = pl.DataFrame(
         {"question": names, "trials": 1200, "score": 0.25, "least": 0.0, "most": 0.5}
     )
-    table = hardest_questions(questions, Scale(percent=True, digits=1))
+    table = hardest_questions(questions, Scale(percent=True, digits=1), 2)
     assert [*table.columns[0].cells] == names[:10]
     assert [column.cells[0] for column in table.columns[1:]] == ["25.0", "0.0", "50.0", "1,200"]
     assert heads(table)[1] == "mean of the models (%)"
+    alone = hardest_questions(questions, Scale(percent=True, digits=1), 1)
+    assert heads(alone) == ["question", "mean of the trials (%)", "trials"]
 
 
 def test_the_coverage_is_written_by_kind():

@@ -92,3 +92,13 @@ def test_rewards_are_not_solved():
     assert section.lines[0] == "By the mean reward of all models."
     assert not any("solved" in line for line in section.lines[:1])
     assert len(section.lines) == 2
+
+
+def test_the_questions_of_one_model_are_not_those_of_several():
+    rows = [(q, t, int((q, t) != (1, 0))) for q in range(1, 21) for t in range(4)]
+    log = pl.DataFrame(rows, schema=["question", "trial", "category"], orient="row")
+    section = section_of(log, model=None)
+    assert section.lines[0] == "Each question was solved at least once."
+    assert section.lines[1].startswith("19 of 20 questions were solved in every trial (2, 3, 4")
+    heads = [column.head for column in section.tables["The hardest questions"].columns]
+    assert heads == ["question", "mean of the trials (%)", "trials"]

@@ -15,7 +15,7 @@ from tests.made_logs import long
 def without_drawing(monkeypatch):
     """Leave out what `test_pictures` tests, and what takes most of the time: the drawing."""
     drawn = Figure("<svg/>", "words", "caption")
-    monkeypatch.setattr(pictures, "step_figure", lambda *_: drawn)
+    monkeypatch.setattr(pictures, "step_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
     monkeypatch.setattr(pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
 
