@@ -77,7 +77,7 @@ def to_great_table(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> table = ps.to_great_table(trials.scorio(trial=None).leaderboard(ps.avg()))
-    >>> "100.0 [6.0, 100.0]" in table.as_raw_html()
+    >>> "100.0 [5.0, 100.0]" in table.as_raw_html()
     True
     """
     try:
@@ -139,8 +139,8 @@ def to_markdown(
     >>> print(ps.to_markdown(board.drop("rank")))
     | model | avg@1 (%) |
     | --- | ---: |
-    | ada | 100.0 [6.0, 100.0] |
-    | bob | 0.0 [0.0, 94.0] |
+    | ada | 100.0 [5.0, 100.0] |
+    | bob | 0.0 [0.0, 95.0] |
     <BLANKLINE>
     1 question, 1 trial per question. In brackets: calibrated 95 % intervals, about these questions.
     """
@@ -218,7 +218,7 @@ def to_latex(
     \toprule
     model & avg@1 (\%) \\
     \midrule
-    a\_1 & 100.0 [6.0, 100.0] \\
+    a\_1 & 100.0 [5.0, 100.0] \\
     """
     table = _visible_table(frame, percent, digits)
     foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []

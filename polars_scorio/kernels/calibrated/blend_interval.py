@@ -19,6 +19,7 @@ from polars_scorio.kernels.calibrated.population_mean import (
     QuestionSample,
     population_variance,
 )
+from polars_scorio.kernels.calibrated.saturated import is_saturated
 from polars_scorio.kernels.calibrated.variance_price import Price
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.geometric_blends import Powers, blend_means
@@ -88,7 +89,10 @@ def blend_numbers(
     )
     if target == "benchmark":
         numbers = price_numbers(price, confidence)
-        return numbers._replace(lo=np.maximum(numbers.lo, lo), hi=np.minimum(numbers.hi, hi))
+        # A price made of equal counts knows nothing of failures that were not seen; both means do.
+        own = ~np.array([is_saturated(group) for group in fitted.groups], dtype=np.bool_)
+        lo = np.maximum(lo, numbers.lo, where=own, out=lo)
+        return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=own, out=hi))
     sample = QuestionSample(fitted.states, clusters)
     sigma = _population_sigma(fitted, blended, price, sample)
     return Numbers(price.mu, price.mu, sigma, lo, hi, np.zeros_like(known))

@@ -22,6 +22,7 @@ from polars_scorio.kernels.calibrated.population_mean import (
     population_variance,
 )
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias
+from polars_scorio.kernels.calibrated.saturated import saturated_ends
 from polars_scorio.kernels.calibrated.smaller_draws import DrawBounds, draw_bounds, smaller_draws
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.clusters import Clustered
@@ -70,6 +71,10 @@ class Numbers(NamedTuple):
         # The middle of a forecast may lie beyond the bounds.
         lo, hi = np.where(lo > self.mu, self.mu, lo), np.where(hi < self.mu, self.mu, hi)
         return self._replace(lo=lo, hi=hi)
+
+    def with_ends_beyond(self, most_lo: Floats, least_hi: Floats) -> Numbers:
+        """The numbers, with an interval that goes so far on either side."""
+        return self._replace(lo=np.minimum(self.lo, most_lo), hi=np.maximum(self.hi, least_hi))
 
 
 def credit_numbers(
@@ -140,10 +145,22 @@ def measured_numbers(
         sample = QuestionSample(states, clusters)
         return [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
     priced = _numbers_of_each(credit_prices(fitted, draws), confidence)
-    return [
+    biased = [
         with_bias(numbers, _mean_bias(states, gains)) if isinstance(gains, RootDraw) else numbers
         for gains, numbers in zip(draws, priced, strict=True)
     ]
+    return with_saturated_ends(fitted, draws, biased, confidence)
+
+
+def with_saturated_ends(
+    fitted: Calibrated,
+    draws: Sequence[GainsOf],
+    numbers: Sequence[Numbers],
+    confidence: Floats | float,
+) -> list[Numbers]:
+    """The numbers of draws, whose intervals reach as far as `saturated_ends` at least."""
+    ends = saturated_ends(fitted, draws, confidence)
+    return [each.with_ends_beyond(*pair) for each, *pair in zip(numbers, *ends, strict=True)]
 
 
 def bounded_numbers(

@@ -20,6 +20,7 @@ from polars_scorio.kernels.calibrated.metric_numbers import (
     bounded_numbers,
     price_numbers,
     with_bias,
+    with_saturated_ends,
 )
 from polars_scorio.kernels.calibrated.population_mean import UnitSample
 from polars_scorio.kernels.calibrated.question_weights import Strata
@@ -91,10 +92,11 @@ def _priced_credits(
     draws: Sequence[GainsOf],
 ) -> list[Numbers]:
     """The numbers of metrics that are a credit, from their prices."""
-    return [
+    biased = [
         with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
         for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
     ]
+    return with_saturated_ends(fitted, draws, biased, confidence)
 
 
 def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:

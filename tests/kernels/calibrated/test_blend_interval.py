@@ -47,7 +47,16 @@ def test_vectors_of_blends_of_a_population():
     assert ends == pytest.approx((case["geom_ds"]["lo"], case["geom_ds"]["hi"]), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["two questions", "hard", "all right", "99 %", "half"])
+def test_without_a_failure_both_means_say_how_far_the_interval_reaches():
+    group = CASES["all right"]
+    found, _ = numbers(group, 2, "benchmark")
+    draws = [fixed_gains(gains) for gains in (credit.any_success(2), credit.all_success(2))]
+    passing, unanimous = credit_numbers(Calibrated.fit(states_of(group)), draws, 0.95)
+    assert found.lo == pytest.approx(np.sqrt(passing.lo * unanimous.lo))
+    assert found.hi == [1.0]
+
+
+@pytest.mark.parametrize("name", ["two questions", "hard", "99 %", "half"])
 def test_about_these_questions_the_shorter_interval_counts_on_each_side(name):
     group = CASES[name]
     found, price = numbers(group, 2, "benchmark")
