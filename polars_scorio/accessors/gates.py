@@ -89,9 +89,9 @@ class GateMethods(Accessor[FrameT]):
             lo, hi            one-sided ends, each at `confidence`
             margin            the margin of the row
             p_pass, p_fail    p-values: the smallest 1 - confidence at which the row would pass or
-                              fail; null above 1/2
-            verdict           "pass": lo lies above -margin; "fail": hi lies below -margin; else
-                              "undecided"
+                              fail by itself; null above 1/2
+            verdict           "pass": lo lies above -margin; "fail": hi lies below -margin (of
+                              strata: by p_fail after Holm's adjustment); else "undecided"
             further           further trials of each question, for both models, that decide the
                               row with the chance `assurance` (about a population: further
                               questions); 0 if it is decided, null if `max_trials` do not suffice
@@ -115,16 +115,17 @@ class GateMethods(Accessor[FrameT]):
         Raises
         ------
         ValueError
-            If a margin is negative or not inside the range of the metric; if the log lacks the
-            baseline or has no candidate; for posterior means, which are biased; if k exceeds the
-            trials of a question; if the outcomes decided when trials stopped; for `cost_margin`
-            with `anytime`; and as `compare`.
+            If a margin is negative or not inside the range of the metric, or `stratum_margin` is
+            said without strata; if the log is empty, lacks the baseline or has no candidate; for
+            posterior means, which are biased; if k exceeds the trials of a question; if the
+            outcomes decided when trials stopped; for `cost_margin` with `anytime`; and as
+            `compare`.
 
         Notes
         -----
         The gate is for one look. Asked again after the `further` trials were added to the log, it
         gave a false pass in up to .11 and a false fail in up to .10 of the logs (60 and 100
-        questions, eight populations): judge the further trials as a new log, or pass `anytime`
+        questions, eight populations). Say ``confidence=0.975`` in both gates, or pass `anytime`
         before the first look. A gate that was asked after each of 16 rounds gave a false pass or
         fail in up to .26 of the logs, with ``anytime=16`` in up to .04 (nominal .05).
 
@@ -132,8 +133,9 @@ class GateMethods(Accessor[FrameT]):
         they are a two-sided interval at 90 %.
 
         `further` assumes, as `trials_needed` does, that the true difference is normal around a part
-        of today's difference. It lets the variance fall as that of an average does, which is too
-        slow for k-metrics.
+        of today's difference: the part of the spread of all versions of the log that is more than
+        noise, so that another version changes it. The chance is a mean over such differences. The
+        variance is to fall as that of an average does, which is too slow for k-metrics.
 
         Examples
         --------
@@ -201,7 +203,8 @@ class GateMethods(Accessor[FrameT]):
             p                 chance of so few successes of the candidate if nothing changed, given
                               the successes of both together (Fisher's exact test, one-sided)
             p_min             the smallest p that is possible, given those successes
-            p_adjusted        adjusted for all questions of the candidate [2]_
+            p_adjusted        adjusted for all questions of the candidate [2]_, for rates up to
+                              `fdr`
             regressed         whether p_adjusted is at most `fdr`; named improved if improvements
                               are wanted
             broken            whether the question was mostly right and is mostly wrong now (if
@@ -220,15 +223,16 @@ class GateMethods(Accessor[FrameT]):
         Notes
         -----
         Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70,
-        and none of 500 questions can be named. With 16 trials, .86 of the questions that broke to a
-        tenth of their rate were found, with 4 trials .29 among 30 questions (400 simulated logs).
+        and one broken question of 500 cannot be named. With 16 trials, .86 of the questions that
+        broke to a tenth of their rate were found, with 4 trials .31 among 30 questions (400
+        simulated logs).
 
         References
         ----------
         .. [1] R. A. Fisher (1935), The Logic of Inductive Inference, Journal of the Royal
            Statistical Society 98(1), 39-82: the exact test.
         .. [2] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
-           1867-1900: the discrete step-down procedure, which does not waste what few trials leave.
+           1867-1900: the discrete step-up procedure, which does not waste what few trials leave.
 
         Examples
         --------

@@ -97,8 +97,8 @@ class _QuestionTests:
     ) -> pl.DataFrame:
         """A row for each question of a candidate, over its strata: pairs of baseline and itself."""
         versions = VersionCounts.joined([counts.versions(*pair) for pair in pairs])
-        tests = regression_tests(versions.swapped() if self.improvements else versions)
-        broken = (versions.swapped() if self.improvements else versions).broken()
+        compared = versions.swapped() if self.improvements else versions
+        tests, broken = regression_tests(compared, self.fdr), compared.broken()
         rows = [row for _, row in pairs]
         sizes = [len(range(*counts.questions(row).indices(counts.n.size))) for row in rows]
         names = pl.concat([counts.names[counts.questions(row)] for row in rows])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -54,7 +55,7 @@ class RegressionTests:
     p_min : ndarray of float
         The smallest p that the question can have, given the same.
     p_adjusted : ndarray of float
-        `discrete_step_down` of p: questions with at most q have a false discovery rate of q.
+        `discrete_step_up` of p: questions with at most q have a false discovery rate of q.
     p_broken : ndarray of float
         Chance that the question is `broken` if nothing changed, given the same.
     """
@@ -65,13 +66,15 @@ class RegressionTests:
     p_broken: Floats
 
 
-def regression_tests(counts: VersionCounts) -> RegressionTests:
+def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests:
     """Test each question for fewer successes under the new version (Fisher's exact test).
 
     Parameters
     ----------
     counts : VersionCounts
         Trials and successes; all questions are one family.
+    fdr : float
+        The largest false discovery rate that is asked for.
 
     Returns
     -------
@@ -89,12 +92,12 @@ def regression_tests(counts: VersionCounts) -> RegressionTests:
     >>> n, old, new = np.full(4, 4), np.array([4, 4, 3, 0]), np.array([0, 0, 3, 0])
     >>> tests = regression_tests(VersionCounts(n, old, n, new))
     >>> tests.p.round(3), tests.p_adjusted.round(3)
-    (array([0.014, 0.014, 0.786, 1.   ]), array([0.029, 0.029, 1.   , 1.   ]))
+    (array([0.014, 0.014, 0.786, 1.   ]), array([0.014, 0.014, 1.   , 1.   ]))
     """
     kinds, kind, often = _kinds_of_questions(counts)
     questions = kind.size
     p, p_min, p_broken = np.ones((3, questions))
-    points, weights = [np.empty(0)], [np.empty(0)]
+    points, steps, owner = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
     order = np.argsort(_outcome_counts(kinds), kind="stable")
     for rows in row_batches(order, int(_outcome_counts(kinds).max(initial=1))):
         splits = _Splits.of(kinds[rows])
@@ -107,9 +110,11 @@ def regression_tests(counts: VersionCounts) -> RegressionTests:
         p_broken[own] = splits.p_broken()[row]
         inside = splits.inside
         points.append(splits.p[inside])
-        weights.append(splits.odds_steps()[inside] * np.repeat(often[rows], inside.sum(axis=1)))
-    adjusted = discrete_step_down(p, np.concatenate(points), np.concatenate(weights))
-    return RegressionTests(p, p_min, adjusted, p_broken)
+        steps.append(np.diff(splits.p, axis=1, prepend=0.0)[inside])
+        owner.append(np.repeat(rows, inside.sum(axis=1)))
+    joined = np.concatenate(points), np.concatenate(steps), np.concatenate(owner)
+    possible = PossibleValues(*joined, often)
+    return RegressionTests(p, p_min, discrete_step_up(p, possible, fdr), p_broken)
 
 
 def _kinds_of_questions(counts: VersionCounts) -> tuple[Ints, Ints, Ints]:
@@ -164,21 +169,33 @@ class _Splits:
         broken = (2 * (total - new) > n_old) & (2 * new < n_new) & self.inside
         return np.asarray(np.where(broken, self.chance, 0.0).sum(axis=1))
 
-    def odds_steps(self) -> Floats:
-        """By how much ``p / (1 - p)`` grows at each p-value that is possible."""
-        with np.errstate(divide="ignore"):
-            odds = self.p / (1 - self.p)
-        before = np.pad(odds[:, :-1], ((0, 0), (1, 0)))
-        return np.subtract(odds, before, out=np.zeros_like(odds), where=odds > before)
-
 
 def _log_binomial(n: Ints, k: Ints) -> Floats:
     gammaln = scipy.special.gammaln
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-def discrete_step_down(p: Floats, possible: Floats, odds: Floats) -> Floats:
-    """Adjust discrete p-values, so that those up to q have a false discovery rate of q (HSD) [1]_.
+class PossibleValues(NamedTuple):
+    """The p-values that tests of some kinds can have.
+
+    Attributes
+    ----------
+    points, steps : ndarray of float, shape (J,)
+        The values of each kind, and their chances if nothing changed.
+    owner : ndarray of int, shape (J,)
+        The kind that can have the value.
+    often : ndarray of int, shape (K,)
+        How many tests are of each kind.
+    """
+
+    points: Floats
+    steps: Floats
+    owner: Ints
+    often: Ints
+
+
+def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
+    """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate [1]_.
 
     Benjamini and Hochberg's procedure takes every p-value to be uniform. Those of few trials can
     have few values, mostly far below the threshold in question, and the rest of the error rate
@@ -188,36 +205,66 @@ def discrete_step_down(p: Floats, possible: Floats, odds: Floats) -> Floats:
     ----------
     p : ndarray of float, shape (M,)
         The p-values of independent tests.
-    possible, odds : ndarray of float, shape (J,)
-        The values that single tests can have, of all tests together, and by how much ``p / (1 -
-        p)`` grows there.
+    possible : PossibleValues
+        The values that they can have.
+    fdr : float
+        The largest rate that is asked for.
 
     Returns
     -------
     ndarray of float, shape (M,)
-        With ``xi(t)`` the sum of `odds` up to t and ``p_(1) <= p_(2) <= ...``: the largest
-        ``xi(p_(i)) / i`` of the ranks up to that of a test; at least p, at most 1.
+        With F the distribution of the p-value of a test, sums over all tests, and t the largest
+        possible value with ``sum F(t) / (1 - F(t)) <= M fdr``: the least ``sum F(p_(j)) /
+        (1 - F(t)) / j`` of the ranks j from that of the test on; at least p, and 1 beyond t.
 
     References
     ----------
     .. [1] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
-       1867-1900: the heterogeneous discrete step-down procedure.
+       1867-1900: the heterogeneous discrete step-up procedure.
 
     Examples
     --------
-    Three tests that can only have 1/4 or 1.
+    Three tests that can only have 1/10 or 1: all three are named at once, or none.
 
-    >>> possible, odds = np.repeat([0.25, 1.0], 3), np.repeat([1 / 3, np.inf], 3)
-    >>> discrete_step_down(np.array([0.25, 0.25, 1.0]), possible, odds)
-    array([1., 1., 1.])
+    >>> owner, often = np.array([0, 0]), np.array([3])
+    >>> possible = PossibleValues(np.array([0.1, 1.0]), np.array([0.1, 0.9]), owner, often)
+    >>> discrete_step_up(np.array([0.1, 0.1, 0.1]), possible, 0.2).round(3)
+    array([0.111, 0.111, 0.111])
+    >>> discrete_step_up(np.array([0.1, 0.1, 1.0]), possible, 0.2).round(3)
+    array([0.167, 0.167, 1.   ])
     """
-    order, at = np.argsort(p, kind="stable"), np.argsort(possible, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(odds[at])])
-    ranks = np.arange(1, p.size + 1)
-    xi = sums[np.searchsorted(possible[at], p[order] * _SAME, side="right")]
+    order, at = np.argsort(p, kind="stable"), np.argsort(possible.points, kind="stable")
+    points, owner = possible.points[at], possible.owner[at]
+    threshold, reached = _largest_threshold(points, owner, possible.often, p.size * fdr)
+    sums = np.cumsum(possible.steps[at] * (possible.often / (1 - reached))[owner])
+    place = np.searchsorted(points, p[order] * _SAME, side="right") - 1
+    ratios = np.minimum(sums[place] / np.arange(1, p.size + 1), 1.0)
+    ratios[p[order] > threshold * _SAME] = 1.0
     adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.maximum.accumulate(xi / ranks), 1.0)
+    adjusted[order] = np.minimum.accumulate(ratios[::-1])[::-1]
     return np.maximum(adjusted, p)
+
+
+def _largest_threshold(
+    points: Floats, owner: Ints, often: Ints, most: float
+) -> tuple[float, Floats]:
+    """The largest point up to which the odds of all tests sum to `most`, and F of each kind there.
+
+    `points` ascend; those that are the same count together.
+    """
+    before = np.zeros_like(points)
+    by_owner = np.argsort(owner, kind="stable")
+    same = owner[by_owner[1:]] == owner[by_owner[:-1]]
+    before[by_owner[1:]] = np.where(same, points[by_owner[:-1]], 0.0)
+    with np.errstate(divide="ignore"):
+        odds = points / (1 - points)
+    rise = np.where(np.isinf(odds), np.inf, odds - before / np.where(before < 1, 1 - before, 1.0))
+    sums = np.cumsum(rise * often[owner])
+    last = np.searchsorted(points, points * _SAME, side="right") - 1
+    inside = sums[last] <= most
+    reached = np.zeros(often.size)
+    np.maximum.at(reached, owner[inside], points[inside])
+    return float(points[inside].max(initial=0.0)), reached
 
 
 def chance_of_at_least(number: int, chance: Floats) -> float:

@@ -168,7 +168,7 @@ STUDIES = (
     Study(
         "looks_and_gates regressions",
         "30 questions, a tenth of which breaks to a tenth of its rate, 400 logs",
-        {"four": ".29", "sixteen": ".86"},
+        {"four": ".31", "sixteen": ".86"},
         (
             (_GATE, "| 4 | {four} |"),
             (_GATE, "| 16 | {sixteen} |"),

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from polars_scorio.kernels.regressions import (
+    PossibleValues,
     VersionCounts,
     chance_of_at_least,
-    discrete_step_down,
+    discrete_step_up,
     regression_tests,
 )
 
@@ -38,7 +39,6 @@ def test_p_values_are_those_of_the_study():
     for row in VECTORS["regressions"]:
         tests = regression_tests(of_vector(row))
         np.testing.assert_allclose(tests.p, row["p"], atol=1e-9)
-        np.testing.assert_allclose(tests.p_adjusted, row["adjusted"], atol=1e-9)
 
 
 @needs_vectors
@@ -60,8 +60,8 @@ def test_each_p_value_is_that_of_the_hypergeometric_distribution(counts):
     np.testing.assert_allclose(tests.p_min, law.cdf(least), rtol=1e-9)
 
 
-def adjusted_as_defined(counts):
-    """HSD as its paper states it, with the values that each question can have one by one."""
+def laws_of(counts):
+    """The values that the p of each question can have, one by one, and the p that it has."""
     values = []
     for n_old, c_old, n_new, c_new in zip(
         counts.n_old, counts.c_old, counts.n_new, counts.c_new, strict=True
@@ -70,24 +70,50 @@ def adjusted_as_defined(counts):
         possible = range(max(total - n_old, 0), min(n_new, total) + 1)
         values.append(hypergeom.cdf([*possible], n_old + n_new, total, n_new))
     total = counts.c_old + counts.c_new
-    p = hypergeom.cdf(counts.c_new, counts.n_old + counts.n_new, total, counts.n_new)
+    return values, hypergeom.cdf(counts.c_new, counts.n_old + counts.n_new, total, counts.n_new)
+
+
+def chances_at(values, t):
+    """F of each question: the largest value that it can have up to t."""
+    return [max([x for x in each if x <= t * (1 + 1e-9)], default=0.0) for each in values]
+
+
+def named_as_defined(counts, rate):
+    """The questions that HSU names at a rate, as its paper states the procedure."""
+    values, p = laws_of(counts)
+    size = p.size
 
     def odds(t):
-        largest = [max([x for x in each if x <= t * (1 + 1e-9)], default=0.0) for each in values]
-        return sum(np.inf if x > 1 - 1e-12 else x / (1 - x) for x in largest)
+        return sum(np.inf if x > 1 - 1e-12 else x / (1 - x) for x in chances_at(values, t))
 
-    order, found = np.argsort(p, kind="stable"), np.empty_like(p)
-    worst = 0.0
-    for rank, row in enumerate(order, 1):
-        worst = max(worst, odds(p[row]) / rank)
-        found[row] = max(min(worst, 1.0), p[row])
-    return found
+    inside = [t for each in values for t in each if odds(t) <= rate * size]
+    last = max(inside, default=0.0)
+    weights = 1 / (1 - np.array(chances_at(values, last)))
+    named = np.zeros(size, dtype=bool)
+    for rank in range(size, 0, -1):
+        possible = [t for t in {*inside} if t <= last * (1 + 1e-9)]
+        allowed = [t for t in possible if weights @ chances_at(values, t) <= rate * rank]
+        critical = max(allowed, default=-1.0)
+        if np.sort(p)[rank - 1] <= critical * (1 + 1e-9):
+            named = p <= critical * (1 + 1e-9)
+            break
+    return named
 
 
-@given(versions())
-def test_adjusted_p_values_follow_the_definition(counts):
-    found = regression_tests(counts).p_adjusted
-    np.testing.assert_allclose(found, adjusted_as_defined(counts), rtol=1e-8)
+@given(versions(most=6), st.floats(0.02, 0.5))
+def test_the_named_questions_are_those_of_the_step_up_procedure(counts, rate):
+    found = regression_tests(counts, rate).p_adjusted
+    near = np.isclose(found, rate, rtol=1e-9)
+    assert (((found <= rate) == named_as_defined(counts, rate)) | near).all()
+
+
+def test_the_more_questions_break_the_more_are_named():
+    n = np.full(80, 5)
+    old = np.concatenate([np.full(51, 5), np.random.default_rng(0).integers(0, 6, 29)])
+    for broken in (5, 10, 25, 30, 40, 51):
+        new = np.where(np.arange(80) < broken, 0, old)
+        adjusted = regression_tests(VersionCounts(n, old, n, new)).p_adjusted
+        assert (adjusted <= 0.1).sum() == broken
 
 
 @given(versions())
@@ -99,14 +125,14 @@ def test_adjusting_never_makes_a_p_value_smaller(counts):
 
 @given(versions(), st.floats(0.01, 0.5))
 def test_discreteness_only_adds_rejections(counts, rate):
-    # The continuous step-down replaces what each question can have by the threshold itself.
+    """The continuous step-up takes the threshold for the chance of each question."""
     p, size = regression_tests(counts).p, counts.n_old.size
+    threshold = rate / (1 + rate)  # where the odds of all questions sum to size * rate
     order, continuous = np.argsort(p, kind="stable"), np.empty_like(p)
-    with np.errstate(divide="ignore"):
-        sums = size * p[order] / (1 - p[order]) / np.arange(1, size + 1)
-    continuous[order] = np.minimum(np.maximum.accumulate(sums), 1.0)
-    found = regression_tests(counts).p_adjusted <= rate
-    assert (found | (continuous > rate * (1 - 1e-9)))[p <= rate].all()
+    sums = size * p[order] / (1 - threshold) / np.arange(1, size + 1)
+    continuous[order] = np.minimum.accumulate(np.minimum(sums, 1.0)[::-1])[::-1]
+    found = regression_tests(counts, rate).p_adjusted <= rate
+    assert (found | (continuous > rate * (1 - 1e-9)))[p <= threshold * (1 - 1e-9)].all()
 
 
 @given(versions(), st.randoms(use_true_random=False))
@@ -167,7 +193,8 @@ def test_no_question_can_be_named_with_four_trials_of_each_of_five_hundred():
 def test_without_questions_there_is_nothing_to_adjust():
     none = np.zeros(0, dtype=np.int64)
     assert regression_tests(VersionCounts(none, none, none, none)).p.size == 0
-    assert discrete_step_down(np.empty(0), np.empty(0), np.empty(0)).size == 0
+    nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
+    assert discrete_step_up(nothing, PossibleValues(nothing, nothing, none, none), 0.1).size == 0
 
 
 def test_improvements_are_regressions_with_the_versions_swapped():
