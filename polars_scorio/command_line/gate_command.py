@@ -188,10 +188,25 @@ def _gate_result(
         if tests is not None:
             of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
             named, nameable = _regressed_names(of_candidate, trials.question.name, asked.fdr)
-        sentences.append(words.sentence(row, named, nameable=nameable))
+        strata = _strata_rows(rows, row, [*trials.strata], model)
+        sentences.append(words.sentence(row, named, nameable=nameable, strata=strata))
     regressed = pl.DataFrame() if tests is None else tests.filter("regressed")
-    row_sentences = [words.sentence(row) for row in rows.to_dicts()]
+    row_sentences = [
+        words.sentence(row, strata=_strata_rows(rows, row, [*trials.strata], model))
+        for row in rows.to_dicts()
+    ]
     return GateResult(metric.name, rows, sentences, row_sentences, regressed)
+
+
+def _strata_rows(
+    rows: pl.DataFrame, whole: dict[str, Any], by: list[str], model: str
+) -> dict[str, dict[str, Any]]:
+    """The rows of the strata below a row over all of them, by the names of the strata."""
+    if any(whole[name] is not None for name in by):
+        return {}
+    same = [pl.col(name).eq_missing(pl.lit(whole[name])) for name in (model, "k")]
+    found = rows.filter(*same, pl.any_horizontal(pl.col(by).is_not_null())) if by else rows.clear()
+    return {" ".join(str(row[name]) for name in by): row for row in found.to_dicts()}
 
 
 def _regressed_names(tests: pl.DataFrame, question: str, fdr: float) -> tuple[list[str], bool]:

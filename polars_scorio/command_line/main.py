@@ -42,10 +42,10 @@ _EXAMPLES = """examples:
 """
 _STATUSES = """\
 exit statuses:
-  0    the command ran; of gate: the verdict is pass
-  1    the log is refused (report still writes a page, which says why)
+  0    the command ran; of gate: the verdict is pass (with --undecided pass, or undecided)
+  1    the log, or the value of an option, is refused (report still writes a page on the log)
   2    the command cannot run: an unknown argument or file
-  3    of gate: the verdict is fail
+  3    of gate: the verdict is fail (with --undecided fail, or undecided)
   4    of gate: the verdict is undecided
   130  the command was interrupted
   141  the reader of its output, such as head, has left

@@ -118,4 +118,4 @@ def _repeated_option(strata: re.Match[str]) -> str:
 def _option_words(keyword: re.Match[str]) -> str:
     """A keyword with its value, such as missing="drop", as one types it to the command."""
     name, value = keyword.groups(default="")
-    return f"--{name} {value.strip(chr(34) + chr(39))}".rstrip()
+    return f"--{name.replace('_', '-')} {value.strip(chr(34) + chr(39))}".rstrip()

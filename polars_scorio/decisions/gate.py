@@ -89,6 +89,8 @@ def gate(
     margins = _checked_margins(metric, _value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
+    if stratum_margin is not None and not trials.by:
+        raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = overall if trials.by else None
     grouped, models = models_of(trials, metric, options, strata, for_gate=True)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
@@ -215,6 +217,11 @@ class _Gate:
 
     def _refuse_unknown(self, names: pl.Series, rows: pl.DataFrame) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
+        if names.is_empty():
+            raise ValueError(
+                "gate: the log holds no trials, so that nothing was judged: is it the right file, "
+                "or a filter too many?"
+            )
         if names.n_unique() == 1:
             raise ValueError(
                 f"gate: the log has the baseline {self.baseline!r} alone, and no candidate to "

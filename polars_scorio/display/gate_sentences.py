@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polars_scorio.display.phrases import short_name, text_list
 from polars_scorio.metrics.metric import Metric
 
 _VERDICTS = {
@@ -25,6 +26,12 @@ _OF_COSTS = {
     "undecided": "it is open whether {candidate} costs more than {price}",
 }
 
+# What is said of strata that have a verdict, before their margin and their names.
+_OF_STRATA = {
+    "fail": "worse by more than",
+    "undecided": "open at a margin of",
+}
+_ADJUSTED = ", after Holm's adjustment for all strata"
 _NAMED = 10  # questions in a sentence
 _COST_ENDS = ("cost_lo", "cost_hi")
 
@@ -75,10 +82,20 @@ class GateWords:
         regressed: Sequence[str] | None = None,
         *,
         nameable: bool = True,
+        strata: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> str:
         """The verdict about a candidate, from its row and its regressed questions.
 
-        `nameable` says whether the trials suffice to name a single question.
+        Parameters
+        ----------
+        row : mapping
+            The row of the gate.
+        regressed : sequence of str, optional
+            The questions that regressed.
+        nameable : bool
+            Whether the trials suffice to name a single question.
+        strata : mapping, optional
+            The rows of the strata by their names, if the row is that over all of them.
 
         Examples
         --------
@@ -88,18 +105,21 @@ class GateWords:
         >>> row |= {"broken": 9, "broken_by_chance": 3.61, "p_broken": 0.012}
         >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, ["q4", "q7"]))
         fail: v2 is worse than v1 by more than 2 points (avg@N -6.2 [-8.2, -4.1], one-sided 95 %); \
-9 questions went from mostly right to mostly wrong, 3.6 of equal models do by chance (p = 0.012); \
-tested one by one, 2 questions regressed (FDR 10 %): q4, q7
+9 questions went from mostly right to mostly wrong, where 3.6 would between equal models \
+(p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         """
         of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
-        words = (_VERDICTS if row["margin"] else _AT_ZERO)[of_score].format(
-            candidate=row[self.model],
-            baseline=row["baseline"],
-            margin=self._size(row["margin"]) + self._unit(row["margin"]),
-        )
-        ends = f"{self._size(row['diff'])} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
-        heading = self.metric.heading(row["k"])
-        parts = [f"{self.verdict_words(row['verdict'])}: {words} ({heading} {ends}, {self.level})"]
+        of_mean = _own_verdict(row) if strata else of_score
+        words = self._claim(row, of_mean) + " over all strata" * bool(strata)
+        words += _ADJUSTED * (of_mean == "undecided" and _own_verdict(row) == "fail")
+        detail = f"{self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
+        parts = [f"{self.verdict_words(row['verdict'])}: {words} ({detail})"]
+        for verdict in ("fail", "undecided"):
+            named = {
+                name: each for name, each in (strata or {}).items() if each["verdict"] == verdict
+            }
+            if named:
+                parts.append(self._strata_words(named, verdict))
         if of_score == "undecided":
             parts.append(self._further_words(row["further"]))
         if self.cost_margin is not None and row["cost_verdict"] is not None:
@@ -109,6 +129,28 @@ tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         if regressed is not None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
         return "; ".join(parts)
+
+    def _claim(self, row: Mapping[str, Any], verdict: str) -> str:
+        """The verdict as a clause about the candidate and the baseline."""
+        return (_VERDICTS if row["margin"] else _AT_ZERO)[verdict].format(
+            candidate=row[self.model],
+            baseline=row["baseline"],
+            margin=self._size(row["margin"]) + self._unit(row["margin"]),
+        )
+
+    def _ends(self, row: Mapping[str, Any]) -> str:
+        """The difference of a row with its ends."""
+        return f"{self._size(row['diff'])} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
+
+    def _strata_words(self, rows: Mapping[str, Mapping[str, Any]], verdict: str) -> str:
+        """The strata that have a verdict, with their differences."""
+        margin = next(iter(rows.values()))["margin"]
+        named = [f"{short_name(name)} {self._ends(row)}" for name, row in rows.items()]
+        words = f"{_OF_STRATA[verdict]} {self._size(margin)}{self._unit(margin)}"
+        # A stratum may lie beyond its margin and be open all the same.
+        adjusted = any(_own_verdict(row) == "fail" for row in rows.values())
+        words += _ADJUSTED * (adjusted and verdict == "undecided")
+        return f"{words}: {text_list(named, _NAMED)}"
 
     def verdict_words(self, verdict: str) -> str:
         """The verdict, and as what it counts if it is undecided."""
@@ -136,17 +178,19 @@ tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         return f"{words} ({cost_ratio_words(row)}, {level})"
 
     def _further_words(self, further: int | None) -> str:
-        unit = "questions" if self.population else "trials of each question"
+        unit, rest = ("question", "") if self.population else ("trial", " of each question")
         if further is None:
-            return f"no number of further {unit} is in sight that would decide it"
+            return f"no number of further {unit}s{rest} is in sight that would decide it"
         chance = f"{100 * self.assurance:.10g} %"
-        return f"with {further:,} further {unit}, one gate decides it with a chance of {chance}"
+        decide = "decides" if further == 1 else "decide"
+        more = _counted_noun(further, f"further {unit}")
+        return f"{more}{rest} {decide} it with a chance of {chance}"
 
     def _regressed_words(self, regressed: Sequence[str], *, nameable: bool) -> str:
         """The questions that regressed by a test of each, or why none can be named."""
         level = f"(FDR {100 * self.fdr:.10g} %)"
         if not nameable:
-            return f"tested one by one, no question can be named with so few trials {level}"
+            return f"tested one by one, no question is named: one alone has too few trials {level}"
         words = f"tested one by one, {_counted_noun(len(regressed), 'question')} regressed {level}"
         shown = [*regressed[:_NAMED], *["..."] * (len(regressed) > _NAMED)]
         return f"{words}: {', '.join(shown)}" if shown else words
@@ -163,6 +207,13 @@ tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         if not self.points:
             return ""
         return " point" if 100 * value == 1 else " points"
+
+
+def _own_verdict(row: Mapping[str, Any]) -> str:
+    """The verdict about the difference of a row alone, whatever its strata have."""
+    if row["lo"] is not None and row["lo"] > -row["margin"]:
+        return "pass"
+    return "fail" if row["hi"] is not None and row["hi"] < -row["margin"] else "undecided"
 
 
 def cost_ratio_words(row: Mapping[str, Any]) -> str:
@@ -182,8 +233,8 @@ def _broken_words(row: Mapping[str, Any]) -> str:
     broken = _counted_noun(row["broken"], "question")
     p = row["p_broken"]
     shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
-    chance = f"{row['broken_by_chance']:.1f} of equal models do by chance ({shown})"
-    return f"{broken} went from mostly right to mostly wrong, {chance}"
+    chance = f"{row['broken_by_chance']:.1f} would between equal models ({shown})"
+    return f"{broken} went from mostly right to mostly wrong, where {chance}"
 
 
 def _counted_noun(number: int, noun: str) -> str:

@@ -196,14 +196,13 @@ def test_the_baseline_of_single_trials_has_the_largest_noise_that_counts_allow()
 
 
 @pytest.mark.slow
-def test_lazy_is_lazy_and_empty_is_empty():
+def test_lazy_is_lazy():
     log = versions(13)
     assert isinstance(unreadable(log.schema).scorio.gate("v1", margin=0.1), pl.LazyFrame)
     assert_frame_equal(
         log.lazy().scorio.gate("v1", margin=0.1).collect(), log.scorio.gate("v1", margin=0.1)
     )
-    empty = log.clear().scorio.gate("v1", margin=0.1)
-    assert (empty.height, empty.columns) == (0, COLUMNS)
+    assert log.scorio.gate("v1", margin=0.1).columns == COLUMNS
 
 
 def test_enum_models_and_other_column_names_are_kept():
@@ -284,3 +283,20 @@ def test_confidence_of_the_accessor_is_that_of_the_gate():
         log.scorio.gate("v1", margin=0.1, confidence=0.99),
     )
     assert ndtr(ndtri(0.99)) == pytest.approx(0.99)
+
+
+def test_an_empty_log_is_no_pass():
+    log = pl.DataFrame(
+        schema={"model": pl.String, "question": pl.Int64, "trial": pl.Int64, "category": pl.Int64}
+    )
+    with pytest.raises(ValueError, match="^gate: the log holds no trials, so that nothing was"):
+        log.scorio.gate("v1", margin=0.05)
+    with_strata = log.with_columns(domain=pl.lit("air"))
+    with pytest.raises(ValueError, match="nothing was judged"):
+        with_strata.scorio(by="domain").gate("v1", margin=0.05, each=True)
+
+
+def test_a_margin_of_strata_needs_strata():
+    log = pl.DataFrame({"model": ["v1", "v2"], "question": 1, "trial": 0, "category": 1})
+    with pytest.raises(ValueError, match=r"^gate: stratum_margin= is that of single strata: name"):
+        log.scorio.gate("v1", margin=0.05, stratum_margin=0.1)

@@ -16,14 +16,57 @@ WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
 def test_an_undecided_gate_says_what_would_decide_it():
     assert WORDS.sentence(ROW) == (
         "undecided: it is open whether v2 is worse than v1 by more than 5 points "
-        "(avg@N -1.2 [-6, 4], one-sided 95 %); with 59 further trials of each question, one gate "
-        "decides it with a chance of 80 %; 1 question went from mostly right to mostly wrong, "
-        "3.2 of equal models do by chance (p < 0.001)"
+        "(avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question decide it with "
+        "a chance of 80 %; 1 question went from mostly right to mostly wrong, where 3.2 would "
+        "between equal models (p < 0.001)"
     )
     nothing = WORDS.sentence({**ROW, "further": None, "broken": None})
     assert nothing.endswith(
         "no number of further trials of each question is in sight that would decide it"
     )
+
+
+BROKEN_STRATUM = {**ROW, "verdict": "fail", "diff": -0.43, "lo": -0.5, "hi": -0.36}
+
+
+def test_a_stratum_that_fails_is_named_and_the_mean_keeps_its_own_verdict():
+    row = {**ROW, "verdict": "fail", "diff": 0.017, "lo": -0.012, "hi": 0.047, "broken": None}
+    assert WORDS.sentence(row, strata={"safety": BROKEN_STRATUM, "search": ROW}) == (
+        "fail: v2 is not worse than v1 by more than 5 points over all strata (avg@N 1.7 [-1.2, "
+        "4.7], one-sided 95 %); worse by more than 5 points: safety -43 [-50, -36]; open at a "
+        "margin of 5 points: search -1.2 [-6, 4]"
+    )
+
+
+def test_a_pass_of_the_mean_names_the_strata_that_are_open():
+    row = {**ROW, "verdict": "pass", "lo": -0.03, "broken": None}
+    beyond = {**BROKEN_STRATUM, "verdict": "undecided", "margin": 0.02}
+    passed = {**ROW, "verdict": "pass", "lo": -0.01}
+    assert WORDS.sentence(row, strata={"safety": beyond, "search": passed}) == (
+        "pass: v2 is not worse than v1 by more than 5 points over all strata (avg@N -1.2 [-3, 4], "
+        "one-sided 95 %); open at a margin of 2 points, after Holm's adjustment for all strata: "
+        "safety -43 [-50, -36]"
+    )
+    alone = WORDS.sentence(row, strata={"search": passed})
+    assert alone.endswith("over all strata (avg@N -1.2 [-3, 4], one-sided 95 %)")
+
+
+def test_a_mean_of_its_own_fails_whatever_its_strata_say():
+    row = {**ROW, "verdict": "fail", "diff": -0.2, "lo": -0.3, "hi": -0.1, "broken": None}
+    assert WORDS.sentence(row, strata={"search": {**ROW, "verdict": "pass"}}).startswith(
+        "fail: v2 is worse than v1 by more than 5 points over all strata ("
+    )
+
+
+def test_a_stratum_that_is_open_by_the_adjustment_alone_says_so():
+    assert WORDS.sentence({**BROKEN_STRATUM, "verdict": "undecided"}).startswith(
+        "undecided: it is open whether v2 is worse than v1 by more than 5 points, after Holm's "
+        "adjustment for all strata (avg@N -43 [-50, -36], one-sided 95 %)"
+    )
+
+
+def test_one_further_trial_is_one_trial():
+    assert "; 1 further trial of each question decides" in WORDS.sentence({**ROW, "further": 1})
 
 
 @pytest.mark.parametrize(
@@ -53,7 +96,7 @@ def test_questions_are_named_if_there_are_enough_trials_for_it():
     )
     assert WORDS.sentence(ROW, []).endswith("tested one by one, 0 questions regressed (FDR 10 %)")
     few = WORDS.sentence(ROW, [], nameable=False)
-    assert few.endswith("no question can be named with so few trials (FDR 10 %)")
+    assert few.endswith("no question is named: one alone has too few trials (FDR 10 %)")
 
 
 def test_an_undecided_gate_says_as_what_it_counts():
@@ -65,7 +108,7 @@ def test_an_undecided_gate_says_as_what_it_counts():
 def test_about_a_population_questions_are_counted():
     words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, anytime=1000)
     sentence = words.sentence(ROW)
-    assert "with 59 further questions, one gate" in sentence
+    assert "; 59 further questions decide it with a chance of 80 %;" in sentence
     assert "which holds at every look (planned: 1,000 questions)" in sentence
 
 
@@ -92,7 +135,7 @@ def test_further_trials_are_named_if_the_score_is_open_and_the_cost_fails():
     row = {**ROW, **COSTS, "verdict": "fail", "cost_verdict": "fail", "score_verdict": "undecided"}
     sentence = replace(WORDS, cost_margin=1.1).sentence(row)
     assert sentence.startswith("fail: it is open whether v2 is worse than v1")
-    assert "with 59 further trials of each question, one gate" in sentence
+    assert "; 59 further trials of each question decide it with a chance" in sentence
     assert "v2 costs more than 1.1 times as much as v1" in sentence
     assert "one-sided 95 %)" in sentence
 
