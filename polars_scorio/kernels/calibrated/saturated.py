@@ -111,11 +111,11 @@ def _unseen_rates(
     """Rates of what was not seen, and their complements, with the weight of those that have them.
 
     One question has it, or two, or four, up to all: that none of them shows it in its trials has
-    the given chance.
+    the given chance. Questions have as many trials as on average: n does not follow their rates.
     """
     questions = 1 / float(weights.second.sum())  # of the same weight
     some = np.append(2.0 ** np.arange(np.ceil(np.log2(questions))), questions)
     share = np.append(weights.largest, some[1:] / questions) if questions > 1 else np.ones(1)
-    trials = int(group.n.min()) * some
-    logs = np.log(chance) / trials
+    trials = float(group.questions @ group.n) / group.size
+    logs = np.log(chance) / (trials * some)
     return share, -np.expm1(logs), np.exp(logs)

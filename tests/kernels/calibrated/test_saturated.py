@@ -75,9 +75,11 @@ def test_groups_with_both_outcomes_ask_for_nothing():
     assert ends.hi[1, 2] == pytest.approx(1 - 0.5 ** (1 / 4))
 
 
-def test_of_unequal_trials_the_fewest_count():
+def test_unequal_trials_count_as_their_mean():
+    """All rates at .05^(1/20) give 20 trials without a failure a chance of .05."""
     ends = saturated_ends(fitted([(0, 4), (0, 16)]), FOUR, 0.95)
-    assert ends.lo[0, 0] == pytest.approx(0.05 ** (1 / 2))
+    assert ends.lo[1, 0] == pytest.approx(0.05 ** (1 / 20))
+    assert ends.lo[0, 0] == pytest.approx(0.05 ** (4 / 20))
 
 
 def test_a_root_of_credits_is_taken_at_the_rates():
