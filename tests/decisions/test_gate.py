@@ -289,7 +289,7 @@ def test_an_empty_log_is_no_pass():
     log = pl.DataFrame(
         schema={"model": pl.String, "question": pl.Int64, "trial": pl.Int64, "category": pl.Int64}
     )
-    with pytest.raises(ValueError, match="^gate: the log holds no trials, so that nothing was"):
+    with pytest.raises(ValueError, match=r"^gate: the log holds no trials, so that nothing was"):
         log.scorio.gate("v1", margin=0.05)
     with_strata = log.with_columns(domain=pl.lit("air"))
     with pytest.raises(ValueError, match="nothing was judged"):
