@@ -42,7 +42,7 @@ def steps_section(look: Look, main: Scope, settings: Settings) -> Section:
         "one: a mean over all of them would have no meaning."
     )
     lines = [about]
-    if not main.biased:
+    if not main.biased and _same_questions(log, name):
         lines += _best_step_lines(log, roles, name, main, settings)
     metrics = [metric.at_first_row() for metric in main.metrics[:_CURVES]]
     figures = pictures.step_figures(log, roles, name, metrics, settings)
@@ -54,6 +54,13 @@ def _stepped_log(look: Look, name: str) -> tuple[pl.LazyFrame, Roles]:
     assert look.steps is not None  # the strata are steps
     log = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
     return log.lazy(), replace(look.roles, by=name)
+
+
+def _same_questions(log: pl.LazyFrame, name: str) -> bool:
+    """Whether each model has the same questions at all of its steps."""
+    asked = log.select("model", name, "question").unique().group_by("model")
+    counted = asked.agg(pl.len(), pl.col(name, "question").n_unique()).collect()
+    return bool((counted["len"] == counted[name] * counted["question"]).all())
 
 
 def _best_step_lines(

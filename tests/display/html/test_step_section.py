@@ -61,3 +61,9 @@ def test_each_metric_of_the_page_has_a_picture():
     ]
     about = [each.caption.partition(" over step: ")[0] for each in section.figures]
     assert about == ["avg@4", "Pass@4", "Pass^4"]
+
+
+def test_steps_with_questions_of_their_own_have_curves_and_no_best_step():
+    log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
+    section = step_section_of(log, model=None, by="step")
+    assert len(section.lines) == len(section.figures) == 1
