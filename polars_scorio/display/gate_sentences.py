@@ -104,15 +104,15 @@ class GateWords:
         >>> row |= {"diff": -0.062, "lo": -0.082, "hi": -0.041, "k": None, "further": 0}
         >>> row |= {"broken": 9, "broken_by_chance": 3.61, "p_broken": 0.012}
         >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, ["q4", "q7"]))
-        fail: v2 is worse than v1 by more than 2 points (avg@N -6.2 [-8.2, -4.1], one-sided 95 %); \
-9 questions went from mostly right to mostly wrong, where 3.6 would between equal models \
-(p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q4, q7
+        fail: v2 is worse than v1 by more than 2 points (difference in avg@N -6.2 [-8.2, -4.1], \
+one-sided 95 %); 9 questions went from mostly right to mostly wrong, where 3.6 would between \
+equal models (p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q4, q7
         """
         of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
         of_mean = _own_verdict(row) if strata else of_score
         words = self._claim(row, of_mean) + " over all strata" * bool(strata)
         words += _ADJUSTED * (of_mean == "undecided" and _own_verdict(row) == "fail")
-        detail = f"{self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
+        detail = f"difference in {self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
         parts = [f"{self.verdict_words(row['verdict'])}: {words} ({detail})"]
         for verdict in ("fail", "undecided"):
             named = {

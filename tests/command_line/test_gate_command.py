@@ -41,8 +41,8 @@ def gate(capsys):
 @pytest.mark.parametrize(
     ("shift", "margin", "status", "words"),
     [
-        (0.0, 0.2, 0, "pass: v2 is not worse than v1 by more than 20 points (avg"),
-        (0.4, 0.02, 3, "fail: v2 is worse than v1 by more than 2 points (avg"),
+        (0.0, 0.2, 0, "pass: v2 is not worse than v1 by more than 20 points (difference in avg"),
+        (0.4, 0.02, 3, "fail: v2 is worse than v1 by more than 2 points (difference in avg"),
         (0.0, 0.001, 4, "undecided: it is open whether v2 is worse than v1 by more than 0.1"),
     ],
 )
@@ -81,7 +81,9 @@ def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):
         "--json", "gate.json", "--junit", "gate.xml", "--markdown", "gate.md",
     )  # fmt: skip
     assert status == 3
-    assert last.startswith("fail: v2 is not worse than v1 by more than 30 points (avg@N")
+    assert last.startswith(
+        "fail: v2 is not worse than v1 by more than 30 points (difference in avg@N"
+    )
     assert "; v2 costs more than 1.2 times as much as v1 (cost ratio 1.5 [" in last
     found = json.loads((folder / "gate.json").read_text(encoding="utf-8"))["results"][0]
     assert found["sentences"] == [last]
@@ -259,7 +261,7 @@ def test_rewards_are_written_in_their_own_units(gate):
     log.write_parquet("log.parquet")
     status, last, _ = gate("log.parquet", "--baseline", "v1", "--margin", 5)
     assert status == 3
-    assert last.startswith("fail: v2 is worse than v1 by more than 5 (avg@N -2")
+    assert last.startswith("fail: v2 is worse than v1 by more than 5 (difference in avg@N -2")
     assert "broke" not in last
 
 

@@ -16,9 +16,9 @@ WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
 def test_an_undecided_gate_says_what_would_decide_it():
     assert WORDS.sentence(ROW) == (
         "undecided: it is open whether v2 is worse than v1 by more than 5 points "
-        "(avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question decide it with "
-        "a chance of 80 %; 1 question went from mostly right to mostly wrong, where 3.2 would "
-        "between equal models (p < 0.001)"
+        "(difference in avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question "
+        "decide it with a chance of 80 %; 1 question went from mostly right to mostly wrong, "
+        "where 3.2 would between equal models (p < 0.001)"
     )
     nothing = WORDS.sentence({**ROW, "further": None, "broken": None})
     assert nothing.endswith(
@@ -32,9 +32,9 @@ BROKEN_STRATUM = {**ROW, "verdict": "fail", "diff": -0.43, "lo": -0.5, "hi": -0.
 def test_a_stratum_that_fails_is_named_and_the_mean_keeps_its_own_verdict():
     row = {**ROW, "verdict": "fail", "diff": 0.017, "lo": -0.012, "hi": 0.047, "broken": None}
     assert WORDS.sentence(row, strata={"safety": BROKEN_STRATUM, "search": ROW}) == (
-        "fail: v2 is not worse than v1 by more than 5 points over all strata (avg@N 1.7 [-1.2, "
-        "4.7], one-sided 95 %); worse by more than 5 points: safety -43 [-50, -36]; open at a "
-        "margin of 5 points: search -1.2 [-6, 4]"
+        "fail: v2 is not worse than v1 by more than 5 points over all strata (difference in "
+        "avg@N 1.7 [-1.2, 4.7], one-sided 95 %); worse by more than 5 points: safety -43 [-50, "
+        "-36]; open at a margin of 5 points: search -1.2 [-6, 4]"
     )
 
 
@@ -43,12 +43,12 @@ def test_a_pass_of_the_mean_names_the_strata_that_are_open():
     beyond = {**BROKEN_STRATUM, "verdict": "undecided", "margin": 0.02}
     passed = {**ROW, "verdict": "pass", "lo": -0.01}
     assert WORDS.sentence(row, strata={"safety": beyond, "search": passed}) == (
-        "pass: v2 is not worse than v1 by more than 5 points over all strata (avg@N -1.2 [-3, 4], "
-        "one-sided 95 %); open at a margin of 2 points, after Holm's adjustment for all strata: "
-        "safety -43 [-50, -36]"
+        "pass: v2 is not worse than v1 by more than 5 points over all strata (difference in "
+        "avg@N -1.2 [-3, 4], one-sided 95 %); open at a margin of 2 points, after Holm's "
+        "adjustment for all strata: safety -43 [-50, -36]"
     )
     alone = WORDS.sentence(row, strata={"search": passed})
-    assert alone.endswith("over all strata (avg@N -1.2 [-3, 4], one-sided 95 %)")
+    assert alone.endswith("over all strata (difference in avg@N -1.2 [-3, 4], one-sided 95 %)")
 
 
 def test_a_mean_of_its_own_fails_whatever_its_strata_say():
@@ -61,7 +61,7 @@ def test_a_mean_of_its_own_fails_whatever_its_strata_say():
 def test_a_stratum_that_is_open_by_the_adjustment_alone_says_so():
     assert WORDS.sentence({**BROKEN_STRATUM, "verdict": "undecided"}).startswith(
         "undecided: it is open whether v2 is worse than v1 by more than 5 points, after Holm's "
-        "adjustment for all strata (avg@N -43 [-50, -36], one-sided 95 %)"
+        "adjustment for all strata (difference in avg@N -43 [-50, -36], one-sided 95 %)"
     )
 
 
@@ -126,8 +126,8 @@ COSTS = {"cost_ratio": 1.5, "cost_lo": 1.418, "cost_hi": 1.6, "score_verdict": "
 def test_a_verdict_of_the_cost_stands_beside_that_of_the_score(verdict, of_cost, factor, words):
     row = {**ROW, **COSTS, "broken": None, "verdict": verdict, "cost_verdict": of_cost}
     assert replace(WORDS, cost_margin=factor).sentence(row) == (
-        f"{verdict}: v2 is not worse than v1 by more than 5 points (avg@N -1.2 [-6, 4], one-sided "
-        f"95 %); {words} (cost ratio 1.5 [1.42, 1.6], one-sided 95 %)"
+        f"{verdict}: v2 is not worse than v1 by more than 5 points (difference in avg@N -1.2 "
+        f"[-6, 4], one-sided 95 %); {words} (cost ratio 1.5 [1.42, 1.6], one-sided 95 %)"
     )
 
 
