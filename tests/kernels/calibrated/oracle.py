@@ -203,7 +203,31 @@ def numbers(group, credits_of, confidence, target="benchmark"):
     n = (far * u * (1 - u) + (1 - far) * m * (1 - m)) / (s2 * (1 + (factor - 1) * far))
     x, y, tail = u * n, (1 - u) * n, (1 - confidence) / 2
     lo = beta.ppf(tail, x, y + 1) if u > 1e-12 else 0.0
-    return u, sqrt(s2), lo, beta.ppf(1 - tail, x + 1, y)
+    hi = beta.ppf(1 - tail, x + 1, y)
+    unseen = [*unseen_means(group, credits_of, 1 - confidence)]
+    return u, sqrt(s2), min([lo, *unseen]), max([hi, *unseen])
+
+
+def unseen_means(group, credits_of, chance):
+    """Means under which a log without a failure (a success) has a chance; none of other logs."""
+    right, wrong = (all(c == end for _, c, end in part) for part in (
+        [(n, c, n) for n, c, _ in group], [(n, c, 0) for n, c, _ in group]
+    ))  # fmt: skip
+    if not (right or wrong):
+        return
+    size = sum(h for _, _, h in group)
+    trials = sum(n * h for n, _, h in group) / size
+    credit = credits_of(min(n for n, _, _ in group))
+    k = len(credit) - 1
+    some = 1
+    while some < 2 * size:
+        questions = min(some, size)
+        rate = chance ** (1 / (questions * trials))
+        p = rate if right else 1 - rate
+        possible = sum(comb(k, j) * p**j * (1 - p) ** (k - j) * credit[j] for j in range(k + 1))
+        share = questions / size
+        yield share * possible + (1 - share) * (credit[-1] if right else credit[0])
+        some *= 2
 
 
 def misfit(group):
