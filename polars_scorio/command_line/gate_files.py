@@ -12,6 +12,13 @@ import polars as pl
 
 from polars_scorio.display.whole_files import write_whole
 
+# Columns of a gate that the sentences say, or that only a program reads.
+_UNREAD = {"sigma", "p_pass", "p_fail", "broken_by_chance", "p_broken"}
+_LEGEND = (
+    "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
+    "further: trials of each question, or questions, that would probably decide."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
@@ -83,8 +90,16 @@ def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None
     lines = [f"## Gate: {title}", ""]
     for result in results:
         lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
-        lines += [_markdown_table(result.rows), ""]
-    write_whole(Path(path), "\n".join(lines))
+        lines += [_markdown_table(_readable_rows(result.rows)), ""]
+    write_whole(Path(path), "\n".join([*lines, _LEGEND, ""]))
+
+
+def _readable_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The columns that a reader needs; a row over all strata has "all" in their columns."""
+    strata = rows.columns[: rows.columns.index("metric")]
+    named = rows.with_columns(pl.col(name).cast(pl.String).fill_null("all") for name in strata)
+    known = [column.name for column in named if column.null_count() < column.len()]
+    return named.select(name for name in known if name not in _UNREAD)
 
 
 def _markdown_table(rows: pl.DataFrame) -> str:

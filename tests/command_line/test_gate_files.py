@@ -9,14 +9,32 @@ from polars_scorio.command_line.gate_files import (
     write_markdown,
 )
 
-ROWS = pl.DataFrame({"model": ["a|b"], "k": [None], "diff": [0.0123456], "verdict": ["pass"]})
+ROWS = pl.DataFrame(
+    {"metric": "avg", "model": ["a|b"], "k": [None], "diff": [0.0123456], "verdict": ["pass"]}
+)
 RESULT = GateResult("avg", ROWS, ["pass: fine"], ["pass: fine"], pl.DataFrame())
 
 
 def test_markdown_escapes_bars_and_rounds_numbers(folder):
     write_markdown("gate.md", "pass", [RESULT])
     lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
-    assert lines[-1] == "| a\\|b |  | 0.0123 | pass |"
+    assert lines[4:7] == [
+        *("| metric | model | diff | verdict |", "| --- | --- | --- | --- |"),
+        "| avg | a\\|b | 0.0123 | pass |",
+    ]
+    assert lines[-1].startswith("diff: the candidate minus the baseline, in units of the metric;")
+
+
+def test_markdown_has_what_a_reader_needs_of_each_stratum(folder):
+    rows = pl.DataFrame(
+        {"year": [2025, None], "metric": "avg", "model": "v2", "sigma": 0.1, "hi": [0.5, None]}
+    )
+    write_markdown("gate.md", "pass", [GateResult("avg", rows, ["fine"], [], rows)])
+    lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
+    assert lines[2:8] == [
+        *("- fine", "", "| year | metric | model | hi |", "| --- | --- | --- | --- |"),
+        *("| 2025 | avg | v2 | 0.5 |", "| all | avg | v2 |  |"),
+    ]
 
 
 def test_json_keeps_all_digits(folder):
