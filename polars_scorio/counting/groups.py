@@ -41,6 +41,7 @@ from polars_scorio.counting.success_labels import Watch, watch_labels
 from polars_scorio.counting.tally import (
     DROPPED,
     QUESTIONS,
+    TIMES,
     class_columns,
     count_questions,
     value_columns,
@@ -87,7 +88,8 @@ def group_plan(
         One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
         order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
         prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
-        `classes` asks for them) or its `SEQUENCE` of classes.
+        `classes` asks for them) or its `SEQUENCE` of classes. Where nothing but counts is kept,
+        questions that are alike share a struct, which says in `TIMES` how many they are.
     """
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
     watched = watch_labels(trials, classes, class_columns(classes)[-1])
@@ -146,15 +148,17 @@ class _OnePass:
 
     def grouped(self, rows: pl.LazyFrame, kept: list[str]) -> pl.LazyFrame:
         """One row for each group, with its questions, and what the check looks at."""
-        # No second aggregation of equal counts: sorting numbers later is several times cheaper.
-        question = pl.struct(*kept, *self.columns, pl.col(MISSING).alias(DROPPED))
+        facts = [pl.col(*kept, *self.columns), pl.col(MISSING).alias(DROPPED)]
+        times = pl.lit(1)
+        if not kept and self.questions == "any":  # a hundred states instead of a million questions
+            rows, times = self._shared_states(rows), pl.col(TIMES)
+            facts.append(times)
+        question = pl.struct(facts)
         scored = left = pl.sum_horizontal(class_columns(self.classes)) > 0
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
-        sums = [ROWS, DIGEST] if ids_are_summable(self.trials) else []  # for the second look
-        named = dict.fromkeys([PROBLEM, PLACE, *quoted_columns(self.broken), *sums])
-        problem = pl.struct(*named).filter(pl.col(PROBLEM).is_not_null())
+        problem = pl.struct(*self._fault_columns).filter(pl.col(PROBLEM).is_not_null())
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),
             problem.alias(_PROBLEMS),
@@ -163,13 +167,31 @@ class _OnePass:
             *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
             *([] if self.classes.costs is None else [(pl.col(TOTAL_COST) > 0).any().alias(_PAID)]),
-            _trials_of_all(self.trials, self.prior, self.columns).alias(_ALL),
+            _trials_of_all(self.trials, self.prior, self.columns, times).alias(_ALL),
             *self.matched,
         )
         if self.prior is None or self.earlier is None:
             return grouped
         earlier = _earlier_groups(self.trials, self.prior, self.earlier)
         return pl.concat([grouped, earlier], how="diagonal")
+
+    @property
+    def _fault_columns(self) -> list[str]:
+        """The columns of a question that say what is wrong with it."""
+        sums = [ROWS, DIGEST] if ids_are_summable(self.trials) else []  # for the second look
+        return [*dict.fromkeys([PROBLEM, PLACE, *quoted_columns(self.broken), *sums])]
+
+    def _shared_states(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """One row for all questions of a group that are alike, and one for each bad question."""
+        counts = [*self.trials.groups, *self.columns, MISSING]
+        found = [name for name in self._fault_columns if name not in counts]
+        bad = pl.col(PROBLEM).is_not_null()
+        alike = rows.with_columns(pl.when(bad).then(pl.col(name)).alias(name) for name in found)
+        return alike.group_by(*counts, *found).agg(
+            pl.len().cast(pl.Int64).alias(TIMES),
+            *(pl.col(name).sum() for name in self.watched.questions()),
+            *self.matched,
+        )
 
     def check(self, whole: pl.DataFrame) -> pl.DataFrame:
         """Refuse what is wrong anywhere in the log; for `check_frame`."""
@@ -195,11 +217,13 @@ class _OnePass:
         return seen
 
 
-def _trials_of_all(trials: Trials, prior: Trials | None, columns: list[str]) -> pl.Expr:
-    """How many trials the questions have together, where rows stand for many."""
+def _trials_of_all(
+    trials: Trials, prior: Trials | None, columns: list[str], times: pl.Expr
+) -> pl.Expr:
+    """How many trials the questions have together, where rows of the log stand for many."""
     counted = trials.count is not None or (prior is not None and prior.count is not None)
     of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
-    return of_each.sum() if counted else pl.lit(0)
+    return (of_each * times).sum() if counted else pl.lit(0)
 
 
 def _shared_keys(trials: Trials, prior: Trials) -> list[str]:

@@ -70,6 +70,8 @@ from polars_scorio.counting.truth_labels import (
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
 STATES = ":states"
+# How many questions of a group are alike, where these share a struct.
+TIMES = ":times"
 
 
 def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:

@@ -29,7 +29,7 @@ from polars_scorio.counting.reward_sums import (
     MEAN_REWARD,
     REWARD_ERROR,
 )
-from polars_scorio.counting.tally import DROPPED, REWARDS, class_columns
+from polars_scorio.counting.tally import DROPPED, REWARDS, TIMES, class_columns
 from polars_scorio.counting.trials import CLUSTER, Trials
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.calibrated.question_weights import Strata
@@ -64,7 +64,7 @@ class QuestionCells:
     classes : Classes
         The classes into which the trials of a question are counted.
     flat : DataFrame
-        A row for each question of each group.
+        A row for each question of each group, or for all that are alike: see `group_plan`.
     group : ndarray of int, shape (R,)
         The group of each row.
     states, fitted : States
@@ -111,13 +111,16 @@ class QuestionCells:
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = count_matrix(flat, class_columns(classes))
         empty = counts.sum(axis=1) == 0
-        unscored = np.bincount(group[empty], minlength=len(groups))
-        lost = np.bincount(group[empty], flat[DROPPED].to_numpy()[empty], len(groups))
+        without, dropped = row_questions(flat)[empty], dropped_trials(flat)[empty]
+        unscored, lost = (
+            np.bincount(group[empty], each, len(groups)).astype(np.int64)
+            for each in (without, dropped)
+        )
         if empty.any():
             flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
         no_prior = np.broadcast_to(np.int64(0), counts.shape)
         prior = count_matrix(flat, class_columns(classes, ":d")) if with_prior else no_prior
-        every = np.broadcast_to(np.int64(1), len(flat))
+        every = row_questions(flat)
         fitted = States.tally(counts, prior, group, every, len(groups))
         states = fitted
         if per_question:
@@ -130,12 +133,11 @@ class QuestionCells:
         pooled = None
         if STRATUM in flat.columns:
             stratum = flat[STRATUM].to_numpy().astype(np.int64)
-            pooled = Strata.tally(counts, group, stratum)
+            pooled = Strata.tally(counts, group, stratum, every)
         observed = None
         if LEAST_REWARD in flat.columns:
             each = np.zeros(len(groups), np.int64) if strata is None else strata
             observed = Observed.read(flat, group, each)
-        lost = lost.astype(np.int64)
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, observed)
 
     def with_judges(self, keys: pl.DataFrame, strata: Ints, trials: Trials) -> QuestionCells:
@@ -289,7 +291,7 @@ class QuestionCells:
         Without clusters their number is left out.
         """
         cells = self.states.groups
-        dropped = np.bincount(self.cell_of_row, weights=self.flat[DROPPED], minlength=cells)
+        dropped = np.bincount(self.cell_of_row, weights=dropped_trials(self.flat), minlength=cells)
         if not self.per_question:
             dropped += self.lost
         owner = self.group_of_cell
@@ -326,6 +328,18 @@ class Observed:
 def _float_column(flat: pl.DataFrame, name: str) -> Floats:
     """A column of numbers, NaN for null."""
     return np.asarray(flat[name].to_numpy(), dtype=np.float64)
+
+
+def row_questions(flat: pl.DataFrame) -> Ints:
+    """For how many questions each row stands."""
+    if TIMES in flat.columns:
+        return flat[TIMES].to_numpy()
+    return np.broadcast_to(np.int64(1), len(flat))
+
+
+def dropped_trials(flat: pl.DataFrame) -> Ints:
+    """How many trials without an outcome the questions of each row have."""
+    return np.asarray(flat[DROPPED].to_numpy() * row_questions(flat))
 
 
 def count_matrix(flat: pl.DataFrame, columns: list[str]) -> Ints:

@@ -23,6 +23,24 @@ def test_each_group_has_the_counts_of_its_questions():
     assert questions == [[(1, 1, 1, 0), (2, 1, 0, 0)], [(1, 0, 1, 0)]]
 
 
+def test_questions_that_are_alike_share_a_struct_if_nothing_but_counts_is_kept():
+    cells = [(question, trial) for question in range(7) for trial in range(3)]
+    log = pl.LazyFrame(cells, schema=["question", "trial"], orient="row").with_columns(
+        # Six questions with one success in two trials and one lost trial, and one with none lost.
+        category=pl.when((pl.col("trial") < 2) | (pl.col("question") == 6)).then(
+            pl.col("trial") % 2
+        )
+    )
+    trials = bind_roles(log, Roles(model=None, missing="drop"))
+    (questions,) = group_plan(trials, CLASSES).collect()[":questions"].to_list()
+    found = sorted(tuple(state.values()) for state in questions)
+    # Failures, successes, dropped of each, questions.
+    assert found == [(1, 1, 1, 6), (2, 1, 0, 1)]
+    row = log.collect().scorio(model=None, missing="drop").avg().row(0, named=True)
+    assert [row[name] for name in ("questions", "trials", "dropped")] == [7, 15, 6]
+    assert row["estimate"] == pytest.approx((6 / 2 + 1 / 3) / 7)
+
+
 def test_only_common_questions_are_kept_if_asked():
     trials = bind_roles(LOG, Roles(trial=None, missing=0))
     rows = group_plan(trials, CLASSES, questions="common").collect()

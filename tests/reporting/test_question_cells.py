@@ -40,10 +40,10 @@ def test_votes_and_abstentions_of_a_question_are_all_its_trials():
 
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_a_question_without_any_outcome_is_left_out_and_counted(per):
-    log = outcomes({(2, 1): 2}).with_columns(
-        category=pl.when(pl.col("question") > pl.col("question").min()).then("category")
+    log = outcomes({(2, 1): 3}).with_columns(
+        category=pl.when(pl.col("question") == pl.col("question").max()).then("category")
     )
     rows = log.scorio(missing="drop", unscored="drop").report(ps.avg(), per=per)
     assert rows["trials"].to_list() == [2]
     if per == "model":
-        assert rows.select("questions", "dropped", "unscored").row(0) == (1, 2, 1)
+        assert rows.select("questions", "dropped", "unscored").row(0) == (1, 4, 2)

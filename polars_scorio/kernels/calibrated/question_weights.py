@@ -87,19 +87,20 @@ class Strata(Generic[GroupsT_co]):
     owner: Ints
 
     @staticmethod
-    def tally(counts: Ints, group: Ints, stratum: Ints) -> Strata[States]:
+    def tally(counts: Ints, group: Ints, stratum: Ints, questions: Ints) -> Strata[States]:
         """Collect questions in strata.
 
         Parameters
         ----------
         counts : ndarray of int, shape (R, K)
-            Trials of each question by category.
+            Trials by category; rows may repeat.
         group, stratum : ndarray of int, shape (R,)
-            Group of each question, and its stratum; strata of different groups are different.
+            Group of each row, and its stratum; strata of different groups are different.
+        questions : ndarray of int, shape (R,)
+            For how many questions a row stands.
         """
         first, row = distinct_rows([group, stratum])
-        one = np.ones_like(row)
-        return Strata(States.tally(counts, 0 * counts, row, one, first.size), group[first])
+        return Strata(States.tally(counts, 0 * counts, row, questions, first.size), group[first])
 
     def binary(self: Strata[States], success: list[int]) -> Strata[States]:
         """The strata of the same questions by failure and success; see `States.binary`."""
@@ -125,7 +126,8 @@ class Strata(Generic[GroupsT_co]):
         A group of two strata: one question that fails, and two of which one fails.
 
         >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
-        >>> strata = Strata.tally(counts, np.zeros(3, dtype=int), stratum)
+        >>> every = np.ones(3, dtype=int)
+        >>> strata = Strata.tally(counts, 0 * every, stratum, every)
         >>> strata.weighted_sums(strata.states.counts[:, 0] / 1)  # 1/2 and 1/4
         array([0.75])
         """

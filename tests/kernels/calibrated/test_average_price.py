@@ -50,7 +50,7 @@ def test_the_average_of_unequal_strata_equals_plain_loops():
     by_trials = [np.repeat(W, row).var(ddof=1) / row.sum() for row in COUNTS]
     total = max(grid.weight @ noise, (QUESTIONS * weight**2) @ by_trials)
     strata = Strata.tally(
-        *(np.repeat(each, QUESTIONS, axis=0) for each in (COUNTS, 0 * stratum, stratum))
+        *(np.repeat(each, QUESTIONS, axis=0) for each in (COUNTS, 0 * stratum, stratum, stratum**0))
     )
     price = average_price(states_of_categories(COUNTS, QUESTIONS), W, strata)
     # The mean of three means, and sums over the same grid in another order: rounding.

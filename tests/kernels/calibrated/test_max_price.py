@@ -108,7 +108,7 @@ def test_the_best_of_k_equals_plain_loops(k):
 def test_the_best_of_two_rewards_over_strata_is_a_success(k):
     counts, stratum = np.array([[2, 0], [1, 1], [0, 2], [1, 1], [0, 2]]), np.array([0, 0, 0, 0, 1])
     none, one = np.zeros(5, dtype=int), np.ones(5, dtype=int)
-    strata = Strata.tally(counts, none, stratum)
+    strata = Strata.tally(counts, none, stratum, one)
     states = States.tally(counts, 0 * counts, none, one, 1)
     (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
     gains = fixed_gains(credit.any_success(k))
