@@ -17,11 +17,12 @@ import scipy
 
 from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import CELLS
+from polars_scorio.kernels.calibrated.likeliest_weights import likeliest_weights
 from polars_scorio.kernels.pooling.population_fit import Grid, batched_rows
 
 _FEWEST, _MOST = 121, 1001  # rates
 _STEPS = 60
-_STEPS_TO_BEST, _STEPS_TO_NEARLY_BEST, _STEPS_TO_BETTER = 2000, 200, 20
+_STEPS_TO_BETTER = 20
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # of the base
 _SHARED = 32  # likelihoods that groups with the same states share: 1 MB each at most
@@ -66,16 +67,9 @@ class FreeFit:
         return maximise_likelihood(self.likelihood, self.questions, self.weight, _STEPS_TO_BETTER)
 
     @cached_property
-    def nearly_best(self) -> Floats:
-        """The weights some steps from here to `best`."""
-        steps = _STEPS_TO_NEARLY_BEST - _STEPS_TO_BETTER
-        return maximise_likelihood(self.likelihood, self.questions, self.better, steps)
-
-    @cached_property
     def best(self) -> Floats:
         """The weights of the largest likelihood, without a base."""
-        steps = _STEPS_TO_BEST - _STEPS_TO_NEARLY_BEST
-        return maximise_likelihood(self.likelihood, self.questions, self.nearly_best, steps)
+        return likeliest_weights(self.likelihood, self.questions)
 
     @cached_property
     def log_likelihood(self) -> float:
