@@ -183,12 +183,11 @@ class _OnePass:
 
     def _shared_states(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """One row for all questions of a group that are alike, and one for each bad question."""
-        counts = [*self.trials.groups, *self.columns, MISSING]
-        found = [name for name in self._fault_columns if name not in counts]
-        bad = pl.col(PROBLEM).is_not_null()
-        alike = rows.with_columns(pl.when(bad).then(pl.col(name)).alias(name) for name in found)
-        return alike.group_by(*counts, *found).agg(
+        keys = [*self.trials.groups, *self.columns, MISSING, PROBLEM, PLACE]
+        quoted = [name for name in self._fault_columns if name not in keys]
+        return rows.group_by(*keys).agg(
             pl.len().cast(pl.Int64).alias(TIMES),
+            pl.col(quoted).first(),
             *(pl.col(name).sum() for name in self.watched.questions()),
             *self.matched,
         )
@@ -199,9 +198,10 @@ class _OnePass:
         if whole[_PROBLEMS].list.len().sum():
             bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
             raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
-        seen = whole.filter(pl.col(QUESTIONS).is_not_null())
+        seen = whole if prior is None else whole.filter(pl.col(QUESTIONS).is_not_null())
         refuse_beyond(seen, trials, _ALL)
-        refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
+        if not seen[_SCORED].all():
+            refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
         if self.classes.costs is not None:
             refuse_free(seen.filter(~pl.col(_PAID)), trials)
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
