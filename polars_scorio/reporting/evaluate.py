@@ -80,7 +80,9 @@ class Evaluation:
             cells = cells.with_judges(groups.select(trials.groups), strata, trials)
         if self.warns_of_stopping and self.request.choice.kind != "pooled":
             warn_of_stopping(cells, groups.drop(QUESTIONS), self.request.trials)
-        facts = cells.facts().with_columns(cells.flat[name] for name in self.columns.of_questions)
+        facts = cells.facts()
+        if self.columns.of_questions:
+            facts = facts.with_columns(cells.flat[name] for name in self.columns.of_questions)
         rows = self._cell_rows(facts, self._row_columns(cells))
         if self.request.classes.costs is not None and not self.columns.question:
             warn_of_large_costs(rows, groups.drop(QUESTIONS), self.request.trials)
@@ -126,7 +128,7 @@ class Evaluation:
     ) -> pl.DataFrame:
         """All rows of each cell, cell after cell."""
         cell = np.repeat(np.arange(len(facts)), len(numbers))
-        columns = facts.select(pl.all().gather(cell)).to_dict()
+        columns = {fact.name: fact.gather(cell) for fact in facts}
         for name, labels in zip(("metric", "k"), zip(*numbers, strict=True), strict=True):
             dtype = self.columns.labels[name]
             columns[name] = pl.Series(name, [*labels] * len(facts), dtype)
