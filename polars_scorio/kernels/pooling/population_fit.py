@@ -31,7 +31,7 @@ _NEGLIGIBLE = 1e-10  # weight of a node, relative to the heaviest, that is not w
 _FEW_RHOS, _FEW_MEANS = 10, 8  # nodes that do where the posterior is narrow
 _NARROW = 0.1  # that is: up to this standard deviation of rho, in units of rho,
 _NARROW_MEAN = 0.6  # and this one of the logit of the mean, in the same
-_TOGETHER = 16  # groups that are fitted together: their arrays fit into a cache
+_TOGETHER = 32  # groups that are fitted together: their arrays fit into a cache
 _STACKED = ("levels", "sums")
 
 
