@@ -28,6 +28,7 @@ class PlanMethods(Accessor[FrameT]):
         confidence: float | None = None,
         assurance: float = 0.8,
         max_trials: int = 1_000_000,
+        simultaneous: bool = False,
         questions: Compared = "same",
         overall: Overall | None = None,
         anytime: int | None = None,
@@ -55,6 +56,9 @@ class PlanMethods(Accessor[FrameT]):
             with `half_width`.
         max_trials : int
             The largest number of further trials of each question that is considered.
+        simultaneous : bool
+            Whether to plan for verdicts that hold for all pairs of a stratum at once, as those of
+            `rank` and of pages do; default: for each pair by itself, as in `compare`.
         questions : "same" or "common"
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
@@ -84,15 +88,15 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If `half_width` or `max_trials` is not positive, or `assurance` not between 0 and 1;
-            without a `half_width` also as `compare`.
+            If `half_width` or `max_trials` is not positive, or `assurance` not between 0 and 1, or
+            for `simultaneous` with a half width; without one also as `compare`.
 
         Notes
         -----
         The answer is for one further look. Looking again and again makes false winners: `anytime`.
-        Each pair is planned by itself; the plan on a page is for all pairs at once, and asks for
-        more. The spread of all models counts: of the checkpoints of a training keep those that may
-        be the `best`.
+        With `simultaneous` the critical value of all pairs (Tukey's) takes the place of z, and more
+        trials are needed: the plan on a page. The spread of all models counts: of the checkpoints
+        of a training keep those that may be the `best`.
 
         A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
         the variance of the weight of one trial; by the law of total variance one more trial is
@@ -139,6 +143,7 @@ class PlanMethods(Accessor[FrameT]):
             confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
             assurance=assurance,
             max_trials=max_trials,
+            simultaneous=simultaneous,
             questions=questions,
             overall=overall,
             anytime=self._chosen.get("anytime") if anytime is None else anytime,
@@ -155,6 +160,7 @@ class PlanMethods(Accessor[FrameT]):
         margin: float | None = None,
         assurance: float = 0.8,
         max_questions: int = 1_000_000,
+        simultaneous: bool = False,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """How many more questions are needed to say which model is better?
@@ -174,6 +180,8 @@ class PlanMethods(Accessor[FrameT]):
             The chance with which so many questions are enough, as in `trials_needed`.
         max_questions : int
             The most further questions that are considered.
+        simultaneous : bool
+            As in `trials_needed`.
 
         Returns
         -------
@@ -193,7 +201,8 @@ class PlanMethods(Accessor[FrameT]):
         ------
         ValueError
             If `half_width` or `max_questions` is not positive, `margin` is negative or comes with a
-            half width, or `assurance` is not between 0 and 1; and as `compare` of a population.
+            half width or with `simultaneous`, or `assurance` is not between 0 and 1; and as
+            `compare` of a population.
 
         Notes
         -----
@@ -223,6 +232,7 @@ class PlanMethods(Accessor[FrameT]):
             margin=margin,
             assurance=assurance,
             max_questions=max_questions,
+            simultaneous=simultaneous,
             **options,
         )
         return self._returned(plan)

@@ -9,7 +9,14 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, POSITIVE, check_count, check_number
+from polars_scorio.arguments import (
+    CHANCE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    check_count,
+    check_flag,
+    check_number,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
@@ -20,6 +27,7 @@ from polars_scorio.kernels.anytime import anytime_student_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.assurance import decision_chance, fewest_trials
 from polars_scorio.kernels.simultaneous.paired_means import of_pairs
+from polars_scorio.kernels.simultaneous.tukey import confidence_of_each
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.judge_requests import refuse_judge
@@ -46,6 +54,7 @@ def questions_needed(
     margin: float | None = None,
     assurance: float = 0.8,
     max_questions: int = 1_000_000,
+    simultaneous: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of the questions needed; see `Scorio.questions_needed`."""
@@ -57,6 +66,12 @@ def questions_needed(
         margin = check_number("margin", margin, NOT_NEGATIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_questions = check_count("max_questions", max_questions)
+    simultaneous = check_flag("simultaneous", simultaneous)
+    if simultaneous and margin is not None:
+        raise ValueError(
+            "simultaneous=True is about all pairs of models, margin= about one gate: leave one of "
+            "them out"
+        )
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
     refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
@@ -67,7 +82,7 @@ def questions_needed(
     schema = {"model_a": model, "model_b": model, **_NEEDED}
     refuse_repeats([*trials.strata, *schema])
     grouped, models = models_of(trials, metric, {**options, "target": "population"})
-    need = _Need(models, half_width, margin, assurance, max_questions)
+    need = _Need(models, half_width, margin, assurance, max_questions, simultaneous)
     return in_all_strata(grouped, trials, need, schema)
 
 
@@ -80,6 +95,7 @@ class _Need:
     margin: float | None
     assurance: float
     most: int
+    simultaneous: bool  # whether the intervals of a stratum are to hold at once
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each stratum and pair of neighbours in the ranking."""
@@ -107,7 +123,12 @@ class _Need:
             pairs = replace(pairs, information=np.repeat(scores.information, a.shape[1]))
         unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
-        extra, most = self._further_questions(pairs, share, unit), self.most
+        confidence: Floats | float = self.models.confidence
+        if self.simultaneous:
+            sizes = np.full(pairs.diff.size, a.shape[1] + 1)
+            confidence = confidence_of_each(sizes, self.models.confidence)
+        extra = self._further_questions(pairs, share, unit, confidence)
+        most = self.most
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
             {
@@ -123,9 +144,11 @@ class _Need:
         )
         return need.with_columns(pl.when(known).then(name) for name in ("extra", "total", "sigma"))
 
-    def _further_questions(self, pairs: PairedDesign, share: Floats, unit: Floats) -> Ints:
+    def _further_questions(
+        self, pairs: PairedDesign, share: Floats, unit: Floats, confidence: Floats | float
+    ) -> Ints:
         """Further questions of each pair; one more than the most if those do not suffice."""
-        confidence, goal, most = self.models.confidence, self.assurance, self.most
+        goal, most = self.assurance, self.most
         if self.half_width is not None:
             return pairs.questions_for_half_width(self.half_width / unit, confidence, most)
         if self.margin is None:
@@ -195,7 +218,7 @@ class PairedDesign:
         return np.asarray(np.sqrt(self.variance / total + missed))
 
     def questions_for_half_width(
-        self, half_width: Floats | float, confidence: float, most: int
+        self, half_width: Floats | float, confidence: Floats | float, most: int
     ) -> Ints:
         """The fewest further questions after which the interval of a difference is narrow."""
 
@@ -207,7 +230,7 @@ class PairedDesign:
     def questions_with_assurance(
         self,
         share: Floats,
-        confidence: float,
+        confidence: Floats | float,
         goal: float,
         most: int,
         margin: Floats | float = 0.0,
@@ -229,7 +252,7 @@ class PairedDesign:
         today, some = np.abs(self.diff + margin) > reach, (share > 0) | (margin > 0)
         return np.where(today, 0, np.where(some, extra, most + 1))
 
-    def _student(self, m: Ints, confidence: float) -> Floats:
+    def _student(self, m: Ints, confidence: Floats | float) -> Floats:
         """Student's quantile after m further questions."""
         freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
         t = np.asarray(scipy.special.stdtrit(freedom, (1 + confidence) / 2), dtype=np.float64)

@@ -17,6 +17,7 @@ from polars_scorio.arguments import (
     Overall,
     check_anytime,
     check_count,
+    check_flag,
     check_number,
 )
 from polars_scorio.counting.roles import Roles
@@ -39,6 +40,7 @@ from polars_scorio.kernels.simultaneous.assurance import (
     trials_with_assurance,
 )
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
+from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.metrics.weighted import TrialMean, WeightedMetric
@@ -66,6 +68,7 @@ def trials_needed(
     confidence: float = 0.95,
     assurance: float = 0.8,
     max_trials: int = 1_000_000,
+    simultaneous: bool = False,
     questions: Compared = "same",
     overall: Overall | None = None,
     prior: Frame | None = None,
@@ -78,6 +81,12 @@ def trials_needed(
         half_width = check_number("half_width", half_width, POSITIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
+    simultaneous = check_flag("simultaneous", simultaneous)
+    if simultaneous and half_width is not None:
+        raise ValueError(
+            "simultaneous=True is about pairs of models, half_width= about each by itself: leave "
+            "one of them out"
+        )
     trials = bind_roles(frame, roles)
     refuse_judge(trials, "trials_needed")
     metric = planned_metric(metric, trials, "trials_needed")
@@ -103,7 +112,7 @@ def trials_needed(
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
-    goal = half_width, float(confidence), assurance, max_trials
+    goal = half_width, float(confidence), assurance, max_trials, simultaneous
     calibrated = isinstance(metric, TrialMean) and inference in {None, "calibrated"}
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
@@ -121,6 +130,7 @@ class _Need:
     confidence: float
     assurance: float
     most: int
+    simultaneous: bool  # whether the verdicts of a stratum are to hold at once
     means: bool  # whether the last stratum is the mean over the others, not their pool
     anytime: int | None  # planned trials of each question, if looks are repeated
     today: DecidedPairs | None  # None: posteriors decide
@@ -131,7 +141,8 @@ class _Need:
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
-            extra = trials_for_half_width(width, *self._sigma_after(expected, sides), self.most)
+            after = self._sigma_after(expected, sides, self._normal_quantile())
+            extra = trials_for_half_width(width, *after, self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         stratum = groups[STRATUM].to_numpy()
         a, b = _ranked_neighbours(stratum, expected.mu)
@@ -165,7 +176,10 @@ class _Need:
         stratum = groups[STRATUM].to_numpy()
         share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
         lead = expected.mu[a] - expected.mu[b]
-        sigma, critical = self._sigma_after(expected, [a, b])
+        single = self._normal_quantile()
+        models = np.bincount(stratum)[stratum[a]]
+        once = tukey_critical(models, self.confidence) if self.simultaneous else single
+        sigma, critical = self._sigma_after(expected, [a, b], once)
         extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
         z = critical(np.zeros_like(a))
         # A mean over strata has no questions of its own.
@@ -175,11 +189,17 @@ class _Need:
         # A normal interval may exclude zero although that of today does not.
         return np.where(decided, 0, np.maximum(extra, 1))
 
+    def _normal_quantile(self) -> float:
+        """The critical value of an interval by itself."""
+        return float(scipy.special.ndtri((1 + self.confidence) / 2))
+
     def _sigma_after(
-        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints]
+        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], z: Floats | float
     ) -> tuple[Callable[[Ints], Floats], Callable[[Ints], Floats]]:
-        """Sigma and critical value of each pair after further trials, of both sides the same."""
-        z = float(scipy.special.ndtri((1 + self.confidence) / 2))
+        """Sigma and critical value of each pair after further trials, of both sides the same.
+
+        `z` are the critical values of one look.
+        """
 
         def sigma(m: Ints) -> Floats:
             squares = []
@@ -191,7 +211,7 @@ class _Need:
 
         def critical(m: Ints) -> Floats:
             if self.anytime is None:
-                return np.full(m.shape, z)
+                return np.broadcast_to(np.asarray(z), m.shape)
             now = expected.typical_trials()
             fewer = np.min([now[side] for side in sides], axis=0)
             return anytime_critical(z, (fewer + m) / self.anytime)
@@ -203,7 +223,7 @@ class _Need:
     ) -> pl.DataFrame:
         """Trials that some groups, or pairs of groups, have and need."""
         fewest, most = expected.ends()
-        sigma, _ = self._sigma_after(expected, sides)
+        sigma, _ = self._sigma_after(expected, sides, self._normal_quantile())
         enough = pl.Series(extra <= self.most)
         need = pl.DataFrame(
             {

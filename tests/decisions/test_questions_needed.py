@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import norm, t
+from polars.testing import assert_frame_equal
+from scipy.stats import norm, studentized_range, t
 
 import polars_scorio as ps
 from tests.decisions.counted import counted
@@ -129,6 +130,21 @@ def test_a_margin_is_in_units_of_the_metric(successes):
 def test_two_goals_are_refused(successes):
     with pytest.raises(ValueError, match="half_width and margin are two goals"):
         counted(successes, N).questions_needed(ps.avg(), half_width=0.1, margin=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"half_width": 0.04}], ids=str)
+def test_verdicts_that_hold_at_once_need_more_questions(successes, options):
+    log = counted(successes, N)
+    z = studentized_range.ppf(0.95, 4, np.inf) / np.sqrt(2)
+    once = log.questions_needed(ps.avg(), simultaneous=True, **options)
+    alone = log.questions_needed(ps.avg(), confidence=2 * norm.cdf(z) - 1, **options)
+    assert_frame_equal(once, alone)
+    assert (once["extra"] > log.questions_needed(ps.avg(), **options)["extra"]).any()
+
+
+def test_a_margin_is_of_one_gate(successes):
+    with pytest.raises(ValueError, match="simultaneous=True is about all pairs of models, margin="):
+        counted(successes, N).questions_needed(ps.avg(), margin=0.1, simultaneous=True)
 
 
 def test_weights_scale_the_widths(successes):

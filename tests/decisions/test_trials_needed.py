@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import studentized_range
 
 import polars_scorio as ps
 from tests.decisions.plan_cases import KEYS, METRIC, MODELS, NEEDED, ROLES
@@ -230,6 +231,24 @@ def test_other_metrics_have_no_closed_form(log, metric, method):
         getattr(unreadable(log.schema).scorio(**ROLES), method)(*arguments, metric)
 
 
+@pytest.mark.parametrize("options", [{}, {"anytime": 64}], ids=str)
+def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
+    random = np.random.default_rng(2)
+    rates = np.clip(random.random(30) + np.linspace(0, 0.4, 5)[:, None], 0, 1)
+    totals = {"model": np.repeat(range(5), 30), "question": np.tile(range(30), 5), "n": 8}
+    five = ps.from_successes(pl.DataFrame({**totals, "c": random.binomial(8, rates).ravel()}))
+    strata = {2: five.filter(pl.col("model") < 2), 5: five}
+    log = pl.concat(part.with_columns(models=size) for size, part in strata.items())
+    log = log.scorio(by="models", count="count")
+    once, each = (log.trials_needed(simultaneous=held, **options) for held in (True, False))
+    for size in strata:
+        z = studentized_range.ppf(0.95, size, np.inf) / sqrt(2)
+        alone = log.trials_needed(confidence=2 * NormalDist().cdf(z) - 1, **options)
+        assert_frame_equal(once.filter(models=size), alone.filter(models=size))
+    assert once.filter(models=2).equals(each.filter(models=2))
+    assert (once.filter(models=5)["extra"] > each.filter(models=5)["extra"]).any()
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -242,6 +261,12 @@ def test_other_metrics_have_no_closed_form(log, metric, method):
         ({"assurance": "0.8"}, ValueError, r"^assurance must be a number .*, got '0\.8'"),
         ({"max_trials": 0}, ValueError, r"^max_trials must be a positive int, got 0"),
         ({"max_trials": 1e3}, ValueError, r"^max_trials must be a positive int, got 1000\.0"),
+        ({"simultaneous": 1}, TypeError, r"^simultaneous must be"),
+        (
+            {"simultaneous": True, "half_width": 0.1},
+            ValueError,
+            r"^simultaneous=True is about pairs of models, half_width= about each by itself",
+        ),
         ({"confidence": 1}, ValueError, r"^confidence must be a number .*, got 1"),
         ({"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
         ({"questions": "any"}, ValueError, r"^questions must be .*, got 'any'"),

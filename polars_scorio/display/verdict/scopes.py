@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import erf, sqrt
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.counting.categories import counted_classes
@@ -23,7 +21,6 @@ from polars_scorio.decisions.trials_needed import trials_needed
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.labels import key_labels
 from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.kernels.simultaneous.tukey import tukey_critical
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
@@ -155,8 +152,9 @@ class Scope:
             self.counts.lazy(),
             self.roles,
             metric,
-            confidence=confidence_at_once(len(self.models), settings.confidence),
+            confidence=settings.confidence,
             assurance=ASSURANCE,
+            simultaneous=True,
             anytime=None if settings.target == "population" else settings.anytime,
             **settings.plan,
         )
@@ -172,8 +170,9 @@ class Scope:
             self.counts.lazy(),
             self.roles,
             metric,
-            confidence=confidence_at_once(len(self.models), settings.confidence),
+            confidence=settings.confidence,
             assurance=ASSURANCE,
+            simultaneous=True,
         ).collect()
         asked = questions.select(*names, pl.col("extra").alias("questions_extra"))
         return needed.join(asked, on=names, how="left", maintain_order="left")
@@ -300,18 +299,6 @@ def pooled_questions(look: Look, cells: pl.DataFrame) -> pl.DataFrame | None:
     if look.trials.by:
         full = full.with_columns(key_labels(full, ["stratum", "question"]).alias("question"))
     return full.drop("stratum")
-
-
-def confidence_at_once(models: int, confidence: float) -> float:
-    """Confidence of one interval, if those of all pairs of models are to hold at once.
-
-    Examples
-    --------
-    >>> round(confidence_at_once(2, 0.95), 6), round(confidence_at_once(10, 0.95), 6)
-    (0.95, 0.998442)
-    """
-    critical = float(tukey_critical(np.array([models]), confidence)[0])
-    return erf(critical / sqrt(2))
 
 
 def page_scopes(

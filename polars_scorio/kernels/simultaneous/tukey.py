@@ -71,6 +71,22 @@ def tukey_critical(models: Ints, confidence: float) -> Floats:
     return np.array(values)[place].reshape(models.shape)
 
 
+def confidence_of_each(models: Ints, confidence: float) -> Floats:
+    """Confidence of single intervals of which those of all pairs hold at once.
+
+    Parameters
+    ----------
+    models, confidence
+        As for `tukey_critical`.
+
+    Examples
+    --------
+    >>> confidence_of_each(np.array([2, 10]), 0.95).round(6)
+    array([0.95    , 0.998442])
+    """
+    return np.asarray(scipy.special.erf(tukey_critical(models, confidence) / np.sqrt(2)))
+
+
 @lru_cache(maxsize=4096)
 def _critical_value(models: int, confidence: float) -> float:
     if models == 2:

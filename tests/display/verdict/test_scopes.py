@@ -115,3 +115,19 @@ def test_questions_are_in_the_order_of_their_mean_score():
         ("2", 4, 0.5, 0.5, 0.5),
         ("0", 4, 1.0, 1.0, 1.0),
     ]
+
+
+def test_the_plan_of_a_page_is_that_of_all_pairs_at_once():
+    log = models(6, questions=30)
+    whole, _ = page_scopes(read(log), (ps.avg(),), Settings())
+    columns = ["model_a", "model_b", "extra"]
+    pairs = whole.needed.select(columns[:2])
+    once, each = (
+        log.scorio.trials_needed(simultaneous=held).join(
+            pairs, on=columns[:2], maintain_order="right"
+        )
+        for held in (True, False)
+    )
+    assert pairs.height > 1
+    assert whole.needed.select(columns).equals(once.select(columns))
+    assert (once["extra"] > each["extra"]).any()
