@@ -18,6 +18,11 @@ PROGRAM = "polars-scorio"
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
 # In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
+# Ways out that the command has no option for.
+_PYTHON_ALONE = (
+    r",? or (?:weigh them all with w=(?:\{[^}]*\})?"
+    r"|validate=False to skip this check|skip the check with validate=False)"
+)
 
 
 def print_text(text: str) -> None:
@@ -96,6 +101,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     >>> command_words('Take ps.avg(). coverage(per="question") lists them.', [])
     'Take avg. polars-scorio coverage --per question lists them.'
     """
+    text = re.sub(_PYTHON_ALONE, "", text)
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
     text = re.sub(r'(?<![\w.])coverage\(per="(\w+)"\)', rf"{PROGRAM} coverage --per \1", text)
     text = re.sub(r"(?<![\w.])coverage\(\)", f"{PROGRAM} coverage", text)

@@ -286,7 +286,8 @@ class _Columns:
         ]
         if not absent:
             return
-        places = ", ".join(f"{name!r} for the {role}" for name, role in absent)
+        parts = [(name, "stratum" if role == "by" else role) for name, role in absent]
+        places = ", ".join(f"{name!r} for the {part}" for name, part in parts)
         lacking = "is no column" if len(absent) == 1 else "are no columns"
         ways_out = " ".join(dict.fromkeys(self._way_out(role) for _, role in absent))
         raise ColumnNotFoundError(

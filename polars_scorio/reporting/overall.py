@@ -262,6 +262,6 @@ def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
         names = sorted(map(repr, lacking[model].unique().to_list()))
         raise ValueError(
             f"overall: {len(names):,} of the models lack a stratum: {', '.join(names)}; the first "
-            f"has no trial at {place}. Filter the log to the strata that all models have, or "
-            "leave overall= out."
+            f"has no trial at {place}. A number over all strata needs each of them: filter the log "
+            "to those that all models have."
         )

@@ -33,6 +33,8 @@ MESSAGES = {
     "name the column with model=": "name the column with --model",
     "levels=[0, 1]; by=pl.col('x'); df.n=3": "levels=[0, 1]; by=pl.col('x'); df.n=3",
     "as in by=['benchmark', 'args.rlm']": "as in --by benchmark --by args.rlm",
+    "say success=, or weigh them all with w={label: weight, ...}": "say --success",
+    "pass trial=None, or validate=False to skip this check.": "pass --trial none.",
     "at model='a', question='n=3', trial=1": "at model='a', question='n=3', trial=1",
 }
 

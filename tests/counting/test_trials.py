@@ -24,7 +24,7 @@ def test_a_missing_column_is_named_with_the_columns_there_are_and_the_keyword(ro
     with pytest.raises(ColumnNotFoundError) as error:
         accessor.counts() if ask == "counts" else accessor.report(*BINARY)
     assert str(error.value).startswith(
-        f"there is no column 'typo' for the {role}; "
+        f"there is no column 'typo' for the {'stratum' if role == 'by' else role}; "
         "the columns are ['model', 'question', 'trial', 'category']. "
     )
     assert f"{role}=" in str(error.value)
@@ -34,7 +34,7 @@ def test_all_missing_columns_are_named_at_once():
     with pytest.raises(ColumnNotFoundError) as error:
         log().scorio(question="task", by="domain", category=pl.col("reward") + 1).avg()
     assert str(error.value) == (
-        "there are no columns 'domain' for the by, 'task' for the question, 'reward' for the "
+        "there are no columns 'domain' for the stratum, 'task' for the question, 'reward' for the "
         "category; the columns are ['model', 'question', 'trial', 'category']. Name existing "
         "columns with by=. Name it with question=. Name it with category=."
     )
