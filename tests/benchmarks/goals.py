@@ -236,7 +236,12 @@ def calibrated_report(log: pl.DataFrame) -> pl.DataFrame:
 
 def calibrated_costs(repeats: int, share: float) -> None:
     """Calibrated reports beside a bare group_by of a log in memory, and two small calls."""
-    shapes = {(10, 200_000, 10): 1.25, (10, 20_000, 10): 1.6, (400, 250, 16): 4.0}
+    shapes = {
+        (10, 200_000, 10): 1.25,
+        (10, 20_000, 10): 1.6,
+        (400, 250, 16): 4.0,
+        (400, 500, 8): 4.0,
+    }
     for (models, questions, trials), limit in shapes.items():
         log = drawn_log(models, max(int(questions * share), 1), trials)
         bare = log.lazy().group_by("model", "question").agg(pl.len(), pl.col("category").sum())
@@ -245,7 +250,7 @@ def calibrated_costs(repeats: int, share: float) -> None:
             "calibrated": partial(calibrated_report, log),
         }
         seconds = least(cases, repeats)
-        name = f"calibrated report of {log.height:,} rows, {models} models"
+        name = f"calibrated report of {log.height:,} rows, {models} models, {trials} trials"
         ratio = seconds["calibrated"] / seconds[BARE]
         row(name, seconds["calibrated"], f"{ratio:.2f} (<= {limit})", "")
     small, pairs = drawn_log(10, 20, 10), drawn_log(10, 200, 8)
