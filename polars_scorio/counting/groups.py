@@ -88,8 +88,9 @@ def group_plan(
         One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
         order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
         prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
-        `classes` asks for them) or its `SEQUENCE` of classes. Where nothing but counts is kept,
-        questions that are alike share a struct, which says in `TIMES` how many they are.
+        `classes` asks for them) or its `SEQUENCE` of classes. Where nothing but counts is kept
+        and there are no strata, questions that are alike share a struct, which says in `TIMES` how
+        many they are.
     """
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
     watched = watch_labels(trials, classes, class_columns(classes)[-1])
@@ -150,7 +151,8 @@ class _OnePass:
         """One row for each group, with its questions, and what the check looks at."""
         facts = [pl.col(*kept, *self.columns), pl.col(MISSING).alias(DROPPED)]
         times = pl.lit(1)
-        if not kept and self.questions == "any":  # a hundred states instead of a million questions
+        # A hundred states instead of a million questions; few questions of a stratum are alike.
+        if not kept and not self.trials.by and self.questions == "any":
             rows, times = self._shared_states(rows), pl.col(TIMES)
             facts.append(times)
         question = pl.struct(facts)

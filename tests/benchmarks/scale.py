@@ -45,14 +45,18 @@ CASES = ("bare group_by", "report, validate=False", "report, validate=True")
 
 
 def plan(log: pl.LazyFrame, shape: Shape, case: str) -> pl.LazyFrame:
-    """The bare group_by, or twelve metrics of every model in every stratum."""
+    """The bare group_by, or twelve published metrics of every model in every stratum."""
     if case == "bare group_by":
         return log.group_by(*shape.keys).agg(pl.len(), pl.col("category").sum())
     stratum, *model, _ = shape.keys
     top = shape.categories - 1
     w = [j / top for j in range(shape.categories)]
     roles = log.scorio(
-        by=stratum, model=model[0] if model else None, success=top, validate=case.endswith("True")
+        by=stratum,
+        model=model[0] if model else None,
+        success=top,
+        validate=case.endswith("True"),
+        inference="published",
     )
     return roles.report(ps.bayes(w), ps.avg(w), ps.pass_at_k(DRAWS), ps.pass_hat_k(DRAWS))
 
