@@ -88,15 +88,14 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If `half_width` or `max_trials` is not positive, or `assurance` not between 0 and 1, or
-            for `simultaneous` with a half width; without one also as `compare`.
+            If `half_width` (also with `simultaneous`) or `max_trials` is wrong, or `assurance` not
+            between 0 and 1; without a half width also as `compare`.
 
         Notes
         -----
         The answer is for one further look. Looking again and again makes false winners: `anytime`.
-        With `simultaneous` the critical value of all pairs (Tukey's) takes the place of z, and more
-        trials are needed: the plan on a page. The spread of all models counts: of the checkpoints
-        of a training keep those that may be the `best`.
+        With `simultaneous` z is the critical value of all pairs (Tukey's). The spread of all models
+        counts: of the checkpoints of a training keep those that may be the `best`.
 
         A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
         the variance of the weight of one trial; by the law of total variance one more trial is
@@ -293,22 +292,16 @@ class PlanMethods(Accessor[FrameT]):
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {"question": ["easy"] * 4 + ["hard"] * 4, "category": [1, 1, 1, 1, 0, 1, 0, 1]}
-        ... )
+        >>> columns = {"question": ["easy"] * 4 + ["hard"] * 4, "category": [1] * 4 + [0, 1] * 2}
+        >>> trials = pl.DataFrame(columns)
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
         from polars_scorio.decisions.next_trials import next_trials
 
+        planned = self._planning(options)
         plan = next_trials(
-            self._lazy(),
-            self._roles,
-            budget,
-            metric,
-            models=models,
-            per=per,
-            **self._planning(options),
+            self._lazy(), self._roles, budget, metric, models=models, per=per, **planned
         )
         return self._returned(plan)
 
@@ -327,10 +320,9 @@ class PlanMethods(Accessor[FrameT]):
         -------
         DataFrame or LazyFrame
             A row per stratum, n = 1..N and model, sorted by these: by..., n, model, mu, sigma, lo,
-            hi, rank. The trials of a question are taken in the order of their ids; a question that
-            has fewer than n counts with all of them. A model has rows up to the trials of its
-            longest question, and is ranked among those that have a row (competition ranks by mu).
-            Unlike a report it holds all trials in memory.
+            hi, rank. The trials of a question are in the order of their ids; one with fewer than n
+            counts with all of them. A model has rows up to the trials of its longest question, with
+            competition ranks by mu among those that have a row. All trials are held in memory.
 
         Raises
         ------
@@ -342,9 +334,8 @@ class PlanMethods(Accessor[FrameT]):
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {"model": "ada", "question": 1, "trial": [0, 1, 2], "category": [1, 0, 0]}
-        ... )
+        >>> columns = {"model": "ada", "question": 1, "trial": [0, 1, 2], "category": [1, 0, 0]}
+        >>> trials = pl.DataFrame(columns)
         >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
         [(1, 1.0), (2, 0.5), (3, 0.333)]
         """
@@ -384,7 +375,7 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        ``inference="pooled"`` fits a prior to each model, n and replicate, which takes long.
+        ``inference="pooled"`` fits a prior to each model, n and replicate: it takes long.
 
         References
         ----------
