@@ -88,8 +88,8 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If `half_width` (also with `simultaneous`) or `max_trials` is wrong, or `assurance` not
-            between 0 and 1; without a half width also as `compare`.
+            If `half_width` or `max_trials` is not positive, `assurance` is not between 0 and 1, or
+            `simultaneous` comes with a half width; without one also as `compare`.
 
         Notes
         -----
@@ -375,7 +375,7 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        ``inference="pooled"`` fits a prior to each model, n and replicate: it takes long.
+        ``inference="pooled"`` fits a prior to each model, n and replicate, which takes long.
 
         References
         ----------

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-import scipy
 
 from polars_scorio.arguments import (
     CHANCE,
@@ -141,8 +140,9 @@ class _Need:
         if self.half_width is not None:
             width = np.full(groups.height, self.half_width / self.metric.unit)
             sides = [np.arange(groups.height)]
-            after = self._sigma_after(expected, sides, self._normal_quantile())
-            extra = trials_for_half_width(width, *after, self.most)
+            critical = self._critical_after(expected, sides, np.ones(groups.height, np.int64))
+            sigma = self._sigma_after(expected, sides)
+            extra = trials_for_half_width(width, sigma, critical, self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         stratum = groups[STRATUM].to_numpy()
         a, b = _ranked_neighbours(stratum, expected.mu)
@@ -176,10 +176,9 @@ class _Need:
         stratum = groups[STRATUM].to_numpy()
         share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
         lead = expected.mu[a] - expected.mu[b]
-        single = self._normal_quantile()
-        models = np.bincount(stratum)[stratum[a]]
-        once = tukey_critical(models, self.confidence) if self.simultaneous else single
-        sigma, critical = self._sigma_after(expected, [a, b], once)
+        sigma = self._sigma_after(expected, [a, b])
+        models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)
+        critical = self._critical_after(expected, [a, b], models)
         extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
         z = critical(np.zeros_like(a))
         # A mean over strata has no questions of its own.
@@ -189,17 +188,11 @@ class _Need:
         # A normal interval may exclude zero although that of today does not.
         return np.where(decided, 0, np.maximum(extra, 1))
 
-    def _normal_quantile(self) -> float:
-        """The critical value of an interval by itself."""
-        return float(scipy.special.ndtri((1 + self.confidence) / 2))
-
+    @staticmethod
     def _sigma_after(
-        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], z: Floats | float
-    ) -> tuple[Callable[[Ints], Floats], Callable[[Ints], Floats]]:
-        """Sigma and critical value of each pair after further trials, of both sides the same.
-
-        `z` are the critical values of one look.
-        """
+        expected: ExpectedScores | ExpectedMeans, sides: list[Ints]
+    ) -> Callable[[Ints], Floats]:
+        """Sigma of each pair after further trials, of both sides the same."""
 
         def sigma(m: Ints) -> Floats:
             squares = []
@@ -209,21 +202,28 @@ class _Need:
                 squares.append(expected.after(further)[side])
             return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
+        return sigma
+
+    def _critical_after(
+        self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], models: Ints
+    ) -> Callable[[Ints], Floats]:
+        """Critical value of each pair after further trials, if verdicts on so many models hold."""
+        z = tukey_critical(models, self.confidence)
+
         def critical(m: Ints) -> Floats:
             if self.anytime is None:
-                return np.broadcast_to(np.asarray(z), m.shape)
+                return z
             now = expected.typical_trials()
             fewer = np.min([now[side] for side in sides], axis=0)
             return anytime_critical(z, (fewer + m) / self.anytime)
 
-        return sigma, critical
+        return critical
 
     def _needed_rows(
         self, expected: ExpectedScores | ExpectedMeans, sides: list[Ints], extra: Ints
     ) -> pl.DataFrame:
         """Trials that some groups, or pairs of groups, have and need."""
         fewest, most = expected.ends()
-        sigma, _ = self._sigma_after(expected, sides, self._normal_quantile())
         enough = pl.Series(extra <= self.most)
         need = pl.DataFrame(
             {
@@ -231,7 +231,7 @@ class _Need:
                 "trials_max": np.max([most[side] for side in sides], axis=0),
                 "extra": extra,
                 "total": extra * np.sum([expected.sizes()[side] for side in sides], axis=0),
-                "sigma": sigma(extra) * self.metric.unit,
+                "sigma": self._sigma_after(expected, sides)(extra) * self.metric.unit,
             },
             schema_overrides=_NEEDED,
         )

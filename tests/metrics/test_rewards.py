@@ -288,10 +288,10 @@ def test_rewards_of_zero_and_one_share_a_report_with_binary_metrics(r1, prior):
     earlier = None if prior is None else long(prior)
     rows = floats.scorio.report(*others, ps.max_at_k([1, 2, 6]), prior=earlier)
     integers = None if prior is None else earlier.cast({"category": pl.Int64})
-    expected = [r1.scorio.report(*others, prior=integers)]
-    expected += [r1.scorio.report(ps.max_at_k([1, 2, 6]), prior=integers)]
+    assert_frame_equal(rows[:-3], r1.scorio.report(*others, prior=integers), check_exact=True)
+    expected = r1.scorio.report(ps.max_at_k([1, 2, 6]), prior=integers)
     # Products of matrices of other shapes are rounded otherwise.
-    assert_frame_equal(rows, pl.concat(expected), rel_tol=1e-12, abs_tol=0)
+    assert_frame_equal(rows[-3:], expected, rel_tol=1e-12, abs_tol=0)
 
 
 def test_other_rewards_have_no_place_in_a_binary_report(rewards):

@@ -27,7 +27,7 @@ _DEPTH = 18.0  # exp(-18) = 1.5e-8: correlations less likely than that, by the b
 _ENOUGH = 12  # nodes that must be left for the interval of correlations to fit
 _REACH = 9.9  # half width of the grid of means, in approximate standard deviations
 _WIDE = 0.6  # standard deviation of the logit from which on the steps must be halved
-_NEGLIGIBLE = 1e-10  # weight of a node, relative to the heaviest, that is not worth its moments
+_NEGLIGIBLE = 1e-13  # weight of a node, relative to the heaviest, that is not worth its moments
 _FEW_RHOS, _FEW_MEANS = 10, 8  # nodes that do where the posterior is narrow
 _NARROW = 0.1  # that is: up to this standard deviation of rho, in units of rho,
 _NARROW_MEAN = 0.6  # and this one of the logit of the mean, in the same
