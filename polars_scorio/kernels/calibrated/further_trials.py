@@ -63,14 +63,14 @@ def _from_prior(
 ) -> Floats:
     """By the successes in all n + D trials, whose chances the states share."""
     both, first = (_node_chances(a, b, size) for size in (n + further, n))
-    # A node to which some state is impossible (in floating point) has no weight worth the name.
-    known, often = first[c], np.moveaxis(questions, -1, 0)[..., None]
-    of_node = np.divide(often, known, out=np.zeros_like(known), where=known > 0)
     expected = np.zeros((further + 1, *a.shape))
     term, column = np.empty_like(expected), (-1, *(1,) * a.ndim)
-    shares = share_chances(n, further, c)
-    for successes, share, own in zip(c.tolist(), shares, of_node, strict=True):
-        np.multiply(both[successes : successes + further + 1], own, out=term)
+    for state, share in enumerate(share_chances(n, further, c)):
+        successes, known = int(c[state]), first[c[state]]
+        # A node to which some state is impossible (in floating point) has no weight worth the name.
+        of_node = np.zeros_like(known)
+        np.divide(questions[..., state, None], known, out=of_node, where=known > 0)
+        np.multiply(both[successes : successes + further + 1], of_node, out=term)
         term *= share.reshape(column)
         expected += term
     return expected
