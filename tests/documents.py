@@ -1,7 +1,8 @@
-"""Code in the documents: it runs, and prints what they show."""
+"""Files that tests read: numbers of the studies, and code in the documents with what it prints."""
 
 import contextlib
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,13 @@ from typing import Any
 import polars as pl
 
 ROOT = Path(__file__).parents[1]
+DATA = ROOT / "tests" / "data"
+TAU_BENCH = DATA / "tau_bench_gpt4o_airline.parquet"
+
+
+def study_numbers(study: str) -> Any:
+    """Inputs and expected results of a study, as `tests/data/README.md` describes them."""
+    return json.loads((DATA / f"{study}_vectors.json").read_text(encoding="utf-8"))
 
 
 def code_blocks(document: Path) -> list[tuple[str, str]]:

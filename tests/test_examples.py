@@ -12,9 +12,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.documents import TAU_BENCH
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-TAU_BENCH = Path(__file__).parents[2] / "shared" / "data" / "tau_bench_gpt4o_airline.parquet"
 
 
 def run(example: str, *arguments: str | Path, silent: bool = True, encoding: str = "utf-8") -> str:
@@ -68,8 +68,6 @@ def test_logs_prints_the_estimates_of_a_trajectory_file():
 
 @pytest.mark.slow
 def test_logs_reproduces_the_published_leaderboard(tmp_path):
-    if not TAU_BENCH.exists():
-        pytest.skip("the shared data are not here")
     columns = {"question": "task_id", "category": "reward"}
     path = tmp_path / "gpt-4o-airline.json"
     pl.read_parquet(TAU_BENCH).rename(columns).cast({"reward": pl.Float64}).write_json(path)

@@ -1,6 +1,3 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,9 +9,9 @@ from scipy.special import ndtr, ndtri
 import polars_scorio as ps
 from polars_scorio.decisions.sampled_scores import SampledScores
 from polars_scorio.kernels.simultaneous.paired_means import paired_means
+from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
 COLUMNS = [
     "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail",
     "verdict", "further", "broken", "broken_by_chance", "p_broken",
@@ -89,9 +86,8 @@ def test_p_values_are_those_at_which_the_verdict_just_holds():
         assert log.gate("v1", margin=0.05, confidence=1 - error)["verdict"].item() == verdict
 
 
-@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
 def test_ends_over_a_population_are_those_of_the_study():
-    for case in json.loads(FILE.read_text(encoding="utf-8"))["gate"]["population"]:
+    for case in study_numbers("decisions")["gate"]["population"]:
         gaps = np.array(case["d"])
         models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
         ends = SampledScores(models, 1.0, 1.0, (-2.0, 2.0)).pair_ends(np.array([0]), np.array([1]))

@@ -1,23 +1,18 @@
 """How many further trials, or questions, decide a gate."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 
 import polars_scorio  # noqa: F401 - registers the namespace
 from polars_scorio.kernels.simultaneous.assurance import decision_chance, trials_with_assurance
+from tests.documents import study_numbers
 from tests.made_logs import long
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
 
-
-@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
 def test_without_other_models_the_number_is_that_of_the_study():
     # The study takes the difference as it is (a share of 1) and both priced variances.
-    vectors = json.loads(FILE.read_text(encoding="utf-8"))
+    vectors = study_numbers("decisions")
     for case in vectors["gate"]["verdicts"][:1]:  # the others reach less far than their noise
         z = 1.6448536269514722
         half = (case["hi"] - case["lo"]) / 2 / z  # near enough to the root of the variances

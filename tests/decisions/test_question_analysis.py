@@ -1,6 +1,3 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -8,10 +5,10 @@ from polars.testing import assert_frame_equal, assert_series_equal
 
 import polars_scorio as ps
 from tests.decisions.counted import counted
+from tests.documents import study_numbers
 from tests.made_logs import long, unreadable
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "rewards_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["items"] if FILE.exists() else {}
+VECTORS = study_numbers("rewards")["items"]
 
 
 def planted(seed, faults=2, questions=300, models=25, trials=8):
@@ -28,7 +25,6 @@ def faulty():
     return planted(1)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 def test_numbers_are_those_of_the_study():
     c, n, columns = np.array(VECTORS["c"]), VECTORS["n"], VECTORS["columns"]
     rows = counted(c[None], n).questions().sort("question")

@@ -1,16 +1,13 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from tests.decisions.counted import counted
+from tests.documents import study_numbers
 from tests.made_logs import long, unreadable
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "rewards_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["items"] if FILE.exists() else {}
+VECTORS = study_numbers("rewards")["items"]
 
 
 def table(seed, models=6, questions=40, trials=4, differ=0.0):
@@ -20,7 +17,6 @@ def table(seed, models=6, questions=40, trials=4, differ=0.0):
     return counted(rng.binomial(trials, rates)[None], trials)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("name", ["variance", "share", "lo", "hi"])
 def test_shares_are_those_of_the_study(name):
     rows = counted(np.array(VECTORS["c"])[None], VECTORS["n"]).variance()

@@ -1,6 +1,3 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,19 +9,16 @@ from polars_scorio.kernels.anytime import (
     anytime_student_critical,
     planned_look_critical,
 )
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["anytime"] if FILE.exists() else {}
-needs_vectors = pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+VECTORS = study_numbers("decisions")["anytime"]
 
 
-@needs_vectors
 def test_constants_are_those_of_the_study():
     for row in VECTORS["constant"]:
         assert planned_look_critical(row["z"]) == pytest.approx(row["c"], abs=1e-12)
 
 
-@needs_vectors
 def test_multipliers_are_those_of_the_study():
     for row in VECTORS["multiplier"]:
         z = ndtri((1 + row["confidence"]) / 2)

@@ -1,8 +1,6 @@
 """The smallest difference that a plan can find, against a second calculation and laws."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,15 +8,14 @@ from hypothesis import strategies as st
 from scipy import special
 
 from polars_scorio.kernels.detectable_difference import Design, detectable_difference
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["detectable"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["detectable"]
 PLAN = Design(
     questions=100, trials=(4, 4), rate=0.5, spread=0.5, correlation=0.5, critical=1.959964
 )
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case):
     design = Design(

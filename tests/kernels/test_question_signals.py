@@ -1,13 +1,10 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from polars_scorio.kernels.question_signals import question_signals
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "rewards_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["items"] if FILE.exists() else {}
+VECTORS = study_numbers("rewards")["items"]
 NAMES = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
 
 
@@ -19,7 +16,6 @@ def signals_of(c, n, size=None):
     return question_signals(mean, noise, size)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_those_of_the_study(name):
     signals = signals_of(np.array(VECTORS["c"]).T, VECTORS["n"])

@@ -1,6 +1,4 @@
-import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +13,9 @@ from polars_scorio.kernels.regressions import (
     discrete_step_up,
     regression_tests,
 )
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "decisions_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["gate"] if FILE.exists() else {}
-needs_vectors = pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+VECTORS = study_numbers("decisions")["gate"]
 
 
 @st.composite
@@ -34,14 +31,12 @@ def of_vector(row):
     return VersionCounts(*(np.array(row[name]) for name in ("n_old", "c_old", "n_new", "c_new")))
 
 
-@needs_vectors
 def test_p_values_are_those_of_the_study():
     for row in VECTORS["regressions"]:
         tests = regression_tests(of_vector(row))
         np.testing.assert_allclose(tests.p, row["p"], atol=1e-9)
 
 
-@needs_vectors
 def test_broken_questions_are_those_of_the_study():
     for row in VECTORS["broken"]:
         counts = of_vector(row)

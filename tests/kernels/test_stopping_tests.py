@@ -1,8 +1,6 @@
 """Tests of stopping against enumeration, Fisher, laws, and a second calculation."""
 
-import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,9 +16,9 @@ from polars_scorio.kernels.stopping_tests import (
     stopping_evidence,
     suspect_models,
 )
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["stopping"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["stopping"]
 
 
 def each_once(*numbers):
@@ -28,7 +26,6 @@ def each_once(*numbers):
     return [*arrays[:2], np.ones(arrays[0].size, dtype=np.int64), *arrays[2:]]
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in VECTORS])
 def test_vectors(case):
     last = [] if case["last"] is None else [case["last"]]

@@ -1,13 +1,10 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from polars_scorio.kernels.variance_shares import variance_shares
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "rewards_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["items"] if FILE.exists() else {}
+VECTORS = study_numbers("rewards")["items"]
 
 
 def shares_of(c, n, tail=0.025):
@@ -17,7 +14,6 @@ def shares_of(c, n, tail=0.025):
     return variance_shares(mean, trial / n, trial, tail)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("name", ["variance", "share", "lo", "hi"])
 def test_numbers_are_those_of_the_study(name):
     shares = shares_of(np.array(VECTORS["c"]).T, VECTORS["n"])

@@ -1,6 +1,5 @@
 """The tidy result: its shape, its order, what its keywords do, and what changes nothing."""
 
-from pathlib import Path
 from statistics import NormalDist
 
 import polars as pl
@@ -10,9 +9,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.documents import TAU_BENCH
 from tests.made_logs import drawn, law, long, ragged
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 WORDS = {0: "bad", 1: "fair", 2: "good"}
 W = [0, 0.5, 1]
 METRICS = (ps.pass_hat_k([20, 1, 3]), ps.bayes(W), ps.pass_at_k(2), ps.avg(W))
@@ -84,10 +83,7 @@ def test_questions_and_trials_are_counted(log):
 
 # The leaderboard in the README of sierra-research/tau-bench: gpt-4o, airline, pass^1 to pass^4.
 def test_reproduces_the_tau_bench_leaderboard():
-    path = DATA / "tau_bench_gpt4o_airline.parquet"
-    if not path.exists():
-        pytest.skip("the tau-bench data are not there")
-    rows = pl.scan_parquet(path).scorio(n=4).pass_hat_k([1, 2, 3, 4]).collect()
+    rows = pl.scan_parquet(TAU_BENCH).scorio(n=4).pass_hat_k([1, 2, 3, 4]).collect()
     # Half of the third digit that is printed.
     assert rows["estimate"].to_list() == pytest.approx([0.420, 0.273, 0.220, 0.200], abs=5e-4)
 

@@ -1,8 +1,5 @@
 """Intervals of blends of means, and of the mean of blends, against numbers of the study."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,10 +11,10 @@ from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers, pric
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.draws import credit
+from tests.documents import study_numbers
 from tests.kernels.calibrated.cases import CASES, states_of
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+VECTORS = study_numbers("calibrated_2")
 HALVES = (0.5, 0.5)
 
 
@@ -28,7 +25,6 @@ def numbers(group, k, target, clusters=None):
     return blend_numbers(fitted, blended, price, 0.95, target, clusters), price
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 def test_vectors_of_blends_of_a_population():
     case = VECTORS["population_roots"]
     n, k = case["n"], case["k"]

@@ -1,8 +1,6 @@
 """The bound against closed forms, Monte Carlo, laws, and numbers that were calculated elsewhere."""
 
-import json
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from polars_scorio.kernels.calibrated.gaffke_bound import Sample, gaffke_bounds
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+VECTORS = study_numbers("calibrated_2")
 ESTIMATES = {
     "avg": lambda n, c, _: c / n,
     "pass_at_k": lambda n, c, k: 1 - comb(n - c, k) / comb(n, k),
@@ -119,8 +117,7 @@ def test_many_distinct_values_and_questions_by_the_million():
     assert (lo, hi) == pytest.approx((0.5 - 1.96 * 4.472e-4, 0.5 + 1.96 * 4.472e-4), abs=2e-6)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
-@pytest.mark.parametrize("case", VECTORS.get("rule6", []))
+@pytest.mark.parametrize("case", VECTORS["rule6"])
 def test_vectors_of_questions(case):
     values = [ESTIMATES[case["metric"]](n, c, case["k"]) for n, c, _ in case["counts"]]
     units = [questions for *_, questions in case["counts"]]
@@ -128,7 +125,6 @@ def test_vectors_of_questions(case):
     assert ends(values, units, 0.1) == pytest.approx((case["lo80"], case["hi80"]), abs=1e-9)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 def test_vectors_of_clusters_and_of_a_macro_mean():
     case = VECTORS["clusters"]
     weights = np.array(case["cluster_sizes"]) / sum(case["cluster_sizes"])

@@ -1,8 +1,6 @@
 """Differences of two models on the same questions, against a second calculation and laws."""
 
-import json
 from itertools import pairwise
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -23,6 +21,7 @@ from polars_scorio.kernels.calibrated.paired_difference import (
 from polars_scorio.kernels.calibrated.variance_price import Price, credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.simultaneous.paired_means import paired_means
+from tests.documents import study_numbers
 from tests.kernels.calibrated.cases import HARD, states_of
 from tests.kernels.calibrated.difference_oracle import (
     pair_interval,
@@ -30,8 +29,7 @@ from tests.kernels.calibrated.difference_oracle import (
     trial_interval,
 )
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["difference"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["difference"]
 GAINS = {"avg": credit.any_success, "pass": credit.any_success, "hat": credit.all_success}
 TOLERANCE = 1e-9  # as the study says
 
@@ -65,7 +63,6 @@ def pair_of(one, other, questions):
     return PairedPrice(variance, np.array([questions - 1.0]))
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=f"{case['name']} {case['confidence']}") for case in VECTORS]
 )

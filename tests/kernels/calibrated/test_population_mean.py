@@ -1,8 +1,5 @@
 """Means over a population against numbers of the study, closed forms and laws."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,11 +12,11 @@ from polars_scorio.kernels.calibrated.metric_numbers import credit_numbers
 from polars_scorio.kernels.calibrated.population_mean import QuestionSample, UnitSample
 from polars_scorio.kernels.clusters import Clustered
 from polars_scorio.kernels.draws import credit
+from tests.documents import study_numbers
 from tests.kernels.calibrated.cases import CASES, states_of
 from tests.kernels.calibrated.oracle import gaffke
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+VECTORS = study_numbers("calibrated_2")
 GAINS = {
     "avg": credit.any_success,
     "pass_at_k": credit.any_success,
@@ -34,7 +31,7 @@ def units(values, weight=None):
     return UnitSample(values, weight.astype(float), one, 0 * one, 1)
 
 
-@pytest.mark.parametrize("case", VECTORS.get("rule6", []))
+@pytest.mark.parametrize("case", VECTORS["rule6"])
 def test_vectors_of_credits(case):
     fitted = Calibrated.fit(states_of([tuple(row) for row in case["counts"]]))
     gains = fixed_gains(GAINS[case["metric"]](case["k"]))
@@ -45,7 +42,6 @@ def test_vectors_of_credits(case):
         assert (found.lo[0], found.hi[0]) == pytest.approx(ends, abs=1e-9)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 def test_vectors_of_clusters():
     case = VECTORS["clusters"]
     found = units(case["cluster_means"], case["cluster_sizes"]).bounds(0.95)
@@ -64,7 +60,6 @@ def test_clusters_are_units_with_the_mean_and_the_number_of_their_questions():
     assert found.number.tolist() == [1, 1, 1]
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 def test_vectors_of_a_macro_mean():
     case = VECTORS["macro"]
     stratum = np.array(case["stratum"])

@@ -1,8 +1,6 @@
 """Means over strata that weigh the same: against plain loops, and against means over questions."""
 
-import json
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +12,10 @@ from polars_scorio.kernels.calibrated.question_weights import Strata
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
+from tests.documents import study_numbers
 from tests.kernels.calibrated import oracle
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+VECTORS = study_numbers("calibrated_2")
 C = [4, 3, 0, 1, 4, 2, 4, 4, 4, 3, 0, 2, 4, 1, 0, 4]
 UNEQUAL = [0] * 2 + [1] * 4 + [2] * 10
 EQUAL = [0, 1, 2, 3] * 4
@@ -32,7 +30,6 @@ def fitted_strata(n, c, stratum):
     return Calibrated.fit(pooled, Strata(parts, np.zeros(max(stratum) + 1, dtype=int)))
 
 
-@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
 def test_intervals_of_the_study():
     equal = VECTORS["macro_benchmark_equal_weights_is_micro"] | {"k": 1, "stratum": EQUAL}
     for case in [*VECTORS["macro_benchmark"], equal]:

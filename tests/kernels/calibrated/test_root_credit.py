@@ -1,8 +1,5 @@
 """The credit of Geom@k against a second calculation, exact cases and laws."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,12 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from polars_scorio.kernels.calibrated.root_credit import RootDraw, largest_bias, root_credit
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["geom_credit"] if FILE.exists() else []
+VECTORS = study_numbers("calibrated_2")["geom_credit"]
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case):
     credit, bias = root_credit(case["n"], case["k"], case["a"], case["b"])

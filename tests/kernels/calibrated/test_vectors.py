@@ -1,8 +1,5 @@
 """Numbers of the study that the method comes from, calculated there twice."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -20,13 +17,10 @@ from polars_scorio.kernels.calibrated.question_weights import QuestionWeights
 from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.states import States
+from tests.documents import study_numbers
 from tests.kernels.calibrated.cases import states_of
 
-FOLDER = Path(__file__).parents[4] / "shared" / "data"
-FILES = [FOLDER / "calibrated_vectors.json", FOLDER / "calibrated_2_vectors.json"]
-KNOWN = all(file.exists() for file in FILES)
-pytestmark = pytest.mark.skipif(not KNOWN, reason="needs the vectors of the study")
-VECTORS, LATER = (json.loads(f.read_text(encoding="utf-8")) if KNOWN else {} for f in FILES)
+VECTORS, LATER = study_numbers("calibrated"), study_numbers("calibrated_2")
 GAINS = {
     "avg": credit.any_success,
     "pass_at_k": credit.any_success,
@@ -50,7 +44,7 @@ def binary(rows):
 
 
 def group_params(key):
-    return [pytest.param(group, id=group["data"]) for group in VECTORS.get(key, [])]
+    return [pytest.param(group, id=group["data"]) for group in VECTORS[key]]
 
 
 @pytest.mark.parametrize("group", group_params("results"))
@@ -85,7 +79,7 @@ def weights_of_the_study(monkeypatch):
     monkeypatch.setattr(FreeFit, "best", property(best))
 
 
-CAPPED = [case for case in LATER.get("benchmark", []) if case["metric"] in GAINS]
+CAPPED = [case for case in LATER["benchmark"] if case["metric"] in GAINS]
 
 
 @pytest.mark.usefixtures("weights_of_the_study")
@@ -140,7 +134,7 @@ def test_forecasts_blends_and_the_best_of_k(group):
         check(price_numbers(price, case["confidence"]), case)
 
 
-@pytest.mark.parametrize("case", VECTORS.get("misfit", []))
+@pytest.mark.parametrize("case", VECTORS["misfit"])
 def test_misfit(case):
     fitted = Calibrated.fit(binary(case["states"]))
     # Of two grids: the best node of either is a little below the best population.

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from polars_scorio.kernels.judges.judged_accuracy import judged_accuracy, judged_difference
-from tests.kernels.judges.vectors import VECTORS, needs_vectors, rates_of
+from tests.kernels.judges.vectors import VECTORS, rates_of
 
 Z = ndtri(0.975)
 SHARES = st.integers(0, 100).map(lambda i: i / 100)
@@ -18,7 +18,6 @@ def one(number):
     return np.array([float(number)])
 
 
-@needs_vectors
 def test_accuracies_are_those_of_the_study():
     for row in VECTORS["accuracy"]:
         rates = rates_of(row["sensitivity"], row["specificity"])
@@ -28,7 +27,6 @@ def test_accuracies_are_those_of_the_study():
         )
 
 
-@needs_vectors
 def test_differences_are_those_of_the_study():
     for row in VECTORS["difference"]:
         rates = rates_of(row["sensitivity"], row["specificity"])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from polars_scorio.kernels.judges.judged_credit import corrected_credit
-from tests.kernels.judges.vectors import VECTORS, needs_vectors
+from tests.kernels.judges.vectors import VECTORS
 
 # Thousandths: denormal numbers overflow in the oracle.
 SHARES = st.integers(0, 1_000).map(lambda i: i / 1_000)
@@ -15,7 +15,6 @@ CREDITS = st.lists(st.integers(-200, 200).map(lambda i: i / 100), min_size=2, ma
 )
 
 
-@needs_vectors
 def test_credits_are_those_of_the_study():
     for row in VECTORS["credit"]:
         found = corrected_credit(np.array(row["credit"], dtype=float), row["se"], row["sp"])

@@ -8,7 +8,7 @@ from polars_scorio.kernels.calibrated.variance_price import credit_prices
 from polars_scorio.kernels.draws import credit
 from polars_scorio.kernels.judges.judged_prices import judged_price
 from polars_scorio.kernels.states import States
-from tests.kernels.judges.vectors import VECTORS, needs_vectors, rates_of
+from tests.kernels.judges.vectors import VECTORS, rates_of
 
 Z = ndtri(0.975)
 PERFECT = rates_of((1e9, 1e9), (1e9, 1e9))
@@ -28,7 +28,6 @@ def verdicts():
     return fitted([(8, 0, 3), (8, 2, 4), (8, 5, 6), (8, 7, 5), (8, 8, 2)])
 
 
-@needs_vectors
 def test_estimates_and_slopes_are_those_of_the_study():
     for row in VECTORS["corrected"]:
         rows = [(state["n"], state["c"], state["questions"]) for state in row["states"]]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.judges.labelled_accuracy import LabelledQuestions
-from tests.kernels.judges.vectors import VECTORS, needs_vectors
+from tests.kernels.judges.vectors import VECTORS
 
 CELL = st.integers(0, 3)
 
@@ -16,7 +16,6 @@ def questions_of(trials, verdicts, labels, group=None):
     return LabelledQuestions(group, int(group.max()) + 1, *numbers, labels)
 
 
-@needs_vectors
 def test_accuracies_are_those_of_the_study():
     for row in VECTORS["labelled"]:
         names = ("labelled_1", "right_1", "labelled_0", "right_0")

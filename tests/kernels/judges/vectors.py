@@ -1,16 +1,11 @@
-"""Numbers of the study of imperfect judges, where its file is at hand."""
-
-import json
-from pathlib import Path
+"""Numbers of the study of imperfect judges."""
 
 import numpy as np
-import pytest
 
 from polars_scorio.kernels.judges.judge_rates import JudgeRates
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "decisions_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["judge"] if FILE.exists() else {}
-needs_vectors = pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+VECTORS = study_numbers("decisions")["judge"]
 
 
 def rates_of(sensitivity, specificity):

@@ -1,18 +1,15 @@
 """Differences of mean rewards: each side reaches as far as its own interval."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import ndtri
 
 from polars_scorio.kernels.calibrated.paired_difference import PairedPrice, interval_ends
 from polars_scorio.kernels.rewards.compared_rewards import ComparedRewards
+from tests.documents import study_numbers
 from tests.kernels.rewards.logs import reward_price
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "rewards_vectors.json"
-CASES = json.loads(FILE.read_text())["differences"] if FILE.exists() else []
+CASES = study_numbers("rewards")["differences"]
 FIRST = [[0.9, 0.8, 0.7], [0.6, 0.9], [0.5, 0.7, 0.2]]
 SECOND = [[0.4, 0.2, 0.7], [0.6, 0.5, 0.1], [0.5, 0.3]]
 
@@ -26,7 +23,6 @@ def ends_by_trials(first, second, bounds, k=1, confidence=0.95):
     return [end.item() for end in ends]
 
 
-@pytest.mark.skipif(not CASES, reason="needs the vectors of the study")
 def test_differences_equal_the_vectors_of_the_study():
     on_these = [case for case in CASES if case["options"]["target"] == "benchmark"]
     assert on_these

@@ -1,13 +1,11 @@
 """The price of mean rewards: vectors of a second implementation, an oracle, and laws."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.documents import study_numbers
 from tests.kernels.rewards.logs import question_rewards, reward_price
 from tests.kernels.rewards.oracle import reward_interval
 
@@ -15,15 +13,13 @@ HUNDREDTHS = st.integers(0, 100).map(lambda i: i / 100)
 LOGS = st.lists(st.lists(HUNDREDTHS, min_size=1, max_size=6), min_size=1, max_size=8)
 # Beta quantiles are found to 1e-10 or so near the bounds.
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
-FILE = Path(__file__).parents[4] / "shared" / "data" / "rewards_vectors.json"
-CASES = json.loads(FILE.read_text())["intervals"] if FILE.exists() else []
+CASES = study_numbers("rewards")["intervals"]
 
 
 def ends_of(price, confidence=0.95):
     return [end.item() for end in price.ends((1 - confidence) / 2)]
 
 
-@pytest.mark.skipif(not CASES, reason="needs the vectors of the study")
 def test_equals_the_vectors_of_the_study():
     for case in CASES:
         options = dict(case["options"])

@@ -1,8 +1,5 @@
 """Trials planned with assurance, against simulation and search one by one."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,16 +11,15 @@ from polars_scorio.kernels.simultaneous.assurance import (
     trials_with_assurance,
 )
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["assurance"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["assurance"]
 
 
 def sigma(m):
     return 0.06 / np.sqrt(1 + m / 10)
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case):
     diff, n, models = np.array([case["diff"]]), case["trials"], case["models"]

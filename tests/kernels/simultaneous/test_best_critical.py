@@ -1,8 +1,5 @@
 """One-sided critical values of comparisons with the best: vectors, simulation, closed forms."""
 
-import json
-from pathlib import Path
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -12,12 +9,11 @@ from scipy.special import ndtri
 
 from polars_scorio.kernels.simultaneous.best_critical import best_critical
 from polars_scorio.kernels.simultaneous.tukey import tukey_critical
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["best_critical"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["best_critical"]
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case):
     found = best_critical(np.full((1, case["models"]), 0.3), case["confidence"])

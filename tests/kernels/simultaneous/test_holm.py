@@ -1,20 +1,15 @@
-import json
-from pathlib import Path
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.kernels.simultaneous.holm import holm_adjusted
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "decisions_vectors.json"
 p_values = st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=7)
 
 
-@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
 def test_adjusted_values_are_those_of_the_study():
-    for row in json.loads(FILE.read_text(encoding="utf-8"))["gate"]["holm"]:
+    for row in study_numbers("decisions")["gate"]["holm"]:
         np.testing.assert_allclose(holm_adjusted(np.array(row["p"])), row["adjusted"], atol=1e-12)
 
 

@@ -1,20 +1,16 @@
 """The leader after selection: vectors, and how often its corrected interval has its score."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import ndtri
 
 from polars_scorio.kernels.simultaneous.selected_leader import selected_tail, shrunk_scores
 from polars_scorio.kernels.simultaneous.signal_share import signal_share
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["selected"] if FILE.exists() else []
+VECTORS = study_numbers("verdicts")["selected"]
 
 
-@pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case):
     mu, sigma = np.array([case["mu"]]), np.array([case["sigma"]])

@@ -1,8 +1,6 @@
 """The share of the spread that is more than noise: vectors, laws, and how often p_best is right."""
 
 import dataclasses
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +10,9 @@ from hypothesis import strategies as st
 from polars_scorio.kernels.simultaneous.paired_means import Paired
 from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
 from polars_scorio.kernels.simultaneous.signal_share import signal_share, signal_share_paired
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "verdicts_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-needs_vectors = pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+VECTORS = study_numbers("verdicts")
 
 
 def spread_of(squares, models):
@@ -24,15 +21,13 @@ def spread_of(squares, models):
     return mu * np.sqrt(squares / (mu @ mu))
 
 
-@needs_vectors
-@pytest.mark.parametrize("case", VECTORS.get("noise_share", []))
+@pytest.mark.parametrize("case", VECTORS["noise_share"])
 def test_vectors_of_the_share(case):
     mu = spread_of(case["Q"], case["models"])[None]
     assert signal_share(mu, np.ones_like(mu))[0] == pytest.approx(1 - case["share"], abs=1e-9)
 
 
-@needs_vectors
-@pytest.mark.parametrize("case", VECTORS.get("p_best", []))
+@pytest.mark.parametrize("case", VECTORS["p_best"])
 def test_vectors_of_the_chance_to_be_the_best(case):
     mu, sigma = np.array([case["mu"]]), np.array([case["sigma"]])
     share = signal_share(mu, sigma)

@@ -2,7 +2,6 @@
 
 import json
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.documents import study_numbers
 from tests.kernels.calibrated.cases import CASES
 from tests.made_logs import drawn, long, outcomes, unreadable
 
@@ -200,8 +200,7 @@ def test_nothing_is_read_before_collect(log):
 
 # --- numbers of the study
 
-FILE = Path(__file__).parents[3] / "shared" / "data" / "calibrated_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+VECTORS = study_numbers("calibrated")
 
 
 def metric_of(case: dict) -> ps.Metric:
@@ -211,7 +210,6 @@ def metric_of(case: dict) -> ps.Metric:
     return function(case["k"], *([case["tau"]] if case["tau"] is not None else []))
 
 
-@pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
 @pytest.mark.parametrize("data", ["R1", "HARD", "ZERO", "ONE", "TAU"])
 def test_reproduces_the_numbers_of_the_study(data):
     (group,) = (group for group in VECTORS["results"] if group["data"] == data)

@@ -1,17 +1,13 @@
 """Calibrated means over strata, from one fit of the questions of all of them."""
 
-import json
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.documents import study_numbers
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "calibrated_2_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-known_vectors = pytest.mark.skipif(not FILE.exists(), reason="needs the vectors of the study")
+VECTORS = study_numbers("calibrated_2")
 C = [4, 3, 0, 1, 4, 2, 4, 4, 4, 3, 0, 2, 4, 1, 0, 4]
 OTHER = [4, 4, 1, 1, 4, 3, 4, 4, 4, 4, 2, 2, 4, 3, 1, 4]
 UNEQUAL = [0] * 2 + [1] * 4 + [2] * 10
@@ -47,7 +43,6 @@ def test_no_mean_over_strata_contradicts_that_of_the_success_rate(overall, targe
         assert worst < average <= best
 
 
-@known_vectors
 def test_benchmark_intervals_of_the_study():
     for case in VECTORS["macro_benchmark"]:
         log = accessor(case["stratum"], case["c"])
@@ -56,7 +51,6 @@ def test_benchmark_intervals_of_the_study():
         assert rows.select(ENDS).row(0) == pytest.approx((case["lo"], case["hi"]), abs=1e-6)
 
 
-@known_vectors
 def test_population_interval_of_the_study():
     case = VECTORS["macro"]
     log = accessor(case["stratum"], [int(4 * value) for value in case["values"]])

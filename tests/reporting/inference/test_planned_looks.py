@@ -1,8 +1,5 @@
 """Looks again and again at a log that grows: what `anytime` does to every number."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -19,11 +16,10 @@ from polars_scorio.kernels.simultaneous.paired_means import paired_means
 from polars_scorio.kernels.states import States
 from polars_scorio.reporting.inference.planned_looks import look_confidence, planned_share
 from polars_scorio.reporting.question_cells import QuestionCells
+from tests.documents import study_numbers
 from tests.made_logs import law, long
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "decisions_vectors.json"
-VECTORS = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-needs_vectors = pytest.mark.skipif(not VECTORS, reason="needs the vectors of the study")
+VECTORS = study_numbers("decisions")
 ENDS = ["lo", "hi"]
 
 
@@ -101,7 +97,6 @@ def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
         )
 
 
-@needs_vectors
 def test_differences_over_a_population_are_those_of_the_study():
     for case in VECTORS["anytime"]["population"]:
         gaps, plan = np.array(case["d"]), case["plan"]

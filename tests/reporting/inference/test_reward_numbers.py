@@ -1,18 +1,16 @@
 """Numbers of real-valued rewards in reports and comparisons, through the public methods."""
 
-import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.documents import study_numbers
 from tests.kernels.rewards.oracle import reward_interval
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "rewards_vectors.json"
-CASES = json.loads(FILE.read_text())["intervals"] if FILE.exists() else []
+CASES = study_numbers("rewards")["intervals"]
 NUMBERS = ["estimate", "sigma", "lo", "hi"]
 CALIBRATED = {"trial": None, "inference": "calibrated"}
 
@@ -40,7 +38,6 @@ def log():
     )
 
 
-@pytest.mark.skipif(not CASES, reason="needs the vectors of the study")
 def test_benchmark_intervals_equal_the_vectors_of_the_study():
     for case in CASES:
         options, flat = case["options"], {x for rewards in case["rewards"] for x in rewards}
