@@ -156,10 +156,10 @@ class Scorio(
             the trial. All numbers are then about the truth. `avg` corrects by the labels of these
             trials, metrics of draws by the sensitivity and specificity of the judge. Which trials
             have labels may depend on their verdict and on nothing else, or whole questions are
-            drawn at random; each model needs 10. `ps.sample_to_label` chooses them, and
-            `judge_agreement` says how good the judge is. Reports have the columns `judged`, the
-            estimate from the verdicts as they are, and `labels`. About a population of clusters
-            only `avg` has numbers.
+            drawn at random; each model needs 10, and for `avg` 5 of each verdict, unless all its
+            trials are labelled. `ps.sample_to_label` chooses them, and `judge_agreement` says how
+            good the judge is. Reports have the columns `judged`, the estimate from the verdicts as
+            they are, and `labels`. About a population of clusters only `avg` has numbers.
         judge : Judge or DataFrame, optional
             In place of `truth`: labels from elsewhere that say how reliable the judge is, made by
             `ps.judge`, or a frame with the columns verdict and truth (true or false), count, and

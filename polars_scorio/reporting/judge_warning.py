@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import warnings
 
-from polars_scorio.kernels.array_types import Mask
+import numpy as np
+
+from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.kernels.judges.judge_rates import JudgeRates
 
+# Labels without which the trials of a verdict are unknown, unless all of them are labelled.
+_LEAST, _BETTER = 5, 30
 _CURES = (
     "More labels help as long as the judge is better than a coin; else take a better judge, a "
     "smaller k, or labels on these trials (truth=) for ps.avg(), which need no assumption."
@@ -54,6 +58,44 @@ def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> N
     warnings.warn(
         f"{name}: {lacking.sum():,} of {lacking.size:,} groups have no number, because {reason} "
         f"({rate_words(rates, first)} in the first of them). {_CURES}",
+        JudgeWarning,
+        stacklevel=2,
+    )
+
+
+def hardly_labelled(trials: Floats, labels: Floats) -> Mask:
+    """Whether so few trials of a verdict are labelled that nothing is known of the others.
+
+    Examples
+    --------
+    >>> hardly_labelled(np.array([180.0, 180, 3]), np.array([4.0, 5, 3])).tolist()
+    [True, False, False]
+    """
+    return np.asarray((labels < trials) & (labels < _LEAST))
+
+
+def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
+    """Warn of models without a number, because a verdict is hardly labelled.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    trials, labels : ndarray of float, shape (2, G)
+        Trials with the verdicts "right" and "wrong", and how many of them are labelled.
+    """
+    lacking = hardly_labelled(trials, labels)
+    groups = lacking.any(axis=0)
+    if not groups.any():
+        return
+    first = int(groups.argmax())
+    verdict = int(lacking[:, first].argmax())
+    warnings.warn(
+        f"{name}: {groups.sum():,} of {groups.size:,} groups "
+        f"{'has' if groups.sum() == 1 else 'have'} no corrected number. In the first of them, of "
+        f"the verdicts {('right', 'wrong')[verdict]!r} {int(labels[verdict, first]):,} of "
+        f"{int(trials[verdict, first]):,} are labelled: label at least {_LEAST}, better {_BETTER} "
+        "(ps.sample_to_label says which)",
         JudgeWarning,
         stacklevel=2,
     )

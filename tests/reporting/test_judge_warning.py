@@ -32,3 +32,49 @@ def test_a_judge_who_favours_a_model_is_warned_of():
     logs = [verdicts([name], 200, rates=rates) for name, rates in (("a", kind), ("b", harsh))]
     with pytest.warns(ps.JudgeWarning, match="not equally reliable everywhere: in 2 of 2 groups"):
         pl.concat(logs).scorio(truth="human").avg()
+
+
+def reviewed_failures(*models: str) -> pl.DataFrame:
+    """The log with labels on the verdicts "wrong" alone of some models."""
+    alone = pl.col("model").is_in(models) & pl.col("category")
+    return LOG.with_columns(human=pl.when(~alone).then("human"))
+
+
+def test_labels_on_failures_alone_give_no_corrected_number_and_say_what_to_label():
+    said = (
+        r"avg: 1 of 3 groups has no corrected number\. In the first of them, of the verdicts "
+        r"'right' 0 of 69 are labelled: label at least 5, better 30"
+    )
+    with pytest.warns(ps.JudgeWarning, match=said):
+        report = reviewed_failures("a").scorio(truth="human").avg()
+    assert report.select([*NUMBERS]).null_count().row(0) == (1,) * 5
+    assert report["judged"].null_count() == 0
+    whole = LOG.scorio(truth="human").avg()
+    assert report["estimate"].to_list()[1:] == whole["estimate"].to_list()[1:]
+
+
+@pytest.mark.parametrize(("labels", "known"), [(4, False), (5, True)])
+def test_a_verdict_needs_five_labels(labels, known):
+    right = LOG.filter(model="a").filter("category").with_columns(human="truth")
+    some = right.with_columns(human=pl.when(pl.int_range(pl.len()) < labels).then("human"))
+    wrong = LOG.filter(model="a").filter(~pl.col("category"))
+    log = pl.concat([some, wrong]).scorio(truth="human")
+    if known:
+        assert log.avg()["estimate"].null_count() == 0
+    else:
+        with pytest.warns(ps.JudgeWarning, match=r"'right' 4 of 69 are labelled"):
+            assert log.avg()["estimate"].null_count() == 1
+
+
+def test_all_trials_of_a_verdict_may_be_few():
+    wrong = LOG.filter(model="a").filter(~pl.col("category"))
+    few = LOG.filter(model="a").filter("category").head(3).with_columns(human="truth")
+    report = pl.concat([wrong, few]).scorio(truth="human").avg()
+    assert report["estimate"].null_count() == 0
+
+
+@pytest.mark.slow
+def test_a_page_with_a_model_of_unknown_truth_is_written(tmp_path):
+    log = reviewed_failures("a").scorio(truth="human")
+    log.write_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").exists()

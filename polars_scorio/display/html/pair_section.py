@@ -113,6 +113,8 @@ def _matrix_table(scope: Scope) -> Table:
     """Probability that the model of a row is better than that of a column."""
     prob, sure = {}, set()
     for a, b, value, better in scope.pairs.select("model_a", "model_b", "prob", "better").rows():
+        if value is None:  # a model without numbers
+            continue
         prob[a, b], prob[b, a] = value, 1 - value
         if better is not None:
             sure |= {(a, b), (b, a)}

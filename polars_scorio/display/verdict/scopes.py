@@ -128,9 +128,10 @@ class Scope:
         lead = rows.filter(metric=self.lead.name)
         if self.judged and lead["estimate"].null_count() == lead.height:
             raise ValueError(
-                "nothing is known of the truth behind these verdicts: the labels do not show that "
-                "the judge is better than a coin, or the verdicts contradict them. Label more "
-                "trials, or leave truth= and judge= out for a page about the verdicts as they are"
+                "nothing is known of the truth behind these verdicts: too few of the verdicts "
+                "'right' or 'wrong' are labelled, the labels do not show that the judge is better "
+                "than a coin, or the verdicts contradict them. Label more trials of both verdicts, "
+                "or leave truth= and judge= out for a page about the verdicts as they are"
             )
 
     def _sizes(self, rows: pl.DataFrame) -> tuple[int, int | None]:

@@ -62,6 +62,12 @@ class LabelledQuestions:
         """Sums over the questions of each group, shape (G,)."""
         return np.asarray(np.bincount(self.group, values, self.groups), dtype=np.float64)
 
+    def verdict_sums(self) -> tuple[Floats, Floats]:
+        """Trials and labels of the verdicts "right" and "wrong" of each group, shape (2, G)."""
+        right = self.sums(self.verdicts)
+        trials = np.stack([right, self.sums(self.trials) - right])
+        return trials, np.stack([self.sums(self.labels[:, column]) for column in (0, 2)])
+
     def verdict_variance(self) -> Floats:
         """Variance of the accuracy of each group if all its trials were labelled."""
         return _PostStratified.of(self).verdict_variance()

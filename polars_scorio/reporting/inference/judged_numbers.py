@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from polars_scorio.kernels.array_types import Floats, Ints
+from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.calibrated.clopper_pearson import effective_questions
 from polars_scorio.kernels.calibrated.credit_sums import (
     CreditSum,
@@ -29,7 +29,12 @@ from polars_scorio.kernels.posteriors import Target
 from polars_scorio.kernels.states import States
 from polars_scorio.reporting.cell_judges import CellJudges, label_totals
 from polars_scorio.reporting.inference.cell_numbers import CellNumbers, JudgeCalibration
-from polars_scorio.reporting.judge_warning import warn_of_contradictions, warn_of_hopeless
+from polars_scorio.reporting.judge_warning import (
+    hardly_labelled,
+    warn_of_contradictions,
+    warn_of_hopeless,
+    warn_of_unlabelled,
+)
 
 # Standard errors by which two corrections of the same verdicts may differ.
 _DIFFERENT = 3.0
@@ -103,21 +108,29 @@ class JudgedNumbers:
         assert labels is not None
         found = labels.questions.accuracy(self.confidence, self.target)
         judged = group_estimates(self.states, _ONE_TRIAL)[0]
-        self._warn_of_contradictions(found, judged)
-        warn_of_hopeless(name, np.isnan(found.lo), labels.own, z)
-        numbers = (found.estimate, found.estimate, found.sigma, found.lo, found.hi)
+        verdicts = labels.questions.verdict_sums()
+        unknown: Mask = np.asarray(hardly_labelled(*verdicts).any(axis=0))
+        self._warn_of_contradictions(found, judged, unknown)
+        warn_of_unlabelled(name, *verdicts)
+        warn_of_hopeless(name, np.isnan(found.lo) & ~unknown, labels.own, z)
+        estimate, sigma, lo, hi = (
+            np.where(unknown, np.nan, number)
+            for number in (found.estimate, found.sigma, found.lo, found.hi)
+        )
         counts = label_totals(labels.questions)[:, [0, 2]].sum(axis=1)
-        return CellNumbers("calibrated", *numbers, judged=judged, labels=counts)
+        return CellNumbers(
+            "calibrated", estimate, estimate, sigma, lo, hi, judged=judged, labels=counts
+        )
 
-    def _warn_of_contradictions(self, found: LabelledRate, judged: Floats) -> None:
-        """Compare accuracies with those by the sensitivity and the specificity of all labels."""
+    def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
+        """Compare known accuracies with those by the sensitivity and specificity of all labels."""
         labels, z = self.judges.labels, self._critical
         assert labels is not None
         trials = self.states.trials.astype(np.float64)
         rate = judged_accuracy(judged, trials, labels.together, z)
         other = (rate.hi - rate.lo) / (2 * z)
         gap = np.abs(found.estimate - rate.estimate)
-        warn_of_contradictions(gap > _DIFFERENT * np.hypot(found.sigma, other))
+        warn_of_contradictions(~unknown & (gap > _DIFFERENT * np.hypot(found.sigma, other)))
 
     def _sampled_accuracy(self, name: str) -> CellNumbers:
         """Accuracy by a calibration sample from elsewhere."""
