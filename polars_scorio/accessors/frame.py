@@ -173,8 +173,9 @@ class Scorio(
         bounds : tuple of float, optional
             The least and the largest real-valued reward that a trial may have, such as (0, 1).
             Intervals of `avg`, `max_at_k` and `min_at_k` allow for unseen rewards in this range; a
-            reward outside is an error. Default: the `bounds` of the metric, else the range of the
-            rewards of all models (of the stratum), which allows for no others.
+            reward outside is an error, and so are bounds of outcomes that are no numbers. Default:
+            the `bounds` of the metric, else the range of the rewards of all models (of the
+            stratum), which allows for no others.
         validate : bool
             Whether duplicate trials are looked for; False does not read the trial column at all.
             The check is cheap if the ids of each question are 0, 1, ..., n - 1 or 1, 2, ..., n: the

@@ -101,6 +101,7 @@ def refuse_ungraded(keyword: str, name: str, dtype: pl.DataType, owner: str = ""
         ways_out = {
             "levels": "Leave it out, and weigh the categories with w=",
             "threshold": "Leave it out, and name the categories that are successes with success=",
+            "bounds": "Leave it out: an outcome that is no number has no range",
         }
         raise TypeError(
             f"{owner}{keyword}= is for rewards, but the category column {name!r} is {dtype}. "

@@ -241,7 +241,7 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
     )
-    if classes.known is None and not trials.category.dtype.is_float():
+    if classes.known is None and classes.rewards is None and not trials.category.dtype.is_float():
         return [empty]
     what, way_out = _stray_words(trials, classes)
     quote = "'" if is_label(trials.category.dtype) else ""
@@ -360,7 +360,7 @@ def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
         low, high = asked.range
         return (
             f"a reward that is not between {low!r} and {high!r}",
-            f"Give other bounds=. {missing}",
+            f"Give wider bounds=. {missing}",
         )
     if not asked.averages:
         return "an infinite reward", missing

@@ -169,6 +169,8 @@ def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
         refuse_ungraded("threshold", part.name, part.dtype, owner)
         reached = reaches_threshold(part.expr, part.dtype, roles.threshold)
         return Part(reached.alias(part.name), part.name, pl.Boolean())
+    if roles.bounds is not None:
+        refuse_ungraded("bounds", part.name, part.dtype, owner)
     return part
 
 

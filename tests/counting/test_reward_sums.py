@@ -152,7 +152,7 @@ def test_missing_rewards_are_no_trials():
         (
             [0.2, 1.5],
             {"bounds": (0, 1)},
-            r"not between 0.0 and 1.0 in 'category'.*: 1.5\. Give other bounds=",
+            r"not between 0.0 and 1.0 in 'category'.*: 1.5\. Give wider bounds=",
         ),
         ([0.2, float("inf")], {}, r"infinite, or beyond \+-1,073,741,824 in 'category'.*: inf"),
         ([0.2, -2e9], {}, r"beyond \+-1,073,741,824 .*: -2000000000.0\. Say with bounds="),
@@ -164,6 +164,24 @@ def test_bad_rewards_are_refused_with_their_place(rewards, roles, message):
     with pytest.raises(ValueError, match=message) as raised:
         log.scorio(trial=None, **roles).avg(inference="calibrated")
     assert "at model='m', question=7" in str(raised.value)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt16, pl.Int64, pl.Float32, pl.Float64])
+@pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2)])
+def test_a_reward_outside_the_bounds_is_refused_whatever_number_it_is(dtype, metric):
+    rewards = pl.Series([0, 10, 3, 7], dtype=dtype)
+    log = pl.DataFrame({"model": "m", "question": [1, 1, 2, 2], "category": rewards})
+    said = r"^2 questions have a reward that is not between 0\.0 and 1\.0 .*question=1: 10\.0\. "
+    with pytest.raises(ValueError, match=said):
+        log.scorio(trial=None, bounds=(0, 1)).report(metric)
+    assert log.scorio(trial=None, bounds=(0, 10)).avg()["estimate"].item() == 5.0
+
+
+@pytest.mark.parametrize("category", [True, "good"])
+def test_only_numbers_have_bounds(category):
+    log = pl.DataFrame({"model": "m", "question": 1, "reward": [category]})
+    with pytest.raises(TypeError, match=r"^bounds= is for rewards, but .* 'reward' is "):
+        log.scorio(trial=None, category="reward", bounds=(0, 1)).avg()
 
 
 @pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, float("inf")), (0,), "01", (0, 1e301)])
