@@ -124,6 +124,10 @@ def _plain_dtype(frame: EngineFrame, name: str) -> DType:
     dtype = frame.collect_schema()[name]
     if dtype == nw.Unknown:  # UUIDs, times of day: words are what all engines make of them
         return nw.String()
+    if isinstance(dtype, nw.Datetime) and dtype.time_unit == "s":  # a unit that Polars lacks
+        return nw.Datetime("ms", dtype.time_zone)
+    if isinstance(dtype, nw.Duration) and dtype.time_unit == "s":
+        return nw.Duration("ms")
     if not (dtype == nw.Object or _is_dictionary(dtype)):
         return dtype
     if isinstance(frame, nw.LazyFrame):

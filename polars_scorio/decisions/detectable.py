@@ -102,8 +102,8 @@ def detectable(
     models : int
         Number of models that are compared, all pairs at once.
     cluster_size, icc : float
-        Questions per cluster and the correlation of differences within a cluster, which matter
-        about the population: M questions count as ``M / (1 + (cluster_size - 1) icc)``.
+        With ``target="population"`` only: questions per cluster and the correlation of differences
+        within a cluster. M questions count as ``M / (1 + (cluster_size - 1) icc)``.
 
     Returns
     -------
@@ -115,7 +115,8 @@ def detectable(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not of the stated kind or out of its range.
+        If an argument is not of the stated kind or out of its range, if no two models have such a
+        spread and correlation, and for clusters without ``target="population"``.
 
     Notes
     -----
@@ -153,8 +154,14 @@ def detectable(
         correlation=check_number("correlation", correlation, _CORRELATION),
         critical=float(tukey_critical(np.array([models]), confidence)[0]),
     )
+    _check_correlated_spread(design)
     power = check_number("power", power, CHANCE)
-    effect = _design_effect(cluster_size, icc) if population else 1.0
+    effect = _design_effect(cluster_size, icc)
+    if not population and (cluster_size != 1 or icc != 0):
+        raise ValueError(
+            "cluster_size and icc change a difference about the population alone, got target="
+            '"benchmark": pass target="population", or leave them out'
+        )
 
     def difference(asked: int, each: tuple[int, int]) -> float:
         if asked <= effect:
@@ -182,6 +189,30 @@ def _trial_pairs(trials: Trials | list[int]) -> list[tuple[int, int]]:
             f"{value_text(trials)}"
         )
     return [(counts[0], counts[1])]
+
+
+def _check_correlated_spread(design: Design) -> None:
+    """Refuse a spread that two models with the given mean rate and correlation cannot have.
+
+    Raises
+    ------
+    ValueError
+        With the largest spread that there is.
+    """
+    rarer = min(design.rate, 1 - design.rate)
+    largest = 1.0
+    if design.correlation < 0:  # the covariance of two such rates is at least -rarer^2
+        largest = min(1.0, rarer / ((1 - rarer) * -design.correlation))
+    if design.spread > largest + 1e-9:
+        raise ValueError(
+            f"no two models have spread={design.spread:g} with correlation={design.correlation:g} "
+            f"and rate={design.rate:g}: the spread is at most {largest:.3g} then"
+        )
+    if design.spread == 1 and design.correlation == 1:
+        raise ValueError(
+            "spread=1 with correlation=1 means that both models solve the same questions: there is "
+            "no difference to find. Pass a smaller spread or correlation"
+        )
 
 
 def _design_effect(cluster_size: float, icc: float) -> float:

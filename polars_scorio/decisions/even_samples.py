@@ -39,7 +39,8 @@ def even_sample(
     n : int
         How many questions to keep, of each stratum if `by` says so.
     rate : str
-        The column of the difficulty. Questions without a rate come last in the order.
+        The column of the difficulty: finite numbers, such as success rates or mean rewards.
+        Questions without a rate come last in the order.
     by : str or several
         The columns of the strata.
     seed : int
@@ -49,15 +50,16 @@ def even_sample(
     Returns
     -------
     DataFrame or LazyFrame
-        The rows that are kept, ascending by stratum and rate; all rows of a stratum that has no
-        more than n.
+        The rows that are kept, ascending by stratum and rate.
 
     Raises
     ------
     TypeError
-        If `questions` is no Polars frame, or `rate` or `by` no name of a column.
+        If `questions` is no Polars frame, `rate` or `by` no name of a column, or the column of the
+        rate holds no numbers.
     ValueError
-        If `n` is no positive int, or `seed` is negative.
+        If `n` is no positive int, or `seed` is negative; where the rows are read, if a rate is NaN
+        or infinite, or there are fewer than n questions, in all or in a stratum.
     ColumnNotFoundError
         If a column is missing.
 
@@ -86,6 +88,8 @@ def even_sample(
             f"there is no column {missing[0]!r} among {schema.names()}: name the columns of the "
             "rate and the strata with rate= and by="
         )
+    if not schema[rate].is_numeric():
+        raise TypeError(f"rate: the column {rate!r} must hold numbers, and is {schema[rate]}")
     keep = partial(_kept_rows, n=n, rate=rate, strata=strata, seed=seed)
     if isinstance(questions, pl.DataFrame):
         return keep(questions)
@@ -96,16 +100,26 @@ def _kept_rows(
     questions: pl.DataFrame, n: int, rate: str, strata: list[str], seed: int
 ) -> pl.DataFrame:
     """The sample of each stratum, one after another."""
+    wrong = questions.filter(~pl.col(rate).cast(pl.Float64).is_finite())
+    if wrong.height:
+        raise ValueError(
+            f"{wrong.height:,} of {questions.height:,} rates in {rate!r} are NaN or infinite: "
+            "leave such questions out, or set the rate to null, which comes last"
+        )
     others = [name for name in questions.columns if name not in {*strata, rate}]
     ordered = questions.sort(*strata, rate, *others, nulls_last=True)
     parts = ordered.partition_by(strata, maintain_order=True) if strata else [ordered]
+    for part in parts:
+        if part.height < n:
+            place = "".join(f"{name}={part[name][0]!r}: " for name in strata)
+            raise ValueError(
+                f"{place}n={n:,} is more than the {part.height:,} questions that there are"
+            )
     return pl.concat([ordered.clear(), *(_even_rows(part, n, rate, seed) for part in parts)])
 
 
 def _even_rows(questions: pl.DataFrame, n: int, rate: str, seed: int) -> pl.DataFrame:
     """Each ``M / n``-th row in the order of the rate, with equal rates in a random order."""
-    if questions.height <= n:
-        return questions
     random = np.random.default_rng(seed)
     shuffled = questions[random.permutation(questions.height)]
     # Means that differ in their last digits are the same.

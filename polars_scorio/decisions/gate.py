@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.broken_questions import (
     BROKEN,
     CANDIDATE,
@@ -39,16 +39,16 @@ from polars_scorio.decisions.model_scores import (
     bounds_dtype,
     metric_of,
     models_of,
+    value_range,
 )
 from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.array_types import Floats, Mask
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.reporting.evaluate import tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import INFORMATION
 from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels, view_of
+from polars_scorio.reporting.request import on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -86,7 +86,7 @@ def gate(
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind_roles(frame, roles)
     metric = on_levels(metric, trials)
-    margins = _checked_margins(metric, _value_range(metric, trials), margin, stratum_margin)
+    margins = _checked_margins(metric, value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
     if stratum_margin is not None and not trials.by:
@@ -135,14 +135,6 @@ def gate(
     return with_cost_verdict(
         rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
     )
-
-
-def _value_range(metric: Metric, trials: Trials) -> float:
-    """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
-    ends = metric.support
-    if view_of(metric, trials) == "rewards":
-        ends = given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
-    return ends[1] - ends[0]
 
 
 def _checked_margins(

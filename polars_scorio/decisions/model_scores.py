@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import Overall, check_anytime
+from polars_scorio.arguments import POSITIVE, Overall, Range, check_anytime, check_number
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.compared_models import (
     ComparedModels,
@@ -31,6 +31,7 @@ from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.inference.cell_numbers import BOUNDS
 from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
@@ -41,7 +42,7 @@ from polars_scorio.reporting.options import DecisionOptions
 from polars_scorio.reporting.overall import with_all_questions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request
+from polars_scorio.reporting.request import Request, view_of
 
 
 def metric_of(metric: Metric | None, method: str) -> Metric:
@@ -55,6 +56,31 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
     if metric is not None and not isinstance(metric, Metric):
         raise TypeError(f"{method} takes a metric such as ps.avg(), got {metric!r}")
     return avg() if metric is None else metric
+
+
+def value_range(metric: Metric, trials: Trials) -> float:
+    """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
+    ends = metric.support
+    if view_of(metric, trials) == "rewards":
+        ends = given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
+    return ends[1] - ends[0]
+
+
+def check_goal(keyword: str, value: float, limit: float, within: Range = POSITIVE) -> float:
+    """A half-width or margin as a float, at most the limit, beyond which it is always met.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or larger than the limit.
+    """
+    number = check_number(keyword, value, within)
+    if number > limit > 0:
+        raise ValueError(
+            f"{keyword} must be at most {limit:g}, beyond which it is always met, got {number:g}. "
+            "Two points of a hundred are 0.02"
+        )
+    return number
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -12,7 +12,6 @@ import scipy
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
-    POSITIVE,
     check_count,
     check_flag,
     check_number,
@@ -20,7 +19,14 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
-from polars_scorio.decisions.model_scores import Models, PopulationRows, metric_of, models_of
+from polars_scorio.decisions.model_scores import (
+    Models,
+    PopulationRows,
+    check_goal,
+    metric_of,
+    models_of,
+    value_range,
+)
 from polars_scorio.decisions.strata import named_model, single_k
 from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
 from polars_scorio.kernels.anytime import anytime_student_critical
@@ -60,10 +66,6 @@ def questions_needed(
     """The plan of the questions needed; see `Scorio.questions_needed`."""
     if half_width is not None and margin is not None:
         raise ValueError("half_width and margin are two goals: ask for one at a time")
-    if half_width is not None:
-        half_width = check_number("half_width", half_width, POSITIVE)
-    if margin is not None:
-        margin = check_number("margin", margin, NOT_NEGATIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_questions = check_count("max_questions", max_questions)
     simultaneous = check_flag("simultaneous", simultaneous)
@@ -78,6 +80,10 @@ def questions_needed(
     trials = bind_roles(frame, roles)
     refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)
+    if half_width is not None:
+        half_width = check_goal("half_width", half_width, value_range(metric, trials))
+    if margin is not None:
+        margin = check_goal("margin", margin, value_range(metric, trials), NOT_NEGATIVE)
     model = named_model(trials, "questions_needed")
     schema = {"model_a": model, "model_b": model, **_NEEDED}
     refuse_repeats([*trials.strata, *schema])

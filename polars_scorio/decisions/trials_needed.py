@@ -10,7 +10,6 @@ import polars as pl
 
 from polars_scorio.arguments import (
     CHANCE,
-    POSITIVE,
     Compared,
     InferenceKind,
     Overall,
@@ -29,6 +28,7 @@ from polars_scorio.decisions.expected_scores import (
     planned_metric,
     planning_inference,
 )
+from polars_scorio.decisions.model_scores import check_goal, value_range
 from polars_scorio.decisions.plan_cost import with_plan_cost
 from polars_scorio.decisions.strata import aligned_options, named_model
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
@@ -76,8 +76,6 @@ def trials_needed(
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     anytime = None if anytime is None else check_anytime(anytime)
-    if half_width is not None:
-        half_width = check_number("half_width", half_width, POSITIVE)
     assurance = check_number("assurance", assurance, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     simultaneous = check_flag("simultaneous", simultaneous)
@@ -89,6 +87,8 @@ def trials_needed(
     trials = bind_roles(frame, roles)
     refuse_judge(trials, "trials_needed")
     metric = planned_metric(metric, trials, "trials_needed")
+    if half_width is not None:
+        half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
     # Prior trials have no say in an average.
     prior = prior if metric.uses_prior else None
     request = Request.of(

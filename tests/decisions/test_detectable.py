@@ -44,8 +44,6 @@ def test_more_models_and_clusters_need_larger_differences():
     together = ps.detectable(200, 4, target="population", cluster_size=5, icc=0.25)
     # 200 questions in clusters of 5 count as 100.
     assert together == ps.detectable(100, 4, target="population")
-    fixed = ps.detectable(200, 4, cluster_size=5, icc=0.25)
-    assert fixed == ps.detectable(200, 4)
 
 
 def test_a_plan_that_finds_nothing_is_infinite():
@@ -89,6 +87,31 @@ def test_the_difference_is_found_with_the_power(target):
 def test_refuses_what_is_no_design(arguments, message):
     with pytest.raises(ValueError, match=message):
         ps.detectable(*arguments)
+
+
+@pytest.mark.parametrize("clusters", [{"cluster_size": 5}, {"icc": 0.25}])
+def test_clusters_do_not_matter_about_the_very_questions(clusters):
+    with pytest.raises(ValueError, match=r'^cluster_size and icc .*pass target="population"'):
+        ps.detectable(100, 4, **clusters)
+
+
+def test_nonsense_about_clusters_is_refused_whatever_the_target():
+    with pytest.raises(ValueError, match="cluster_size must be a number of at least 1, got -3"):
+        ps.detectable(100, 4, cluster_size=-3, icc=2)
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ({"rate": 0.9, "correlation": -1}, "with correlation=-1 and rate=0.9: the spread is at mo"),
+        ({"rate": 0.1, "correlation": -0.5}, "at most 0.222 then"),
+        ({"correlation": 1}, "spread=1 with correlation=1 means that both models solve the same"),
+    ],
+)
+def test_a_spread_that_no_two_models_have_is_refused(design, message):
+    with pytest.raises(ValueError, match=message):
+        ps.detectable(100, 4, spread=1, **design)
+    assert ps.detectable(100, 4, spread=0.1, **design) > 0
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,29 @@ def test_it_takes_the_frame_of_questions():
 
 
 @given(st.integers(0, 12), st.integers(1, 12), st.integers(0, 3))
-def test_it_keeps_as_many_as_there_are_at_most(rows, n, seed):
+def test_it_keeps_n_questions_and_refuses_to_keep_more_than_there_are(rows, n, seed):
     rates = pl.Series([0.5, None, 0.1] * 4).head(rows)
     frame = pl.DataFrame({"question": range(rows), "rate": rates})
+    if n > rows:
+        with pytest.raises(ValueError, match=rf"^n={n} is more than the {rows} questions that"):
+            ps.even_sample(frame, n, seed=seed)
+        return
     kept = ps.even_sample(frame, n, seed=seed)
-    assert kept["question"].n_unique() == kept.height == min(rows, n)
+    assert kept["question"].n_unique() == kept.height == n
     assert kept.schema == frame.schema
+
+
+def test_a_stratum_with_too_few_questions_is_named(questions):
+    two = pl.concat([questions.with_columns(domain=pl.lit(name)) for name in "ab"])
+    with pytest.raises(ValueError, match=r"^domain='b': n=200 is more than the 199 questions"):
+        ps.even_sample(two.head(399), 200, by="domain")
+
+
+@pytest.mark.parametrize("rate", [float("nan"), float("inf")])
+def test_rates_that_are_no_numbers_are_refused(questions, rate):
+    wrong = pl.concat([questions, pl.DataFrame({"question": "last", "rate": rate})])
+    with pytest.raises(ValueError, match=r"^1 of 201 rates in 'rate' are NaN or infinite: leave"):
+        ps.even_sample(wrong, 5)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +100,7 @@ def test_it_keeps_as_many_as_there_are_at_most(rows, n, seed):
         ({"seed": -1}, ValueError, "seed must be an int that is not negative, got -1"),
         ({"rate": "score"}, pl.exceptions.ColumnNotFoundError, "no column 'score' among"),
         ({"by": "domain"}, pl.exceptions.ColumnNotFoundError, "no column 'domain' among"),
+        ({"rate": "question"}, TypeError, "column 'question' must hold numbers, and is String"),
         ({"rate": pl.col("rate")}, TypeError, "rate and by must be names of columns"),
     ],
 )

@@ -159,6 +159,8 @@ def test_weights_scale_the_widths(successes):
     ("option", "value", "message"),
     [
         ("half_width", 0, "half_width must be a positive finite number, got 0"),
+        ("half_width", 50, "half_width must be at most 1, beyond which it is always met"),
+        ("margin", 5, "margin must be at most 1, beyond which it is always met, got 5"),
         ("margin", -0.1, "margin must be a number that is not negative, got -0.1"),
         ("assurance", 1, "assurance must be a number between 0 and 1"),
         ("max_questions", 0, "max_questions must be a positive int, got 0"),

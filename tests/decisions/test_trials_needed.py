@@ -30,7 +30,7 @@ def smallest(enough) -> int:
 
 
 @METRIC
-@pytest.mark.parametrize(("half_width", "confidence"), [(0.05, 0.95), (0.03, 0.9), (0.5, 0.95)])
+@pytest.mark.parametrize(("half_width", "confidence"), [(0.05, 0.95), (0.03, 0.9), (0.3, 0.95)])
 def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half_width, confidence):
     rows = log.scorio(**ROLES).trials_needed(metric, half_width=half_width, confidence=confidence)
     assert rows.columns == [*KEYS, *NEEDED]
@@ -49,7 +49,7 @@ def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half
         )
         n = [sum(c) for c in own]
         assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
-    assert (rows["extra"].max() > 0) == (half_width < 0.5)
+    assert (rows["extra"].max() > 0) == (half_width < 0.3)
 
 
 def test_the_width_holds_with_extra_and_not_with_one_less(log):
@@ -74,7 +74,7 @@ def test_the_width_is_in_units_of_the_weights(log):
 
 @METRIC
 def test_a_width_that_is_reached_needs_nothing(log, metric, observed):
-    rows = log.scorio(**ROLES).trials_needed(metric, half_width=5)
+    rows = log.scorio(**ROLES).trials_needed(metric, half_width=0.3)
     assert rows.select("extra", "total").unique().rows() == [(0, 0)]
     report = log.scorio(**ROLES).report(metric)
     # The report takes the root of the same sum of variances: the last bits.
@@ -132,12 +132,12 @@ def test_prior_trials_have_no_say_in_an_average(log, half_width):
 @pytest.mark.parametrize("metric", [ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W)])
 def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, metric):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(metric, half_width=5, inference="pooled")
+    rows = accessor.trials_needed(metric, half_width=0.3, inference="pooled")
     report = accessor.report(metric, inference="pooled")
     assert rows["extra"].unique().to_list() == [0]
     # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
-    plain = accessor.trials_needed(metric, half_width=5)
+    plain = accessor.trials_needed(metric, half_width=0.3)
     # Far apart: not even close by the default of 1e-5.
     assert not np.allclose(rows["sigma"], plain["sigma"])
 
@@ -255,6 +255,11 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
         ({"half_width": 0}, ValueError, r"^half_width must be a positive finite number, got 0"),
         ({"half_width": -1.5}, ValueError, r"^half_width must be .*, got -1\.5"),
         ({"half_width": nan}, ValueError, r"^half_width must be .*, got nan"),
+        (
+            {"half_width": 5},
+            ValueError,
+            r"^half_width must be at most 0\.5, beyond which it is always met, got 5\. Two",
+        ),
         ({"half_width": "0.1"}, ValueError, r"^half_width must be .*, got '0\.1'"),
         ({"half_width": True}, ValueError, r"^half_width must be .*, got True"),
         ({"assurance": 1}, ValueError, r"^assurance must be a number .*, got 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import groupby
 
+from polars_scorio.arguments import check_confidence, check_text
 from polars_scorio.display.exports.report_rows import MODEL, Report, ReportRow, report_rows
 from polars_scorio.display.exports.tracker_metrics import metric_at
 from polars_scorio.display.metric_titles import row_heading
@@ -39,6 +40,8 @@ def to_model_card(
 
     Raises
     ------
+    TypeError
+        If `report` is no frame, or `dataset` or `task` no text.
     ValueError
         If the frame is no tidy report, or a row has no estimate.
 
@@ -59,6 +62,9 @@ def to_model_card(
           name: "gsm8k"
           type: "gsm8k"
     """
+    check_text("dataset", dataset)
+    check_text("task", task)
+    check_confidence(confidence)
     lines = ["model-index:"]
     for model, rows in groupby(_by_model(report_rows(report)), key=_model_name):
         lines += [f"- name: {_quoted_text(model)}", "  results:"]

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polars_scorio.arguments import value_text
+
 Report: TypeAlias = pl.DataFrame | pl.LazyFrame
 NUMBERS = "estimate", "mu", "sigma", "lo", "hi"
 MODEL = "model"
@@ -50,9 +52,16 @@ def report_rows(report: Report) -> list[ReportRow]:
 
     Raises
     ------
+    TypeError
+        If it is no frame.
     ValueError
         If the frame lacks columns of a tidy report.
     """
+    if not isinstance(report, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(
+            "report must be the DataFrame or LazyFrame that report() returns, got "
+            f"{value_text(report)}"
+        )
     frame = report.lazy().collect()
     lacking = [name for name in ("metric", "k", *NUMBERS) if name not in frame.columns]
     if lacking:

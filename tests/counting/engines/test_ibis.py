@@ -2,8 +2,10 @@
 
 import itertools
 
+import polars as pl
 import pytest
 
+import polars_scorio as ps
 from tests.counting.engines.cases import (
     COUNTED,
     REFUSED,
@@ -40,3 +42,14 @@ def test_counts_are_those_of_polars(table, case):
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(table, case):
     assert_refused_as_polars_does(table, case)
+
+
+def test_times_of_seconds_become_milliseconds():
+    log = ibis.duckdb.connect().sql("""
+        SELECT 'm' AS model, ('2026-01-0' || i)::TIMESTAMP_S AS question, i AS trial, 1 AS category
+        FROM range(1, 3) AS _(i)
+    """)
+    assert log.schema()["question"].scale == 0
+    counts = ps.count_trials(log)
+    assert counts["question"].dt.day().to_list() == [1, 2]
+    assert counts.schema["question"] == pl.Datetime("ms")

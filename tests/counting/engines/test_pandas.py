@@ -100,6 +100,15 @@ def test_columns_become_what_polars_makes_of_them(category, dtype, rows):
     assert counts.rows() == [("m", 1, *row) for row in rows]
 
 
+def test_times_of_seconds_become_milliseconds():
+    times = pd.to_datetime(["2026-01-01", "2026-01-02"]).astype("datetime64[s]")
+    log = of([0, 1]).assign(question=times, trial=times - times[0])
+    assert log["trial"].dtype == "timedelta64[s]"
+    counts = ps.count_trials(log)
+    assert counts["question"].dt.day().to_list() == [1, 2]
+    assert counts.schema["question"] == pl.Datetime("ms")
+
+
 def test_objects_of_several_kinds_are_no_categories():
     message = r"^category column 'category' is Object; a category is Boolean, an integer"
     with pytest.raises(TypeError, match=message):

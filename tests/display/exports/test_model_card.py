@@ -34,3 +34,9 @@ def test_a_row_without_an_estimate_is_refused(trials):
     beyond = trials.scorio(by="domain", inference="calibrated").pass_at_k(4)
     with pytest.raises(ValueError, match=r"Pass@4 of 'bob' has no estimate: .*within the trials"):
         ps.to_model_card(beyond)
+
+
+@pytest.mark.parametrize("option", ["task", "dataset"])
+def test_words_of_a_card_must_be_texts(report, option):
+    with pytest.raises(TypeError, match=rf"^{option} must be a text, got \[1\]$"):
+        ps.to_model_card(report, **{option: [1]})

@@ -1,8 +1,10 @@
 import math
+import re
 
 import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.display.exports.report_rows import report_rows
 
 
@@ -26,3 +28,11 @@ def test_another_frame_is_refused(report, trials):
         report_rows(trials)
     with pytest.raises(ValueError, match=r"lacks the columns \['lo'\]"):
         report_rows(report.drop("lo"))
+
+
+@pytest.mark.parametrize("value", [-1, [1], None], ids=repr)
+def test_what_is_no_frame_is_refused(value):
+    message = rf"^report must be the DataFrame .* report\(\) returns, got {re.escape(repr(value))}$"
+    for export in (ps.to_metrics, ps.to_model_card):
+        with pytest.raises(TypeError, match=message):
+            export(value)
