@@ -43,10 +43,12 @@ def printed_numbers(page: Path) -> set[float]:
     return found | {round(100 * number, 1) for number in found}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_code_block_prints_what_the_page_shows(page, monkeypatch):
-    if not (DATA / f"{page.stem}.parquet").exists():
+    (counts,) = re.findall(r'read_parquet\("(.*)"\)', page.read_text(encoding="utf-8"))
+    if not (DATA / counts).exists():
         pytest.skip(f"the counts are not here: examples/findings/{page.stem}.py writes them")
     monkeypatch.chdir(DATA)
     check_prints(page, **DISPLAY)
@@ -126,18 +128,25 @@ def board(monkeypatch):
         sys.modules.pop(name, None)
 
 
+def terminal_bench_trial(task, resolved, number="1-of-1", start=None):
+    """A trial as a results.json of Terminal-Bench has it."""
+    trial = {"task_id": task, "trial_name": f"{task}.{number}", "is_resolved": resolved}
+    return trial if start is None else {**trial, "trial_started_at": f"2025-01-01T{start}:00"}
+
+
 def test_terminal_bench_marks_runs_that_are_there_twice(board, tmp_path):
     run = [
-        {"task_id": "a", "is_resolved": True, "trial_started_at": "2025-01-01T10:00:00"},
-        {"task_id": "b", "is_resolved": None, "trial_started_at": "2025-01-01T11:00:00"},
+        terminal_bench_trial("a", True, "1-of-1.run1", "10:00"),
+        terminal_bench_trial("b", None, "1-of-1.run1", "11:00"),
     ]
     entry = "results/core@1/20250101_agent_model"
-    undated = {"results": [{"task_id": "a", "is_resolved": False}] * 2}
+    undated = [terminal_bench_trial("a", False)]
     files = {
         f"{entry}/run1/results.json": {"results": run},
         f"{entry}/run2/run1/results.json": {"results": run},
         f"{entry}/run1/a/a.1/results.json": {"task_id": "a"},
-        "results/core@1/20250102_other/results.json": undated,
+        "results/core@1/20250102_other/1_results.json": {"results": undated},
+        "results/core@1/20250102_other/2_results.json": {"results": undated},
     }
     counts = board("terminal_bench").read_counts(commit_files(tmp_path, files), "HEAD")
     assert counts.drop("trials").rows() == [
@@ -147,6 +156,26 @@ def test_terminal_bench_marks_runs_that_are_there_twice(board, tmp_path):
         ("agent_model", "b", 2, 0, True),
         ("other", "a", 1, 0, False),
         ("other", "a", 2, 0, False),
+    ]
+
+
+def test_terminal_bench_takes_the_run_from_the_name_of_a_trial_in_a_file_of_several(
+    board, tmp_path
+):
+    completed = [
+        ("b.easy", "2", True),
+        ("a", "10", False),
+        ("b.easy", "1", False),
+        ("a", "2", True),
+    ]
+    trials = [terminal_bench_trial(task, done, f"{n}-of-10") for task, n, done in completed]
+    files = {"results/core@1/20250101_agent/results.json": {"results": trials}}
+    counts = board("terminal_bench").read_counts(commit_files(tmp_path, files), "HEAD")
+    assert counts.select("question", "run", "successes").rows() == [
+        ("b.easy", 2, 1),
+        ("a", 3, 0),
+        ("b.easy", 1, 0),
+        ("a", 2, 1),
     ]
 
 

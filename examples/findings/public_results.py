@@ -47,9 +47,10 @@ def write_board(
     name: str,
     read_counts: Callable[[str], pl.DataFrame],
     ranked_counts: Callable[[pl.DataFrame], pl.DataFrame],
+    counts_name: str | None = None,
 ) -> None:
     """Write the counts of the clone and their picture; the arguments are CLONE and FOLDER."""
     clone, folder = (*sys.argv[1:], ".")[:2]
     counts = read_counts(clone)
-    save_counts(counts, Path(folder, f"{name}.parquet"))
+    save_counts(counts, Path(folder, f"{counts_name or name}.parquet"))
     save_ranks(ranked_counts(counts), Path(folder, f"{name}.png"))
