@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
+from polars_scorio.display.phrases import visible_text
+from polars_scorio.display.tables import markdown_text
 from polars_scorio.display.whole_files import write_whole
 
 # Columns of a gate that the sentences say, or that only a program reads.
@@ -82,7 +84,9 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             ET.SubElement(case, kind, message=sentence)
             counts[count] += 1
     suite.attrib |= {name: str(count) for name, count in counts.items()}
-    write_whole(Path(path), ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
+    text = ET.tostring(suite, encoding="unicode", xml_declaration=True)
+    # XML 1.0 cannot hold control characters, not even by their codes.
+    write_whole(Path(path), visible_text(text) + "\n")
 
 
 def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None:
@@ -91,7 +95,7 @@ def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None
     for result in results:
         lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
         lines += [_markdown_table(_readable_rows(result.rows)), ""]
-    write_whole(Path(path), "\n".join([*lines, _LEGEND, ""]))
+    write_whole(Path(path), visible_text("\n".join([*lines, _LEGEND, ""])))
 
 
 def _readable_rows(rows: pl.DataFrame) -> pl.DataFrame:
@@ -113,5 +117,4 @@ def _markdown_table(rows: pl.DataFrame) -> str:
 def _markdown_cell(value: object) -> str:
     if value is None:
         return ""
-    text = f"{value:.3g}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|")
+    return f"{value:.3g}" if isinstance(value, float) else markdown_text(str(value))

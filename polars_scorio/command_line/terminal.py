@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
+from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.tables import markdown_rows
 
 PROGRAM = "polars-scorio"
@@ -26,6 +27,11 @@ _PYTHON_ALONE = (
 
 
 def print_text(text: str) -> None:
+    """Print a text for people, in which no name of a log can command the terminal."""
+    _print_data(visible_text(text))
+
+
+def _print_data(text: str) -> None:
     """Print a text; characters that the encoding of a Windows pipe lacks become question marks."""
     print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))
 
@@ -40,9 +46,9 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table
     """Print all rows and columns of a table."""
     frame = rows.lazy().collect()
     if written == "csv":
-        print_text(_flat_lists(frame).write_csv().removesuffix("\n"))
+        _print_data(_flat_lists(frame).write_csv().removesuffix("\n"))
     elif written == "json":
-        print_text(frame.write_json())
+        _print_data(frame.write_json())
     elif written == "markdown":
         print_text(markdown_rows(frame))
     else:
@@ -77,7 +83,7 @@ def _output_encoding() -> str:
 
 def print_message(text: str, options: Collection[str]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
-    print(command_words(text, options), file=sys.stderr)
+    print(visible_text(command_words(text, options)), file=sys.stderr)
 
 
 @contextmanager

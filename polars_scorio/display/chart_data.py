@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.trials import Trials
+from polars_scorio.display.phrases import HIDDEN, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
 
@@ -56,21 +57,23 @@ def _quoted_text(value: pl.Expr) -> pl.Expr:
 
 
 def inert_texts(text: pl.Expr) -> pl.Expr:
-    """Texts that close no script, nor open one, where a page holds them as they are.
+    """Texts that neither close nor open a script, and have no character that breaks a picture.
 
     Altair writes what it is given into a script of its HTML. A word joiner, which is not seen,
-    parts the bracket from what would give it a meaning.
+    parts the bracket from what would give it a meaning. Vega stops at separators of lines, and its
+    renderer ends the process at characters that XML does not allow.
     """
-    return text.str.replace_all(_TAG, "<\N{WORD JOINER}$1")
+    visible = text.str.replace_many([*HIDDEN], [*HIDDEN.values()])
+    return visible.str.replace_all(_TAG, "<\N{WORD JOINER}$1")
 
 
 def inert_text(text: str) -> str:
-    """Text that closes no script, nor opens one; see `inert_texts`.
+    """Text that neither closes nor opens a script; see `inert_texts`.
 
     >>> inert_text("a < b, </script>") == "a < b, <\N{WORD JOINER}/script>"
     True
     """
-    return re.sub(_TAG, "<\N{WORD JOINER}\\1", text)
+    return re.sub(_TAG, "<\N{WORD JOINER}\\1", visible_text(text))
 
 
 def model_label(trials: Trials) -> pl.Expr:

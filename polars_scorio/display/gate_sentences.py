@@ -133,8 +133,8 @@ equal models (p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q
     def _claim(self, row: Mapping[str, Any], verdict: str) -> str:
         """The verdict as a clause about the candidate and the baseline."""
         return (_VERDICTS if row["margin"] else _AT_ZERO)[verdict].format(
-            candidate=row[self.model],
-            baseline=row["baseline"],
+            candidate=short_name(row[self.model]),
+            baseline=short_name(row["baseline"]),
             margin=self._size(row["margin"]) + self._unit(row["margin"]),
         )
 
@@ -172,7 +172,8 @@ equal models (p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q
         """The verdict about the cost, whose ends need no judge."""
         times = "" if factor == 1 else f"{factor:.10g} times as much as "
         words = _OF_COSTS[row["cost_verdict"]].format(
-            candidate=row[self.model], price=times + str(row["baseline"])
+            candidate=short_name(row[self.model]),
+            price=times + short_name(row["baseline"]),
         )
         level = f"one-sided {100 * self.confidence:.10g} %"
         return f"{words} ({cost_ratio_words(row)}, {level})"
@@ -192,7 +193,8 @@ equal models (p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q
         if not nameable:
             return f"tested one by one, no question is named: one alone has too few trials {level}"
         words = f"tested one by one, {_counted_noun(len(regressed), 'question')} regressed {level}"
-        shown = [*regressed[:_NAMED], *["..."] * (len(regressed) > _NAMED)]
+        names = [short_name(name) for name in regressed[:_NAMED]]
+        shown = [*names, *["..."] * (len(regressed) > _NAMED)]
         return f"{words}: {', '.join(shown)}" if shown else words
 
     def _size(self, value: float | None) -> str:

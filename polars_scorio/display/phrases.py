@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 _LISTED = 5  # names in a sentence
 _NAME = 60  # characters of a name in a sentence
-# Characters that turn the direction of a text around, or are not seen but do things.
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+# Characters that command a terminal, reverse the direction of a text, or break XML or JavaScript:
+# C0 and C1 but for tab and newline, separators of lines, marks of direction, and no characters.
+HIDDEN = {
+    chr(code): f"(U+{code:04X})"
+    for first, last in (
+        *((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200E, 0x200F)),
+        *((0x2028, 0x202E), (0x2066, 0x2069), (0xFFFE, 0xFFFF)),
+    )
+    for code in range(first, last + 1)
+}
+_SURROGATE = {chr(code): f"(U+{code:04X})" for code in range(0xD800, 0xE000)}  # of broken paths
+_VISIBLE = str.maketrans(HIDDEN | _SURROGATE)
 
 
 def visible_text(text: str) -> str:
-    r"""Text with the names of characters that would change how the others are read.
+    r"""Text with the codes of characters that are not seen but do things; it may have lines.
 
-    >>> visible_text("safe\u202e5-tpg")
-    'safe(U+202E)5-tpg'
+    >>> visible_text("safe\u202e5-tpg\x1b[2J")
+    'safe(U+202E)5-tpg(U+001B)[2J'
     """
-    return _CONTROLS.sub(lambda found: f"(U+{ord(found.group()):04X})", text)
+    return text.translate(_VISIBLE)
 
 
 def count_of(number: int, unit: str) -> str:
@@ -41,12 +48,12 @@ def range_text(least: int, most: int) -> str:
 
 
 def short_name(name: object, most: int = _NAME) -> str:
-    """A name without hidden characters, and if it is long without its middle.
+    """A name on one line without hidden characters, and if it is long without its middle.
 
     >>> short_name("organisation/model-with-a-name-7b", 16)
     'organisa…name-7b'
     """
-    text = visible_text(str(name))
+    text = visible_text(str(name)).replace("\n", "(U+000A)")
     kept = most - 1
     if len(text) <= most:
         return text

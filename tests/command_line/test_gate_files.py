@@ -1,4 +1,5 @@
 import json
+from xml.etree import ElementTree as ET
 
 import polars as pl
 
@@ -51,3 +52,18 @@ def test_junit_has_the_sentence_of_each_row_that_fails(folder):
     text = (folder / "gate.xml").read_text(encoding="utf-8")
     assert '<testcase classname="avg" name="a: all"><failure message="fail: a is worse" />' in text
     assert '<testcase classname="avg, k=4" name="b: all" />' in text
+
+
+def test_junit_is_xml_whatever_the_models_are_called(folder):
+    rows = pl.DataFrame(
+        {"metric": "avg", "model": ["a\x1b\ufffe<"], "k": [None], "verdict": ["fail"]}
+    )
+    result = GateResult("avg", rows, [], ["fail: a\x1b\udcff is worse"], rows)
+    write_junit("gate.xml", [result], [], "model", None)
+    (case,) = ET.parse(folder / "gate.xml").getroot()  # noqa: S314 - written here
+    assert case.attrib["name"] == "a(U+001B)(U+FFFE)<: all"
+    assert case[0].attrib["message"] == "fail: a(U+001B)(U+DCFF) is worse"
+    write_markdown("gate.md", "fail", [result])
+    assert "| avg | a(U+001B)(U+FFFE)\\< | fail |" in (folder / "gate.md").read_text(
+        encoding="utf-8"
+    )

@@ -1,6 +1,8 @@
 """What the command prints, in pipes of all kinds."""
 
+import contextlib
 import os
+import re
 import subprocess
 import sys
 
@@ -58,6 +60,39 @@ def test_warnings_are_messages_of_the_command(log, capsys):
 def test_a_warning_that_is_an_error_is_a_message_too(log, capsys):
     assert main(["compare", log, "--by", "bench", "--success", "7"]) == 1
     assert capsys.readouterr().err.startswith("polars-scorio: ")
+
+
+COMMANDING = "m\x1b]0;title\x07\x9b2J\u202e\r\u2028"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(["summary"], ["rank"], ["rank", "--format", "markdown"], ["coverage"], ["questions"]),
+        *(["compare", "--baseline", COMMANDING], ["compare", "--baseline", "x\x1b"]),
+        pytest.param(["report", "-o", "\x1b[1m.html"], marks=pytest.mark.slow),
+        pytest.param(["report", "-o", "-"], marks=pytest.mark.slow),
+        ["gate", "--margin", "0.1", "--baseline", COMMANDING],
+    ],
+)
+def test_no_name_commands_the_terminal(log, capsys, call):
+    name = pl.col("model").str.replace("m00", COMMANDING, literal=True)
+    hostile = "a\x1b[31m.parquet"
+    pl.read_parquet(log).filter(bench="bench 0").with_columns(name).write_parquet("log.parquet")
+    with contextlib.suppress(SystemExit):
+        main([call[0], "log.parquet", *call[1:]])
+        main([call[0], hostile, *call[1:]])
+    printed = capsys.readouterr()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]", printed.out + printed.err)
+    assert "(U+001B)" in printed.out + printed.err
+
+
+@pytest.mark.parametrize("written", ["csv", "json"])
+def test_tables_for_programs_keep_the_characters_of_names(capsys, written):
+    print_table(pl.DataFrame({"model": [COMMANDING]}), written)
+    printed = capsys.readouterr().out
+    assert "(U+" not in printed
+    assert "\u202e" in printed
 
 
 TABLE = pl.DataFrame({"model": ["a|b", None], "share": [0.123456789, 1.0], "seen": [[0, 1], []]})

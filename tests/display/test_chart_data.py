@@ -58,9 +58,11 @@ def test_without_models_strata_are_lines_in_one_panel():
         ("<SCRIPT>", f"<{WORD_JOINER}SCRIPT>"),
         ("<!--", f"<{WORD_JOINER}!--"),
         ("a < b", "a < b"),
+        ("\u2028\u2029", "(U+2028)(U+2029)"),
+        ("\x1b[1m\ufffe", "(U+001B)[1m(U+FFFE)"),
     ],
 )
-def test_no_text_closes_or_opens_a_script(text, inert):
+def test_no_text_closes_or_opens_a_script_or_breaks_a_picture(text, inert):
     assert chart_data.inert_text(text) == inert
     assert pl.select(chart_data.inert_texts(pl.lit(text))).item() == inert
     assert chart_data.metric_heading(ps.avg(name=text), None) == inert

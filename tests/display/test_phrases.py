@@ -7,6 +7,7 @@ from polars_scorio.display.phrases import (
     range_text,
     short_name,
     text_list,
+    visible_text,
 )
 
 
@@ -36,7 +37,13 @@ def test_a_long_name_keeps_both_ends_and_hidden_characters_are_shown():
     assert short_name("x" * 60) == "x" * 60
     assert short_name("a" * 40 + "b" * 40) == "a" * 30 + "…" + "b" * 29
     assert short_name("a" * 20 + "b" * 20, 30) == "a" * 15 + "…" + "b" * 14
-    assert "\u202e" not in short_name("a\u202eb")
+    assert short_name("a\u202eb\nc") == "a(U+202E)b(U+000A)c"
+
+
+def test_characters_that_command_terminals_or_break_xml_are_shown_by_their_codes():
+    assert visible_text("\x1b[31m\x9b2J\r") == "(U+001B)[31m(U+009B)2J(U+000D)"
+    assert visible_text("\u2028\u2066\ufffe\udcff") == "(U+2028)(U+2066)(U+FFFE)(U+DCFF)"
+    assert visible_text("Grün 日本\tü\n👩\u200d🔬") == "Grün 日本\tü\n👩\u200d🔬"
 
 
 def test_lists_of_names_cut_each_name_but_not_what_stands_behind_it():

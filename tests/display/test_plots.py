@@ -300,6 +300,20 @@ def test_names_do_not_leave_the_script_of_a_page(log, kind):
     assert shown in data or json.dumps(shown)[1:-1] in data
 
 
+@pytest.mark.slow
+@every_kind
+def test_no_name_breaks_a_picture(log, kind, tmp_path):
+    hostile = "\u2028\u2029\x1b\ufffe"
+    names = [pl.format("{}{}", pl.lit(hostile), name).alias(name) for name in ("model", "domain")]
+    columns = {"domain": f"domain{hostile}"}
+    plot = (
+        log.with_columns(names).rename(columns).scorio(by=[*columns.values()], success=[1, 2]).plot
+    )
+    KINDS[kind](plot).save(tmp_path / "picture.svg")
+    svg = (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert not {*hostile} & {*svg}
+
+
 def test_metric_names_do_not_leave_the_script_of_a_page(log):
     html = plot_of(log).intervals(ps.bayes(name="</script>")).to_html()
     assert html.count("</script>") == plot_of(log).intervals().to_html().count("</script>")

@@ -21,6 +21,8 @@ HOSTILE = [
     "'\"><svg onload=alert(1)>",
     "&lt;b&gt;",
     "\n\n# head",
+    "line\u2028\u2029separator",
+    "\x1b[2J\ufffe",
 ]
 
 
@@ -111,6 +113,7 @@ def test_hostile_names_are_shown_as_they_are(hostile):
     for name in (*HOSTILE[:1], *HOSTILE[2:8], "</pre><b>", "{{x}}"):
         assert name in said
     assert "safe(U+202E)gpj.exe" in said
+    assert "line(U+2028)(U+2029)separator" in said
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
 
 
