@@ -52,8 +52,7 @@ class PlanMethods(Accessor[FrameT]):
             else 0.95.
         assurance : float
             The chance that neighbours are told apart after these trials, whichever is the better
-            one, if the models of the stratum differ by at least their standard errors. Not used
-            with `half_width`.
+            one. The notes say how far it holds. Not used with `half_width`.
         max_trials : int
             The largest number of further trials of each question that is considered.
         simultaneous : bool
@@ -112,8 +111,8 @@ class PlanMethods(Accessor[FrameT]):
         no number is given. Pairs that `compare` tells apart today need nothing.
 
         In simulations of a goal of .8, of the pairs with a number .75 were told apart for 2 models
-        that spread by a standard error, .80 for 5 and .81 for 10; .68 to .79 if they spread by
-        .7 of it, .43 to .67 by .3 (20,000 rows each). Without B it was .66, .58 and .32.
+        that spread by a standard error, .79 for 5 and .80 for 10; .67 to .79 if they spread by .7
+        of it, .42 to .65 by .3 (20,000 rows each). Without B 2 models had .66, .58 and .32.
 
         The plan is pooled unless `inference` or `prior` says otherwise (calibrated numbers are
         planned so too): the fitted prior is held fixed, v is the variance of a question under it

@@ -155,9 +155,9 @@ class ReportOptions(InferenceOptions, total=False):
             """Whether metrics are columns: one row per stratum and model (and question).
 
             After the keys, questions, trials and dropped, `pass_at_k` with k = 4 has the columns
-            `pass_at_k_4` (the estimate; of `bayes`, and of all metrics of a calibrated report, mu),
-            `pass_at_k_4_mu` (not for `bayes`), `pass_at_k_4_sigma`, `pass_at_k_4_lo` and
-            `pass_at_k_4_hi`. The names need no quotes in SQL: `g_pass_at_k_tau(tau=0.5)` becomes
+            `pass_at_k_4` (the estimate; of `bayes`, mu), `pass_at_k_4_mu` (not for `bayes`),
+            `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. If k exceeds the trials, the
+            first is null. The names need no quotes in SQL: `g_pass_at_k_tau(tau=0.5)` becomes
             `g_pass_at_k_tau_tau_0_5_4`.""",
         ),
     ]

@@ -9,7 +9,6 @@ import polars as pl
 
 from polars_scorio.counting.trials import EVERYTHING, STAND_IN, refuse_repeats
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.inference.cell_numbers import INFERENCE
 
 
 def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
@@ -29,16 +28,12 @@ def wide_columns(
 
     The columns of `judged` are those that a metric has if the outcomes are verdicts of a judge.
 
-    The number of a calibrated metric is mu, where there is an estimate: the same, but for posterior
-    means, whose interval need not hold the estimate.
-
     Raises
     ------
     ValueError
         If two columns would have the same name.
     """
     columns = [pl.col(name).first() for name in shared]
-    calibrated = pl.col(INFERENCE) == "calibrated"
     for metric in metrics:
         beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *judged]
         for k in metric.row_sizes:
@@ -46,10 +41,7 @@ def wide_columns(
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
             for number in (metric.headline, *beside):
                 name = plain if number == metric.headline else f"{plain}_{number}"
-                value = pl.col(number)
-                if number == "estimate":
-                    value = pl.when(calibrated & value.is_not_null()).then("mu").otherwise(value)
-                columns.append(value.filter(row).first().alias(name))
+                columns.append(pl.col(number).filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:

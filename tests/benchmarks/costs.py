@@ -20,7 +20,7 @@ CELLS = Path(__file__).with_suffix(".csv")  # of which the guide has the table
 LOGS, TAIL = 200, 0.025
 # Success rates: the populations of other studies, and one of rates around a half.
 POPULATIONS = {**looks_and_gates.POPULATIONS, "middle": lambda rng, shape: rng.beta(2, 2, shape)}
-_FAILURE, _QUESTION_SD, _TRIAL_SD = 1.5, 0.5, 0.6
+FAILURE, QUESTION_SD, TRIAL_SD = 1.5, 0.5, 0.6
 
 
 def drawn_questions(
@@ -29,20 +29,20 @@ def drawn_questions(
     """Success rates, and logs of the usual cost of a success; the same within a cluster."""
     number = -(-size // cluster)
     rate = np.repeat(POPULATIONS[population](rng, number), cluster)[:size]
-    effect = np.repeat(rng.normal(0, _QUESTION_SD, number), cluster)[:size]
+    effect = np.repeat(rng.normal(0, QUESTION_SD, number), cluster)[:size]
     return rate, effect - 0.8 * (rate - 0.5)
 
 
 def mean_costs(rate: Floats, level: Floats) -> Floats:
     """Expected cost of a trial of each question."""
-    return np.exp(level + _TRIAL_SD**2 / 2) * (rate + _FAILURE * (1 - rate))
+    return np.exp(level + TRIAL_SD**2 / 2) * (rate + FAILURE * (1 - rate))
 
 
 def drawn_costs(rng: np.random.Generator, rate: Floats, level: Floats, n: int) -> QuestionCosts:
     """The costs of n trials of each question."""
     success = rng.random((rate.size, n)) < rate[:, None]
-    cost = np.exp(level[:, None] + rng.normal(0, _TRIAL_SD, success.shape))
-    cost *= np.where(success, 1.0, _FAILURE)
+    cost = np.exp(level[:, None] + rng.normal(0, TRIAL_SD, success.shape))
+    cost *= np.where(success, 1.0, FAILURE)
     won = success * cost
     return QuestionCosts(
         np.full(rate.size, n),
@@ -59,8 +59,8 @@ def until_success(rate: Floats, level: Floats, k: int) -> tuple[Floats, Floats]:
     """Expected spending until the first success in at most k tries, and pass@k."""
     solved = 1 - (1 - rate) ** k
     failed = np.where(rate > 0, (1 - rate) * solved / np.maximum(rate, 1e-300), k)
-    unit = np.exp(level + _TRIAL_SD**2 / 2)
-    return unit * (solved + _FAILURE * failed), solved
+    unit = np.exp(level + TRIAL_SD**2 / 2)
+    return unit * (solved + FAILURE * failed), solved
 
 
 def coverage_rows(seed: int = 34) -> list[dict[str, object]]:

@@ -1,9 +1,9 @@
 """Write the measured tables into the guide. Run: python -m tests.benchmarks.promised_tables.
 
 Pages have a mark before and after each table of a study, so that its numbers stand in one place,
-and a test compares the pages with it. The tables of `coverage.py`, `verdicts.py`, `votes.py` and
-`costs.py` are made from the cells that these scripts measured. Other studies are kept in
-`printed_tables`, as tables made from what their scripts printed; the pages name the scripts.
+and a test compares the pages with it. Those of `TABLES` are made from the cells that scripts
+measured. Other studies are kept in `printed_tables`, as tables made from what their scripts
+printed; the pages name the scripts.
 """
 
 import csv
@@ -19,7 +19,7 @@ from tests.benchmarks.measured_tables import (
     promised_coverage,
     width_table,
 )
-from tests.benchmarks.study_tables import cost_table, vote_table
+from tests.benchmarks.study_tables import cost_table, leader_table, vote_table
 
 BENCHMARKS = Path(__file__).parent
 PRINTED = BENCHMARKS / "printed_tables"
@@ -30,6 +30,7 @@ FILES = {
     "verdicts": BENCHMARKS / "verdicts.parquet",
     "votes": BENCHMARKS / "votes.csv",
     "costs": BENCHMARKS / "costs.csv",
+    "p_best": BENCHMARKS / "single_claims" / "p_best.csv",
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 # For each name of a table: the file that it is made from, and how.
@@ -40,6 +41,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "verdicts": ("verdicts", family_table),
     "votes": ("votes", vote_table),
     "costs": ("costs", cost_table),
+    "p_best": ("p_best", leader_table),
 }
 
 

@@ -6,13 +6,16 @@ docstrings for sentences about simulations that are quoted here nowhere. Whoever
 changes the number here, and the test names the pages that still have the old one.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from tests.benchmarks.measured_tables import cell_rows
-from tests.benchmarks.promised_tables import FILES, measured_cells
+import polars_scorio as ps
+from tests.benchmarks.costs import FAILURE, QUESTION_SD, TRIAL_SD
+from tests.benchmarks.measured_tables import cell_rows, family_table
+from tests.benchmarks.promised_tables import FILES, PRINTED, measured_cells
 from tests.benchmarks.single_claims import study_cells
 from tests.benchmarks.study_tables import brief_share
 
@@ -21,6 +24,8 @@ _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "exa
 _TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
 _DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/gates.py"
 _PLANNING = "polars_scorio/accessors/planning.py"
+_JUDGE, _COMPARE = "examples/guide/judge.md", "examples/guide/compare.md"
+_ASKED = "polars_scorio/accessors/questions.py"
 
 
 class Study(NamedTuple):
@@ -116,12 +121,136 @@ def heavy_cost_numbers() -> dict[str, str]:
     return {name: brief_share(share, 2) for name, share in numbers.items()}
 
 
+def printed_rows(table: str) -> pl.DataFrame:
+    """A table as it was printed; a cell that is empty repeats the one above."""
+    rows = pl.read_csv(PRINTED / f"{table}.csv", infer_schema=False)
+    return rows.with_columns(pl.all().forward_fill())
+
+
+def gate_error_numbers() -> dict[str, str]:
+    """Least and largest mean, and the worst share, of false passes and false fails of gates."""
+    rows, numbers = printed_rows("gates"), {}
+    size = pl.col("questions, trials").str.extract(r"^(\d+)").cast(pl.Int64)
+    for name, kept in {"many": rows.filter(size >= 100), "few": rows.filter(size < 100)}.items():
+        cells = [re.findall(r"\.\d+", cell) for cell in (*kept["false pass"], *kept["false fail"])]
+        means, worst = zip(*cells, strict=True)
+        numbers |= {f"{name}_least": min(means), f"{name}_most": max(means)}
+        numbers |= {f"{name}_worst": max(worst)}
+    brief = {end: f"{100 * float(numbers[f'many_{end}']):.0f}" for end in ("least", "most")}
+    return numbers | brief
+
+
+def repeated_gate_numbers() -> dict[str, str]:
+    """Largest share of false passes or fails of gates that are asked after each of 16 rounds."""
+    cells = study_cells("repeated_gate")
+    return {
+        kind: brief_share(max(cells[f"{kind} {verdict}"].max() for verdict in ("pass", "fail")), 2)
+        for kind in ("peeking", "anytime")
+    }
+
+
+def label_widths() -> dict[str, str]:
+    """Widths of intervals by labels at random, with the verdicts of the judge and without."""
+    rows = printed_rows("judge_labels").filter(pl.col("labelled trials") == "at random")
+    widths = {}
+    for row in rows.to_dicts():
+        size = row["questions"].partition(",")[0]
+        widths |= {f"of_{size}": row["width"], f"alone_{size}": row["labels alone: width"]}
+    return widths
+
+
+def lenient_judge_numbers() -> dict[str, str]:
+    """Mean coverage over the populations under a judge who calls a few wrong answers right."""
+    means = study_cells("lenient_judge").group_by("questions", "n").agg(pl.col("held").mean())
+    held = {(questions, n): share for questions, n, share in means.rows()}
+    small, middle, large = held[30, 4], held[100, 4], held[500, 16]
+    shares = {"small": small, "middle": middle, "large": large}
+    percent = {"percent": f"{100 * large:.0f}"}
+    return {name: brief_share(share, 2) for name, share in shares.items()} | percent
+
+
+def unbounded_numbers() -> dict[str, str]:
+    """Percent of the logs of 30 questions whose cost per success has no upper end."""
+    cells = measured_cells("costs").filter(M=30)
+    single = cells.filter(n=1, cluster=1)["unbounded"]
+    clusters = cells.filter(cluster=5).group_by("metric", "n").agg(pl.col("unbounded").mean())
+    shares = {"mean": single.mean(), "most": single.max()}
+    shares |= {"least_six": clusters["unbounded"].min(), "most_six": clusters["unbounded"].max()}
+    return {name: f"{100 * share:.0f}" for name, share in shares.items()}
+
+
+def default_power_numbers() -> dict[str, str]:
+    """The difference that 200 questions with 4 trials find, and the power of the nine designs."""
+    power = study_cells("default_power")["power"].to_numpy()
+    points = {"points": f"{100 * ps.detectable(200, 4):.1f}"}
+    return points | {"least": brief_share(power.min(), 2), "most": brief_share(power.max(), 2)}
+
+
+def planned_numbers() -> dict[str, str]:
+    """Share of planned pairs that were told apart, by number of models and their spread."""
+    cells = study_cells("planned_pairs")
+    told = {(models, spread): share for models, spread, _, share, _ in cells.rows()}
+    numbers = {}
+    for models, name in ((2, "two"), (5, "five"), (10, "ten")):
+        numbers |= {f"{name}_said": brief_share(told[models, 1.0], 2)}
+    for models, name in ((2, "two"), (10, "ten")):
+        for spread, kind in ((1.0, ""), (3.0, "_wide"), (0.3, "_close")):
+            numbers |= {f"{name}{kind}": f"{100 * told[models, spread]:.0f}"}
+        for spread, kind in ((0.7, "_near"), (0.3, "_equal")):
+            numbers |= {f"{name}{kind}": brief_share(told[models, spread], 2)}
+    of_two = cells.filter(models=2).sort("spread", descending=True)
+    seen = dict(of_two.select("spread", "as seen").rows())
+    for spread, kind in ((1.0, "one"), (0.7, "near"), (0.3, "equal")):
+        numbers |= {f"seen_{kind}": brief_share(seen[spread], 2)}
+    return numbers
+
+
+def leader_numbers() -> dict[str, str]:
+    """By how much `p_best` of the leader is off: equal models, others, one model ahead."""
+    cells = study_cells("p_best").with_columns(error=pl.col("said") - pl.col("best"))
+    equal = dict(cells.filter(spread=0).select("models", "error").rows())
+    others = cells.filter(pl.col("spread") > 0)["error"].abs().max()
+    ahead = cells.filter(pl.col("spread").is_null()).row(0, named=True)
+    shares = {"two": equal[2], "ten": equal[10], "fifty": equal[50], "near": others}
+    shares |= {"said": ahead["said"], "best": ahead["best"]}
+    return {name: brief_share(share, 2) for name, share in shares.items()}
+
+
+def pair_numbers() -> dict[str, str]:
+    """Percent of the logs of ten equal models with a winner: by itself, and all pairs at once."""
+    cells, numbers = study_cells("many_pairs"), {}
+    for name, column in (("each", "each pair"), ("all", "all pairs")):
+        percent = 100 * cells[column]
+        numbers |= {f"{name}_least": f"{percent.min():.0f}", f"{name}_most": f"{percent.max():.0f}"}
+    return numbers
+
+
+def false_winner_numbers() -> dict[str, str]:
+    """Largest mean of a kind of logs, and the worst setting, of logs with a false winner."""
+    table = family_table(measured_cells("verdicts"))
+    shares = {"most": table["false winners"].max(), "worst": table["worst"].max()}
+    return {name: brief_share(share, 3) for name, share in shares.items()}
+
+
+def favoured_numbers() -> dict[str, str]:
+    """Percent of the evaluations with a false winner if the judge favours one model."""
+    false = study_cells("favoured_model")["false"]
+    assert false.max() == 1
+    return {"mean": f"{100 * false.mean():.0f}"}
+
+
+def reversed_numbers() -> dict[str, str]:
+    """Percent of good questions with a correlation below zero: 8 models, one trial."""
+    (row,) = printed_rows("reversed").filter(models="8", trials="1").to_dicts()
+    return {"below": f"{100 * float(row['good questions below zero']):.0f}"}
+
+
 _WORST = "in {worst} % of those of the worst setting"
 _HELD = f"contained the truth in {{mean}} % of the logs, and {_WORST}"
 STUDIES = (
     Study(
         "coverage",
-        "populations of questions, 5 to 1,000 questions, 1 to 16 trials of each, metrics",
+        "populations of questions, 5 to 1,000 questions, 1 to 64 trials of each, metrics",
         coverage_numbers(),
         (
             ("README.md", f"Over {{settings}} simulated settings, the 95 % intervals {_HELD}"),
@@ -273,24 +402,136 @@ STUDIES = (
         ),
     ),
     Study(
-        "ranks",
-        "6,000 simulated rows of 2 to 5 models, 2,500 of 10, 800 of 50",
-        {"two": "+.15", "fifty": "+.035", "near": "+.06", "two_said": ".15", "near_said": ".06"},
+        "single_claims p_best",
+        "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
+        leader_numbers(),
         (
-            (_PROMISES, "| 2 | {two} | -.04 to {near} |"),
-            (_PROMISES, "| 50 | {fifty} |"),
-            (_DECISIONS, "leader is within {near_said} of how often it is the best"),
-            (_DECISIONS, "by {two_said} for two models and .04 for fifty"),
+            (_PROMISES, "otherwise within {near} of how often the leader is the best"),
+            (_PROMISES, "`p_best` says {said}, and it is the best in {best}"),
+            (
+                _DECISIONS,
+                "within {near} of how often it is the best if the models spread by at least",
+            ),
+            (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
+            ("polars_scorio/kernels/simultaneous/signal_share.py", "is within {near} of the truth"),
+            (
+                "polars_scorio/kernels/simultaneous/signal_share.py",
+                "it is {two} too high for two models and {ten} for ten",
+            ),
         ),
     ),
     Study(
-        "ranks",
-        "pairs of 2, 5 and 10 models that spread by a standard error, a goal of .8, 20,000 rows",
-        {"two": "75", "ten": "81", "two_said": ".75", "ten_said": ".81"},
+        "single_claims planned_pairs",
+        "normal scores of 2, 5 and 10 models that spread by .3 to 3 standard errors, a goal of .8",
+        planned_numbers(),
         (
-            (_TRIALS, "({two} % of two models, {ten} % of ten)"),
-            (_PLANNING, "of the pairs with a number {two_said} were told apart for 2 models"),
-            (_PLANNING, "{ten_said} for 10"),
+            (_TRIALS, "{two} % of two models and {ten} % of ten that spread by a standard error"),
+            (_TRIALS, "{two_wide} % and {ten_wide} % if they spread by three"),
+            (_TRIALS, "{two_close} % and {ten_close} % if by .3"),
+            (_PLANNING, "{two_said} were told apart for 2 models that spread by a standard error"),
+            (_PLANNING, "{five_said} for 5 and {ten_said} for 10"),
+            (_PLANNING, "{two_near} to {ten_near} if they spread by .7"),
+            (_PLANNING, "{two_equal} to {ten_equal} by .3"),
+            (_PLANNING, "Without B 2 models had {seen_one}, {seen_near} and {seen_equal}"),
+        ),
+    ),
+    Study(
+        "single_claims default_power",
+        "two models, 50, 200 and 1,000 questions, 1, 4 and 16 trials, defaults of `detectable`",
+        default_power_numbers(),
+        (
+            (_TRIALS, "a true difference of {points} points"),
+            (_TRIALS, "(in simulations {least} to {most} in the nine cells)"),
+        ),
+    ),
+    Study(
+        "single_claims lenient_judge",
+        "a judge who calls 5 % of the wrong answers right, no correction, eight populations",
+        lenient_judge_numbers(),
+        (
+            (_JUDGE, "true in a large log: [{percent} % with 500 questions and 16 trials]"),
+            (_JUDGE, "in {small} of the logs with 30 questions and 4 trials, in {middle} with 100"),
+            (_JUDGE, "and in {large} with 500 questions and 16 trials"),
+        ),
+    ),
+    Study(
+        "single_claims favoured_model",
+        "two equal models, sensitivity .85 and .9, specificity .8, labels from elsewhere",
+        favoured_numbers(),
+        (
+            (
+                _JUDGE,
+                "{mean} % of the evaluations had a false winner, in the worst cell all of them",
+            ),
+        ),
+    ),
+    Study(
+        "judges labels",
+        "100 labels on random trials of 30, 100 and 500 questions",
+        label_widths(),
+        (
+            (_JUDGE, "({alone_30} and {alone_100} in place of {of_30} and {of_100} wide)"),
+            (_JUDGE, "with 500 ({alone_500} in place of {of_500})"),
+        ),
+    ),
+    Study(
+        "looks_and_gates gates",
+        "candidates worse by exactly the margin, 30 to 500 questions, eight populations",
+        gate_error_numbers(),
+        (
+            (
+                _GATE,
+                "([{least} to {most} % in simulations](#how-it-works) of 100 and 500 questions)",
+            ),
+            (_GATE, "in {many_least} to {many_most} of the logs with 100 and 500 questions"),
+            (_GATE, "in {many_worst} of the worst population"),
+            (_GATE, "in {few_least} to {few_most}, in {few_worst} of the worst"),
+            (_GATES, "at 95 % {many_least} to {many_most} in simulations of 100 and 500 questions"),
+            (_GATES, "(worst population {many_worst}), {few_least} to {few_most} with 30"),
+            (_GATES, "with 30 ({few_worst})"),
+        ),
+    ),
+    Study(
+        "single_claims repeated_gate",
+        "candidates worse by exactly the margin, asked after each of 16 rounds",
+        repeated_gate_numbers(),
+        ((_GATES, "fail in up to {peeking} of the logs, with ``anytime=16`` in up to {anytime}"),),
+    ),
+    Study(
+        "verdicts",
+        "2 to 20 models, 15 to 100 questions, all pairs at once",
+        false_winner_numbers(),
+        ((_DECISIONS, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
+    ),
+    Study(
+        "questions reversed",
+        "8 models, one trial of 300 questions",
+        reversed_numbers(),
+        (
+            (_QUESTIONS, "single trial {below} % of them have one"),
+            (_ASKED, "with 8 models and one trial, {below} % of good questions have one"),
+        ),
+    ),
+    Study(
+        "costs",
+        "lognormal costs",
+        {
+            "questions": brief_share(QUESTION_SD, 1),
+            "trials": brief_share(TRIAL_SD, 1),
+            "failure": str(FAILURE),
+        },
+        (
+            (_COST, "deviation {questions} between questions and {trials} between trials"),
+            (_COST, "failures cost {failure} times as much"),
+        ),
+    ),
+    Study(
+        "costs",
+        "30 questions, logs whose cost per success has no upper end",
+        unbounded_numbers(),
+        (
+            (_COST, "30 questions {mean} % of the logs had no upper end on average ({most} %"),
+            (_COST, "with six clusters {least_six} to {most_six} %"),
         ),
     ),
     Study(
@@ -323,17 +564,15 @@ STUDIES = (
         ),
     ),
     Study(
-        "ranks --accessor",
+        "single_claims many_pairs",
         "10 equal models, 60 questions, 4 trials, rates all .5 or uniform, 400 logs",
-        {"least": "53", "most": "60", "together": "3 to 4"},
+        pair_numbers(),
         (
             (
-                "examples/guide/compare.md",
-                (
-                    "in {least} to {most} % of the logs some model is wrongly called better; with "
-                    "`simultaneous=True` in {together} % of them"
-                ),
+                _COMPARE,
+                "in {each_least} to {each_most} % of the logs some model is wrongly called better",
             ),
+            (_COMPARE, "with `simultaneous=True` in {all_least} to {all_most} % of them"),
         ),
     ),
     Study(
@@ -361,6 +600,7 @@ STUDIES = (
                 "polars_scorio/reporting/cost_warning.py",
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
+            (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),
         ),
     ),
 )

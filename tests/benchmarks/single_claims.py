@@ -1,8 +1,9 @@
 """Simulations behind single sentences. Run: python -m tests.benchmarks.single_claims STUDY
 
-A study takes ten seconds to five minutes and goes through the public API; a replicate is a stratum
-of one log, judged by itself. Its cells are written to `single_claims/STUDY.csv`, from which
-`quoted_numbers.py` takes the numbers of the sentences.
+A study takes ten seconds to five minutes and goes through the public API, where a replicate is a
+stratum of one log, judged by itself; `p_best` and `planned_pairs` draw normal scores for the
+kernels. The cells are written to `single_claims/STUDY.csv`, from which `quoted_numbers.py` takes
+the numbers of the sentences.
 """
 
 import argparse
@@ -16,12 +17,17 @@ import polars as pl
 from scipy.special import betaincinv, expit, logit, ndtr
 
 import polars_scorio as ps
-from tests.benchmarks.looks_and_gates import POPULATIONS, counted
+from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
+from polars_scorio.kernels.simultaneous.probability_best import p_best as chance_to_be_best
+from polars_scorio.kernels.simultaneous.signal_share import signal_share
+from tests.benchmarks.looks_and_gates import POPULATIONS, counted, lowered, trials
 
 Floats = np.ndarray
 Cell = dict[str, object]
 FOLDER = Path(__file__).parent / "single_claims"
 HEAVY = 0.2  # share of the cost that one trial must have for a `CostWarning`
+LENIENT = 0.05  # share of the wrong answers that a lenient judge calls right
+GOAL, CRITICAL, NOW = 0.8, 1.96, 8  # of planned pairs: chance, z, and trials today
 
 
 def each_gate(logs: int = 25) -> Iterator[Cell]:
@@ -85,17 +91,160 @@ def power(logs: int = 200) -> Iterator[Cell]:
         ("benchmark", "population"), (30, 100, 500), (1, 4, 16), (0.5, 0.8), (0.1, 0.5), (0.5, 0.9)
     ):
         design = {"rate": rate, "spread": spread, "correlation": like, "target": target}
-        difference = ps.detectable(questions, n, **design)
-        means = np.array([rate + difference / 2, rate - difference / 2])
-        if not means.max() < 1:
-            continue
-        rng = np.random.default_rng([37, questions, n])
-        rates = rates_of_pair(rng, (logs, questions), means, spread, like)
-        if target == "benchmark":
-            rates = moved_to_difference(rates, difference)
-        rows = counted(n, rng.binomial(n, rates)).compare(ps.avg(), target=target)
-        found = (rows["better"] == 0).fill_null(value=False).mean()
-        yield design | {"questions": questions, "n": n, "logs": logs, "power": found}
+        found = power_of_design(logs, questions, n, design)
+        if found is not None:
+            yield design | {"questions": questions, "n": n, "logs": logs, "power": found}
+
+
+def power_of_design(logs: int, questions: int, n: int, design: Cell) -> float | None:
+    """Share of logs with the better model named; None if rates cannot differ by so much."""
+    difference = ps.detectable(questions, n, **design)
+    means = np.array([design["rate"] + difference / 2, design["rate"] - difference / 2])
+    if not means.max() < 1:
+        return None
+    rng = np.random.default_rng([37, questions, n])
+    rates = rates_of_pair(rng, (logs, questions), means, design["spread"], design["correlation"])
+    if design["target"] == "benchmark":
+        rates = moved_to_difference(rates, difference)
+    rows = counted(n, rng.binomial(n, rates)).compare(ps.avg(), target=design["target"])
+    return (rows["better"] == 0).fill_null(value=False).mean()
+
+
+def default_power(logs: int = 400) -> Iterator[Cell]:
+    """The same for the table of the guide: the models that `detectable` expects without a word."""
+    design: Cell = {"rate": 0.5, "spread": 0.4, "correlation": 0.5, "target": "benchmark"}
+    for questions, n in product((50, 200, 1000), (1, 4, 16)):
+        found = power_of_design(logs, questions, n, design)
+        yield {"questions": questions, "n": n, "logs": logs, "power": found}
+
+
+def lenient_judge(logs: int = 100) -> Iterator[Cell]:
+    """Whether uncorrected intervals hold if a judge calls a few of the wrong answers right."""
+    for questions, n in product((30, 100, 500), (1, 4, 16)):
+        for name, population in POPULATIONS.items():
+            rng = np.random.default_rng([46, questions, n])
+            rates = population(rng, (logs, 1, questions))
+            verdicts = rng.binomial(n, rates + LENIENT * (1 - rates))
+            rows = counted(n, verdicts).avg().sort("stratum")
+            truth = rates[:, 0].mean(axis=1)
+            held = ((rows["lo"] <= truth) & (rows["hi"] >= truth)).mean()
+            cell: Cell = {"population": name, "questions": questions, "n": n}
+            yield cell | {"logs": logs, "held": held}
+
+
+def favoured_model(logs: int = 100) -> Iterator[Cell]:
+    """False winners of two equal models if the judge spares one; labels are from elsewhere."""
+    for questions, n in product((30, 100, 500), (1, 4, 16)):
+        for name, population in POPULATIONS.items():
+            rng = np.random.default_rng([46, questions, n])
+            rates = population(rng, (logs, 1, questions))
+            verdicts = [kept * rates + 0.2 * (1 - rates) for kept in (0.85, 0.9)]
+            log = counted(n, rng.binomial(n, np.concatenate(verdicts, axis=1)))
+            kept, spared = (int(rng.binomial(400, rate)) for rate in (0.85, 0.8))
+            grader = ps.judge(sensitivity=(kept, 400), specificity=(spared, 400))
+            pairs = log.frame.scorio(by="stratum", count="count", judge=grader).compare()
+            false = pairs["better"].is_not_null().mean()
+            cell: Cell = {"population": name, "questions": questions, "n": n}
+            yield cell | {"logs": logs, "false": false}
+
+
+def many_pairs(logs: int = 400) -> Iterator[Cell]:
+    """Logs with a winner among ten equal models, each pair by itself or all pairs at once."""
+    uniform = {"uniform": lambda rng, shape: rng.random(shape)}
+    for name, population in {"same": POPULATIONS["same"], **uniform}.items():
+        rng = np.random.default_rng(46)
+        rates = np.repeat(population(rng, (logs, 1, 60)), 10, axis=1)
+        log = counted(4, rng.binomial(4, rates))
+        cell: Cell = {"rates": name, "logs": logs}
+        for kind, together in (("each pair", False), ("all pairs", True)):
+            pairs = log.compare(ps.avg(), simultaneous=together)
+            wrong = pairs.filter(pl.col("better").is_not_null())["stratum"].n_unique()
+            cell[kind] = wrong / logs
+        yield cell
+
+
+def repeated_gate(logs: int = 100) -> Iterator[Cell]:
+    """False passes and fails of gates exactly at the margin, asked after each of 16 rounds."""
+    margin, rounds = 0.05, 16
+    for questions, (name, population) in product((30, 100), POPULATIONS.items()):
+        rng = np.random.default_rng([46, questions])
+        rates = population(rng, (logs, 1, questions))
+        both = np.concatenate([rates, lowered(rates, "avg", margin)], axis=1)
+        successes = trials(rng, both, rounds)
+        wrong = {
+            f"{kind} {verdict}": np.zeros(logs, bool)
+            for kind in ("peeking", "anytime")
+            for verdict in ("pass", "fail")
+        }
+        for n in range(1, rounds + 1):
+            log = counted(n, successes[n - 1])
+            for kind, plan in (("peeking", None), ("anytime", rounds)):
+                rows = log.gate(0, margin=margin, anytime=plan)
+                rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
+                for verdict in ("pass", "fail"):
+                    now = (rows[f"p_{verdict}"].fill_null(1) <= 0.05).to_numpy()
+                    wrong[f"{kind} {verdict}"] |= now
+        shares = {kind: found.mean() for kind, found in wrong.items()}
+        yield {"population": name, "questions": questions, "logs": logs, **shares}
+
+
+def normal_scores(models: int, spread: float, logs: int) -> tuple[np.random.Generator, Floats]:
+    """Generator, and true scores of models in units of the error of their estimates."""
+    rng = np.random.default_rng([46, models])
+    return rng, spread * rng.standard_normal((logs, models))
+
+
+def p_best(logs: int = 6000) -> Iterator[Cell]:
+    """The chance of the leader to be the best, said and true; the last row: one model ahead."""
+    for models in (2, 3, 4, 5, 10, 50):
+        for spread in (0, 1 / 3, 0.5, 0.7, 1, 1.5, 2, 3, 4):
+            used = logs if models < 50 else logs // 6
+            rng, truth = normal_scores(models, spread, used)
+            cell: Cell = {"models": models, "spread": spread, "logs": used}
+            yield cell | leader_chances(rng, truth)
+    rng, truth = normal_scores(10, 0, logs)
+    truth[:, 0] = 2
+    yield {"models": 10, "spread": None, "logs": logs} | leader_chances(rng, truth)
+
+
+def leader_chances(rng: np.random.Generator, truth: Floats) -> Cell:
+    """What `p_best` says of the leaders on average, and how often they are the best."""
+    mean, sigma = truth + rng.standard_normal(truth.shape), np.ones_like(truth)
+    said = chance_to_be_best(np.sqrt(signal_share(mean, sigma))[:, None] * mean, sigma)
+    best = truth == truth.max(axis=1, keepdims=True)
+    leader = mean.argmax(axis=1)[:, None]
+    names = {"said": said, "best": best / best.sum(axis=1, keepdims=True)}
+    return {name: np.take_along_axis(of, leader, 1).mean() for name, of in names.items()}
+
+
+def planned_pairs(logs: int = 20_000) -> Iterator[Cell]:
+    """Undecided neighbours in a ranking: are they told apart by the trials that were planned?
+
+    "as seen" are plans that take no part of today's difference for luck.
+    """
+    for models, spread in product((2, 5, 10), (0.3, 0.7, 1.0, 2.0, 3.0)):
+        rng, truth = normal_scores(models, spread, logs)
+        mean = truth + rng.standard_normal(truth.shape)
+        order = np.argsort(-mean, axis=1)
+        now, true = (-np.diff(np.take_along_axis(of, order, 1)).ravel() for of in (mean, truth))
+        share = np.repeat(signal_share(mean, np.ones_like(mean)), models - 1)
+        undecided = now < CRITICAL * np.sqrt(2)
+        now, true, share = now[undecided], true[undecided], share[undecided]
+        cell: Cell = {"models": models, "spread": spread, "logs": logs}
+        for kind, kept in (("told apart", share), ("as seen", 1.0)):
+            most = 1_000_000
+            extra = trials_with_assurance(now, sigma_after, CRITICAL, kept, GOAL, most)
+            planned = (extra > 0) & (extra <= most)
+            m = extra[planned]
+            further = true[planned] + np.sqrt(2 * NOW / m) * rng.standard_normal(m.size)
+            difference = (NOW * now[planned] + m * further) / (NOW + m)
+            cell[kind] = (np.abs(difference) > CRITICAL * sigma_after(m)).mean()
+        yield cell
+
+
+def sigma_after(extra: Floats) -> Floats:
+    """Sigma of the difference of two models after further trials; today that of a model is 1."""
+    return np.sqrt(2 * NOW / (NOW + extra))
 
 
 def heavy_costs(logs: int = 1000) -> Iterator[Cell]:
@@ -120,7 +269,20 @@ def heavy_costs(logs: int = 1000) -> Iterator[Cell]:
 
 
 STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
-    study.__name__: study for study in (each_gate, best_of_many, power, heavy_costs)
+    study.__name__: study
+    for study in (
+        each_gate,
+        best_of_many,
+        power,
+        default_power,
+        heavy_costs,
+        lenient_judge,
+        favoured_model,
+        many_pairs,
+        repeated_gate,
+        p_best,
+        planned_pairs,
+    )
 }
 
 
@@ -134,5 +296,6 @@ if __name__ == "__main__":
     parser.add_argument("study", choices=STUDIES)
     asked = parser.parse_args().study
     warnings.simplefilter("ignore", ps.CostWarning)
+    warnings.simplefilter("ignore", ps.JudgeWarning)  # a log without a number has no winner
     FOLDER.mkdir(exist_ok=True)
     pl.DataFrame(list(STUDIES[asked]())).write_csv(FOLDER / f"{asked}.csv", float_precision=4)

@@ -1,4 +1,4 @@
-"""Tables of the guide from the cells of smaller studies: `votes.py` and `costs.py`."""
+"""Tables of the guide from the cells of smaller studies."""
 
 import re
 
@@ -7,6 +7,8 @@ import polars as pl
 # Trials and draw sizes of votes, and numbers of questions, that the guide shows.
 _VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]
 _VOTE_QUESTIONS, _COST_QUESTIONS = (10, 30, 100), (30, 100, 500)
+_EQUAL_LEADERS = "`p_best` of the leader less how often it is the best: equal models"
+_SPREAD_LEADERS = "spread of a third to four standard errors"
 _TARGETS = ["these questions", "population", "clusters of five"]
 
 
@@ -51,3 +53,23 @@ def cost_table(measured: pl.DataFrame) -> pl.DataFrame:
     )
     table = one_row_each(cells.sort(rows), rows, _COST_QUESTIONS)
     return table.with_columns(pl.format("`{}`", "metric").alias("metric"))
+
+
+def leader_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """By how much `p_best` of the leader exceeds how often it is the best."""
+    error = (pl.col("said") - pl.col("best")).map_elements(signed_share, return_dtype=pl.String)
+    cells = (
+        measured.drop_nulls("spread")
+        .with_columns(error=error, models="models")
+        .sort("models", pl.col("said") - pl.col("best"))
+    )
+    spread = pl.col("error").filter(pl.col("spread") > 0)
+    return cells.group_by("models", maintain_order=True).agg(
+        pl.col("error").filter(spread=0).first().alias(_EQUAL_LEADERS),
+        pl.format("{} to {}", spread.first(), spread.last()).alias(_SPREAD_LEADERS),
+    )
+
+
+def signed_share(share: float) -> str:
+    """A share with its sign, to two digits."""
+    return ("-" if share < 0 else "+") + brief_share(abs(share), 2)

@@ -100,6 +100,17 @@ def test_options_say_the_same_as_in_a_tidy_report(log, options):
     assert wide.rows(named=True) == turned(tidy, KEYS, metrics)
 
 
+@pytest.mark.parametrize("overall", [None, "macro", "micro"])
+def test_the_number_of_a_calibrated_metric_is_both_its_estimate_and_its_mu(log, overall):
+    twice = pl.concat([log, log.with_columns(pl.col("trial") + 9)])  # two trials and more
+    wide = report(twice, ps.avg(W), ps.pass_at_k([2, 4]), wide=True, overall=overall)
+    for name in ("avg_w_0_0_5_1", "pass_at_k_2"):
+        assert wide[name].to_list() == wide[f"{name}_mu"].to_list() != [None] * wide.height
+    beyond = wide.filter(pl.col("pass_at_k_4").is_null())
+    assert beyond.height > 4
+    assert beyond["pass_at_k_4_mu"].null_count() == 0
+
+
 def test_dropped_trials_are_shown_once(log):
     holes = log.with_columns(category=pl.when(pl.col("trial") != 1).then("category"))
     accessor = holes.scorio(by="domain", success=2, missing="drop")

@@ -35,7 +35,7 @@ def signal_share(mu: Floats, sigma: Floats) -> Floats:
     to three models as they are; ``L - 1`` shrinks too much where models differ by about a sigma.
     With ``L - 3/2`` the leader's chance to be the best is within .06 of the truth if the models
     spread by at least a third of sigma. If they are equal, it is .15 too high for two models and
-    .09 for ten (6,000 draws for 2 to 5 models, 2,500 for 10).
+    .10 for ten (6,000 draws).
 
     References
     ----------
