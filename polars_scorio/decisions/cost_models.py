@@ -119,7 +119,6 @@ def cost_models(
         overall=overall,
         questions=questions,
         keeps_questions=for_gate,
-        warns_of_stopping=True,
     )
     choice = request.choice
     models = CostModels(

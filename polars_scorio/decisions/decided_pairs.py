@@ -44,7 +44,7 @@ class DecidedPairs:
         )
         rewards = request.classes.rewards is not None
         columns = report_columns(trials, rewards=rewards).with_information(anytime)
-        return cls(Evaluation(request, columns.with_price()))
+        return cls(Evaluation(request, columns.with_price(), warns_of_stopping=False))
 
     def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
         """Whether the interval of the difference of two groups excludes zero, for each pair.

@@ -114,7 +114,7 @@ def _asked_frontier(
     )
     rewards = request.classes.rewards is not None
     columns = report_columns(trials, rewards=rewards, costs=True).with_price()
-    grouped = grouped_rows(request, columns, questions=alignment, warns_of_stopping=True)
+    grouped = grouped_rows(request, columns, questions=alignment)
     return _Frontier(trials, metric, confidence), grouped
 
 

@@ -304,7 +304,6 @@ def models_of(
             questions=questions,
             watched=for_gate or anytime is not None,
             keeps_questions=for_gate,
-            warns_of_stopping=True,
         )
         return (with_all_questions(grouped, trials, overall) if overall else grouped), models
     models = benchmark_models(request, overall, warns=options.get("inference") is None)
@@ -325,7 +324,6 @@ def models_of(
         questions=questions,
         watched=for_gate,
         keeps_questions=for_gate,
-        warns_of_stopping=True,
     )
     return grouped, models
 

@@ -17,6 +17,8 @@ from polars_scorio.kernels.array_types import Floats, Ints
 # Levels at which each test rejects, in the order in which they are asked.
 PATTERN_LEVEL, ORDER_LEVEL, DIFFICULTY_LEVEL = 0.005, 0.001, 0.002
 _TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
+_MOST_TRIALS = 500  # a rule that stops later leaves a bias of a five-hundredth or less
+_MOST_LEVELS = 32  # numbers of trials, the smallest first, that the pattern is tested at
 _MOST_CONVOLVED = 2_000  # questions whose number of last successes is convolved exactly
 _FEWEST_CORRELATED = 3  # questions that have a correlation
 
@@ -114,7 +116,8 @@ def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     """P-value of the pattern that all short questions share their successes, or their failures.
 
     A question is short if it has fewer trials than some other. Fisher's exact test, with the counts
-    of longer questions thinned to as many trials; it adds up all patterns that are as unlikely.
+    of longer questions thinned to as many trials; it adds up all patterns that are as unlikely. It
+    is 1 if each question has more than 500 trials. The 32 smallest numbers of trials are tested.
 
     Parameters
     ----------
@@ -135,7 +138,7 @@ def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
         for failures, number in kinds.items()
         if np.unique(number[short]).size == 1
     }
-    if not shared:
+    if not shared or n.min() > _MOST_TRIALS:
         return 1.0
     chances = {each: _pattern_chances(n, c, questions, failures=each) for each in kinds}
     observed = max(chances[failures][common] for failures, common in shared.items())
@@ -145,7 +148,7 @@ def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
 
 def _pattern_chances(n: Ints, c: Ints, questions: Ints, *, failures: bool) -> Floats:
     """Chances that all short questions have 0, 1, 2, ... successes (or failures) under the null."""
-    levels = np.unique(n[n < n.max()])
+    levels = np.unique(n[n < n.max()])[:_MOST_LEVELS]
     common = np.arange(levels[0] + 1)
     logs = np.zeros(common.size)
     for g in levels:

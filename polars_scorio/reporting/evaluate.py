@@ -26,6 +26,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
 )
 from polars_scorio.reporting.inference.choice import Inference, UnbiasedInference
 from polars_scorio.reporting.inference.cost_numbers import part_columns
+from polars_scorio.reporting.inference.pooled import PooledInference
 from polars_scorio.reporting.inference.question_values import value_columns
 from polars_scorio.reporting.question_cells import GROUP, QuestionCells
 from polars_scorio.reporting.report_columns import ReportColumns
@@ -67,7 +68,7 @@ class Evaluation:
     request: Request
     columns: ReportColumns
     keeps_questions: bool = False  # beside the rows
-    warns_of_stopping: bool = False
+    warns_of_stopping: bool = True
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The keys of all groups with their rows; of all groups at once, which share states."""
@@ -78,8 +79,8 @@ class Evaluation:
         )
         if trials.judged:
             cells = cells.with_judges(groups.select(trials.groups), strata, trials)
-        if self.warns_of_stopping and self.request.choice.kind != "pooled":
-            warn_of_stopping(cells, groups.drop(QUESTIONS), self.request.trials)
+        if self.warns_of_stopping and not self._is_pooled(cells):
+            warn_of_stopping(cells, groups.drop(QUESTIONS), trials)
         facts = cells.facts()
         if self.columns.of_questions:
             facts = facts.with_columns(cells.flat[name] for name in self.columns.of_questions)
@@ -89,6 +90,13 @@ class Evaluation:
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
         keys = groups if self.keeps_questions else groups.drop(QUESTIONS)
         return keys.with_columns(lists.to_series(1).alias(RESULTS))
+
+    def _is_pooled(self, cells: QuestionCells) -> bool:
+        """Whether all numbers are posteriors of populations, which allow for stopping rules."""
+        return all(
+            isinstance(self.request.choice.inference_of(metric, view), PooledInference)
+            for metric, view in cells.without_rewards(self.request.metrics)
+        )
 
     def _row_numbers(self, cells: QuestionCells) -> RowNumbers:
         """The numbers of each row that a cell has in the report, in the order of the report."""

@@ -85,7 +85,7 @@ def grouped_rows(
     questions: Alignment = "any",
     watched: bool = False,
     keeps_questions: bool = False,
-    warns_of_stopping: bool = False,
+    warns_of_stopping: bool = True,
 ) -> pl.LazyFrame:
     """The rows of a report in a list for each group.
 
@@ -104,7 +104,7 @@ def grouped_rows(
     keeps_questions : bool
         Whether the groups keep their `QUESTIONS`; groups over all strata have none.
     warns_of_stopping : bool
-        Whether to warn of trials that stopped on their outcomes.
+        Whether to warn of trials that stopped on their outcomes, unless all numbers are pooled.
 
     Returns
     -------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -48,10 +47,11 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
     if not cells.classes.successful or cells.has_fractions:
         return
     states = cells.fitted.binary(cells.classes.successful)
-    of_models = keys.select(pl.all_horizontal(pl.col(*trials.keys).is_not_null())).to_series()
     p_values, model = _pattern_p_values(states), np.zeros(states.groups, dtype=np.int64)
-    if trials.keys:
-        p_values[~of_models.to_numpy()] = np.nan
+    of_models = np.ones(states.groups, dtype=np.bool_)
+    for name in trials.keys:
+        of_models &= keys[name].is_not_null().to_numpy()
+    p_values[~of_models] = np.nan
     if trials.models:
         ranks = keys.select(pl.struct(*trials.models).rank("dense")).to_series()
         model = ranks.to_numpy().astype(np.int64)
@@ -76,10 +76,22 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
 def _pattern_p_values(states: States) -> Floats:
     """P-value of each group; NaN where all questions have the same number of trials."""
     n, c = states.n[states.state], states.counts[states.state, 1]
-    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    ends = np.searchsorted(states.group, np.arange(states.groups + 1))
     found = np.full(states.groups, np.nan)
-    for group, (start, end) in enumerate(pairwise(ends)):
-        own = slice(start, end)
-        if start < end and n[own].min() < n[own].max():
-            found[group] = pattern_p_value(n[own], c[own], states.questions[own])
+    (filled,) = np.nonzero(np.diff(ends))
+    if not filled.size:
+        return found
+    most = np.zeros(states.groups, np.int64)
+    most[filled] = np.maximum.reduceat(n, ends[filled])
+    short = n < most[states.group]
+    found[states.group[short]] = 1.0
+    # The test is costly, and its result is 1 unless the short questions of a group share something.
+    differ = np.ones(states.groups, dtype=np.bool_)
+    places, first = np.unique(states.group[short], return_index=True)
+    for shared in (c[short], (n - c)[short]):
+        alike = np.minimum.reduceat(shared, first) == np.maximum.reduceat(shared, first)
+        differ[places[alike]] = False
+    for group in np.flatnonzero(~differ).tolist():
+        own = slice(ends[group], ends[group + 1])
+        found[group] = pattern_p_value(n[own], c[own], states.questions[own])
     return found

@@ -63,5 +63,6 @@ def test_the_unnamed_model_of_a_log_has_no_place():
         retried(1, "ada").scorio(model=None, anytime=16).report(ps.avg())
 
 
-def test_the_same_log_without_anytime_is_reported():
-    assert retried(1, "ada").scorio.report(ps.avg()).height == 1
+def test_the_same_log_without_anytime_is_reported_with_a_warning():
+    with pytest.warns(ps.StoppingWarning):
+        assert retried(1, "ada").scorio.report(ps.avg()).height == 1

@@ -146,3 +146,10 @@ def test_nobody_is_suspect_without_a_test():
     model = np.array([0, 1])
     assert suspect_models(np.full(2, np.nan), model, 0.05).tolist() == []
     assert suspect_models(np.empty(0), model[:0], 0.05).tolist() == []
+
+
+def test_huge_counts_cost_nothing():
+    n, every = np.array([10**12, 2 * 10**12, 3 * 10**12]), np.ones(3, np.int64)
+    assert pattern_p_value(n, np.array([7, 7, 10**12]), every) == 1.0
+    n, every = np.arange(1, 3_000), np.ones(2_999, np.int64)
+    assert pattern_p_value(n, (n == 2_999).astype(np.int64), every) > 0.5

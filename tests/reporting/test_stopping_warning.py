@@ -1,4 +1,4 @@
-"""Comparisons warn of trials that stopped on their outcomes, and of nothing else."""
+"""Reports and comparisons warn of trials that stopped on their outcomes, and of nothing else."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.made_logs import long
 
 # Up to four trials, until one succeeds; and the same trials without a rule.
 RETRIED = [(1, 1)] * 6 + [(2, 1)] * 4 + [(3, 1)] * 2 + [(4, 0)] * 6 + [(4, 1)] * 2
@@ -86,10 +87,48 @@ def test_a_page_has_an_alert_instead(tmp_path):
     assert "stopped on" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_reports_do_not_warn():
+@pytest.mark.parametrize(
+    "report",
+    [
+        pytest.param(lambda log: log.avg(), id="avg"),
+        pytest.param(lambda log: log.bayes(inference="published"), id="published"),
+        pytest.param(lambda log: log.report(ps.avg(), ps.pass_at_k([1, 2])), id="report"),
+        pytest.param(lambda log: log.report(ps.bayes(), ps.avg()), id="one metric of two"),
+        pytest.param(lambda log: log.report(ps.avg(), wide=True), id="wide"),
+        pytest.param(
+            lambda log: log.avg(per="question", inference="published"), id="single questions"
+        ),
+    ],
+)
+def test_reports_of_trials_that_stopped_on_outcomes_warn_once(report):
+    with pytest.warns(ps.StoppingWarning, match=SAID) as caught:
+        report(log(ada=PLANNED, bob=RETRIED))
+    assert len(caught) == 1
+
+
+def test_pictures_warn():
+    with pytest.warns(ps.StoppingWarning, match=SAID):
+        log(ada=PLANNED, bob=RETRIED).plot.intervals(ps.avg())
+
+
+def test_a_lazy_report_warns_when_it_is_collected():
+    plan = ps.scorio(log(bob=RETRIED).frame.lazy(), count="count").avg()
+    with pytest.warns(ps.StoppingWarning, match="in 1 of 1 group, the first at model='bob'"):
+        plan.collect()
+
+
+@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"inference": "calibrated"}])
+def test_a_report_of_populations_does_not_warn(options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        log(bob=RETRIED).report(ps.avg())
+        log(bob=RETRIED).bayes(**options)  # posterior means, which no rule biases
+
+
+def test_expressions_do_not_warn():
+    retried = long([[0] * (n - c) + [1] * c for n, c in RETRIED])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        retried.group_by("question").agg(pl.col("category").scorio.posterior(ps.avg()))
 
 
 def test_average_weights_have_no_success_to_stop_at():
