@@ -158,3 +158,9 @@ def test_contributors_find_every_room_on_the_map():
     assert {*rooms} == {*FLOOR_OF}
     floors = [FLOOR_OF[room] for room in rooms]
     assert floors == sorted(floors)
+
+
+def test_only_tests_of_real_logs_and_boards_look_beside_the_repository():
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    beside = {path.name for path, text in texts.items() if re.search(r'/ ["]shared" /', text)}
+    assert beside == {"test_read.py", "test_real_logs.py", "test_findings.py"}
