@@ -50,7 +50,7 @@ def test_a_pool_is_planned_as_a_log_without_strata(log):
 
 def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
     # No trials are needed for so wide an interval: sigma is that of today.
-    options = {"half_width": 0.9, "inference": "published"}
+    options = {"half_width": 0.5, "inference": "published"}
     rows = asked(log).trials_needed(ps.bayes(), overall="macro", **options)
     report = asked(log).report(ps.bayes(), overall="macro", inference="published")
     assert rows["extra"].to_list() == [0] * 9
