@@ -13,7 +13,8 @@ from polars_scorio.arguments import as_number, flat_numbers, value_text, value_t
 
 # How far a reward may be from a level for being it: tau-bench counts as success what is so near 1.
 NOISE = 1e-6
-_LARGEST = 1e300  # differences of such rewards still fit into a float
+# Differences of such rewards still fit into a float, and so does a 2^-53 of them.
+_LARGEST, _LEAST = 1e300, 1e-280
 
 
 def check_levels(levels: object) -> tuple[float, ...]:
@@ -57,13 +58,19 @@ def check_reward_range(bounds: object) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If they are not two different finite numbers of at most 1e300, the lower first.
+        If they are not two different finite numbers of at most 1e300, the lower first, or if both
+        are smaller than 1e-280.
     """
     ends = flat_numbers(value_tuple(bounds)).tolist()
-    if len(ends) != 2 or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:  # both ends
+    if (
+        len(ends) != 2  # both ends
+        or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST
+        or max(map(abs, ends)) < _LEAST
+    ):
         raise ValueError(
             "bounds must be two different finite numbers, the least and the largest reward that "
-            f"there may be, got {value_text(bounds)}"
+            f"there may be (and the larger size from {_LEAST:g} to {_LARGEST:g}), got "
+            f"{value_text(bounds)}"
         )
     return ends[0], ends[1]
 

@@ -27,7 +27,7 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.cost_sums import TOTAL_COST
+from polars_scorio.counting.cost_sums import LARGEST_COST, LEAST_COST_SIZE, TOTAL_COST
 from polars_scorio.counting.duplicates.by_sum import DIGEST, ids_are_summable
 from polars_scorio.counting.duplicates.second_look import trial_id_rules
 from polars_scorio.counting.lists import AS_ROWS
@@ -35,8 +35,10 @@ from polars_scorio.counting.refusals import (
     refusal_rules,
     refuse_beyond,
     refuse_free,
+    refuse_tiny,
     refuse_unscored,
 )
+from polars_scorio.counting.reward_sums import LEAST_REWARD_SIZE, largest_size
 from polars_scorio.counting.success_labels import Watch, watch_labels
 from polars_scorio.counting.tally import (
     DROPPED,
@@ -50,6 +52,7 @@ from polars_scorio.counting.trials import STAND_IN, Trials
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
 _SCORED, _KEPT, _ALL, _PAID = ":scored", ":kept", ":all", ":paid"
+_DEAREST, _SIZE = ":dearest", ":size"
 
 
 def group_plan(
@@ -168,7 +171,7 @@ class _OnePass:
             left.any().alias(_KEPT),
             *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
-            *([] if self.classes.costs is None else [(pl.col(TOTAL_COST) > 0).any().alias(_PAID)]),
+            *self._number_sizes,
             _trials_of_all(self.trials, self.prior, self.columns, times).alias(_ALL),
             *self.matched,
         )
@@ -176,6 +179,22 @@ class _OnePass:
             return grouped
         earlier = _earlier_groups(self.trials, self.prior, self.earlier)
         return pl.concat([grouped, earlier], how="diagonal")
+
+    @property
+    def _number_sizes(self) -> list[pl.Expr]:
+        """How large the costs and rewards of a group are, where sums of them are needed."""
+        paid = (pl.col(TOTAL_COST) > 0).any().alias(_PAID)
+        dearest = pl.col(LARGEST_COST).max().alias(_DEAREST)
+        return [
+            *([] if self.classes.costs is None else [paid, dearest]),
+            *([largest_size().alias(_SIZE)] if self._sums_any_rewards else []),
+        ]
+
+    @property
+    def _sums_any_rewards(self) -> bool:
+        """Whether rewards are summed whose range nobody gave."""
+        rewards = self.classes.rewards
+        return rewards is not None and rewards.averages and rewards.range is None
 
     @property
     def _fault_columns(self) -> list[str]:
@@ -205,7 +224,10 @@ class _OnePass:
         if not seen[_SCORED].all():
             refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
         if self.classes.costs is not None:
+            refuse_tiny(seen, trials, _DEAREST, LEAST_COST_SIZE, "cost")
             refuse_free(seen.filter(~pl.col(_PAID)), trials)
+        if self._sums_any_rewards:
+            refuse_tiny(seen, trials, _SIZE, LEAST_REWARD_SIZE, "reward")
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "

@@ -10,7 +10,6 @@ import polars as pl
 from polars_scorio.counting.checks import MISSING, ROWS
 from polars_scorio.counting.lists import AS_ROWS
 from polars_scorio.counting.reward_sums import (
-    LARGEST_REWARD_SIZE,
     MEAN_REWARD,
     REWARD_ERROR,
     RewardColumns,
@@ -67,7 +66,7 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     Raises
     ------
     ValueError
-        If a reward is infinite, or too large for exact sums.
+        If a reward is infinite.
 
     Examples
     --------
@@ -78,20 +77,23 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     trials = lists.list.len().to_numpy().astype(np.int64)
     flat = lists.explode(**AS_ROWS)
     # A callback sees some of the groups: it can neither count the bad ones nor name the first.
-    if not flat.abs().max() <= LARGEST_REWARD_SIZE:  # type: ignore[operator]  # a float
+    if not flat.is_finite().all():
         raise ValueError(
-            f"a reward that is infinite, or beyond +-{int(LARGEST_REWARD_SIZE):,}, in {name!r}: "
-            "recode it, or make it null and see missing=."
+            f"an infinite reward in {name!r}: recode it, or make it null and see missing=."
         )
+    low, high = (end.to_numpy() for end in (lists.list.min(), lists.list.max()))
     group = np.arange(trials.size)
-    rows = pl.LazyFrame({_GROUP: np.repeat(group, trials), CATEGORY: flat})
+    # A power of two that makes the largest reward of a group about 1 changes no digit.
+    _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
+    scaled = np.ldexp(flat.to_numpy(), -np.repeat(exponent, trials))
+    rows = pl.LazyFrame({_GROUP: np.repeat(group, trials), CATEGORY: scaled})
     numbers = over_trials(reward_numbers(_SUMS, counted=False))
     sums = rows.group_by(_GROUP).agg(
         pl.len().cast(pl.Int64).alias(ROWS), pl.lit(0).alias(MISSING), *numbers
     )
     moments = with_reward_moments(sums, _SUMS).sort(_GROUP).collect()
-    low, high = (end.to_numpy() for end in (lists.list.min(), lists.list.max()))
     mean, error = (
-        moments[column].to_numpy().astype(np.float64) for column in (MEAN_REWARD, REWARD_ERROR)
+        np.ldexp(moments[column].to_numpy().astype(np.float64), exponent)
+        for column in (MEAN_REWARD, REWARD_ERROR)
     )
     return GroupRewards(trials, group, trials.size, low, high - low, mean, error, flat.to_numpy())

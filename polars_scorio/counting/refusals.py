@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
@@ -84,6 +86,43 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
             f"question, the first{_group_place(first, trials)}: "
             'unscored="drop" leaves nothing of it. Filter it out. See coverage() for what there is.'
         )
+
+
+def refuse_tiny(
+    groups: pl.DataFrame, trials: Trials, largest: str, least_size: float, what: str
+) -> None:
+    """Refuse a log whose rewards or costs are so small that their sums lose digits.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        With the size of the largest one of each group, in the column `largest`.
+    trials : Trials
+        The log.
+    least_size : float
+        What the largest one of the log has to reach.
+    what : "reward" or "cost"
+        What they are.
+
+    Raises
+    ------
+    ValueError
+        With the largest one, and a unit that is small enough.
+    """
+    size = groups[largest].max()
+    part = trials.cost if what == "cost" else trials.category
+    if part is None or not isinstance(size, float) or not 0 < size < least_size:
+        return
+    digits = min(-math.floor(math.log10(size)), 300)
+    unit = f"{'cost' if what == 'cost' else 'category'}=pl.col({part.name!r}) * 1e{digits}"
+    way_out = f"Count in a smaller unit, as in {unit}"
+    if what == "reward":
+        example = f"bounds=(0, 1e{1 - digits})"
+        way_out += f", or say with bounds= which rewards there may be, as in {example}"
+    raise ValueError(
+        f"no {what} of the log in {part.name!r} is larger than {size!r}, and sums of {what}s below "
+        f"{least_size:.1e} lose digits. {way_out}."
+    )
 
 
 def refuse_free(groups: pl.DataFrame, trials: Trials) -> None:

@@ -3,7 +3,8 @@
 Sums of floats depend on their order in the last digits. So each reward becomes an integer, whose
 sums, and sums of squares, are exact in 128 bits. Rewards inside a known range are multiples of
 2^-52 of it, and one integer each. Without a range, rewards up to 2^30 are split in two integers: a
-multiple of 2^-22, and the rest as a multiple of 2^-74.
+multiple of 2^-22, and the rest as a multiple of 2^-74. A log whose rewards are all below 2^-54
+would lose digits and is refused.
 
 Whatever else a question needs follows from these sums and from its least and largest reward: a
 report of averages costs little more than a bare aggregation, as it computes nothing else by row.
@@ -33,6 +34,8 @@ LEAST_REWARD, LARGEST_REWARD, FRACTIONS = ":least_reward", ":largest_reward", ":
 MOST_TRIALS = 2**20
 # Rewards without a known range are at most as large.
 LARGEST_REWARD_SIZE = 2.0**30
+# The largest reward of a log without a known range is at least as large, or all rewards are 0.
+LEAST_REWARD_SIZE = 2.0**-54
 _COARSE, _FINE = 2.0**22, 2.0**52
 _LARGEST_FLOAT = sys.float_info.max
 
@@ -95,6 +98,11 @@ def with_stray_reward(questions: pl.LazyFrame, asked: RewardColumns) -> pl.LazyF
     return questions.with_columns(stray.alias(OUTSIDE))
 
 
+def largest_size() -> pl.Expr:
+    """The size of the largest reward of some questions, of any sign."""
+    return pl.max_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).abs()).max()
+
+
 def with_sure_successes(questions: pl.LazyFrame, asked: RewardColumns, name: str) -> pl.LazyFrame:
     """Add how many rewards of a question are 1, if all of its rewards are 0 or 1; else 0."""
     part, (_, unit) = next(iter(_integer_parts(asked).items()))
@@ -137,11 +145,12 @@ def with_reward_moments(questions: pl.LazyFrame, asked: RewardColumns) -> pl.Laz
 
 
 def _all_zero_or_one(asked: RewardColumns) -> pl.Expr:
-    """Whether all rewards of a question are 0 or 1, from their sums.
+    """Whether all rewards of a question are 0 or 1, from their ends and sums.
 
-    An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit.
+    An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit. The ends tell
+    rewards that are too small for a unit from 0.
     """
-    within = (pl.col(LEAST_REWARD) >= 0) & (pl.col(LARGEST_REWARD) <= 1)
+    within = pl.all_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).is_in([0.0, 1.0]))
     (whole, (_, unit)), *finer = _integer_parts(asked).items()
     one = round(1 / unit) if asked.range is None or asked.range[1] >= 1 else 0
     equal = pl.col(f":sum_{whole}{whole}") == pl.col(f":sum_{whole}") * one

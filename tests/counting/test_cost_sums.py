@@ -60,6 +60,34 @@ def test_bad_costs_are_refused_with_their_place(value, words):
         log_of(with_cost(value)).mean_cost()
 
 
+METRICS = (ps.mean_cost(), ps.cost_per_success(), ps.cost_to_solve(2))
+
+
+def costs_in_unit(unit):
+    """A log whose costs differ by at most 1 %."""
+    near_one = 1 + pl.int_range(80) * 0.618034 % 1.0 / 100
+    rows = pl.DataFrame({"question": [i // 4 for i in range(80)]})
+    return rows.with_columns(
+        category=(pl.int_range(80) % 7 < 3).cast(pl.Int8), usd=near_one * unit
+    ).scorio(model=None, trial=None, cost="usd")
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e-6, 1e-9])
+def test_small_costs_keep_their_noise(unit):
+    columns = ["estimate", "sigma", "lo", "hi"]
+    large, small = (
+        costs_in_unit(each).report(*METRICS).select(columns).to_numpy() for each in (1.0, unit)
+    )
+    assert small / unit == pytest.approx(large, rel=1e-4)
+
+
+def test_costs_below_the_resolution_are_refused_with_a_unit():
+    said = r"no cost of the log in 'usd' is larger than 1\.\d+e-12, .* lose digits\. Count in a "
+    said += r"smaller unit, as in cost=pl\.col\('usd'\) \* 1e12\."
+    with pytest.raises(ValueError, match=said):
+        costs_in_unit(1e-12).report(*METRICS)
+
+
 def test_costs_that_no_metric_needs_are_not_looked_at():
     assert log_of(with_cost(-1.0)).avg()["estimate"].item() == 0.75
 

@@ -68,6 +68,49 @@ def test_rewards_of_any_size_are_summed_if_their_range_is_given(scale):
     assert (mean, error) == pytest.approx((0.4 * scale, exact_moments([0.2, 0.7, 0.3])[1] * scale))
 
 
+TENTHS = [0.0, 0.1, 0.2, 0.7, 0.3]
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-10, 1e-15])
+def test_small_rewards_keep_their_digits(scale):
+    mean, error = averages([reward * scale for reward in TENTHS])
+    exact_mean, exact_error = exact_moments(TENTHS)
+    assert mean / scale == pytest.approx(exact_mean, rel=1e-7)
+    assert error / scale == pytest.approx(exact_error, rel=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-20, -1e-25, 1e-300])
+def test_rewards_below_the_resolution_are_refused_with_a_unit(scale):
+    said = (
+        r"^no reward of the log in 'category' is larger than [67]\S*, .* lose digits\. Count in a "
+    )
+    said += r"smaller unit, as in category=pl\.col\('category'\) \* 1e\d+, or say with bounds= "
+    with pytest.raises(ValueError, match=said):
+        averages([reward * scale for reward in TENTHS])
+    within = -abs(scale), abs(scale)
+    if abs(scale) > 1e-280:
+        assert averages([r * scale for r in TENTHS], bounds=within)[0] == pytest.approx(
+            0.26 * scale
+        )
+
+
+def test_tiny_rewards_beside_others_and_rewards_of_nothing_are_taken():
+    assert averages([1e-30, 0.5, 0.5, 1.0])[0] == 0.5
+    assert averages([0.0, 0.0])[0] == 0.0
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 1.0)])
+def test_a_column_of_tiny_rewards_is_not_binary(bounds):
+    rewards = pl.Series([0.0, 1e-25, 2e-25, 0.0])
+    log = pl.DataFrame({"model": ["a", "b"] * 2, "question": [1, 1, 2, 2], "category": rewards})
+    accessor = log.scorio(trial=None, bounds=bounds)
+    if bounds is None:
+        with pytest.raises(ValueError, match="lose digits"):
+            accessor.avg()
+    else:
+        assert accessor.avg()["bounds"].to_list() == ["given"] * 2
+
+
 @pytest.fixture(scope="module")
 def log():
     rng = np.random.default_rng(31)
@@ -184,7 +227,9 @@ def test_only_numbers_have_bounds(category):
         log.scorio(trial=None, category="reward", bounds=(0, 1)).avg()
 
 
-@pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, float("inf")), (0,), "01", (0, 1e301)])
+@pytest.mark.parametrize(
+    "bounds", [(1, 0), (0, 0), (0, float("inf")), (0,), "01", (0, 1e301), (0, 1e-281)]
+)
 def test_a_range_is_two_finite_numbers(bounds):
     with pytest.raises((ValueError, TypeError), match=r"bounds"):
         pl.DataFrame({"category": [0.5]}).scorio(bounds=bounds)
