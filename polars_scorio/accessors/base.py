@@ -110,12 +110,14 @@ class Accessor(Generic[FrameT]):
             by..., model      the keys, under their own names (then the question, if asked for)
             metric            function and arguments, or the metric's `name`
             k                 draw size; null where a metric has none
+            t                 with `tail_pass` alone: of k trials so many succeed
             questions         number of questions, M
             clusters          number of clusters, where `cluster` is said
             trials            number of trials with an outcome
             dropped           number of trials that ``missing="drop"`` left out
-            estimate          unbiased value from the trials alone; null where k exceeds the
-                              trials of some question
+            unscored          with ``unscored="drop"`` alone: number of questions left out
+            estimate          value from the trials alone, unbiased but for Geom and ratios of
+                              costs; null where k exceeds the trials of some question
             mu, sigma         the reported number and its standard deviation; mu is the estimate,
                               or the posterior mean of published and pooled rows
             lo, hi            ends of the interval, clipped to the bounds of the metric
@@ -123,6 +125,9 @@ class Accessor(Generic[FrameT]):
                               "observed"; null where all rewards are 0 or 1
             judged, labels    with `truth` or `judge` alone: the estimate from the verdicts as they
                               are, and the labels behind its correction
+            unbounded, ...    with costs alone: whether no upper end holds, `unsolved`, the share of
+                              questions without a success, and `largest_cost_share`, that of the
+                              dearest trial in the cost
             information       with `anytime` alone: information so far over the planned one
             inference         what mu, sigma, lo and hi rest on: "calibrated", "published",
                               "pooled", or "range" where k exceeds the trials

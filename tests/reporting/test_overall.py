@@ -205,6 +205,21 @@ def test_real_rewards_have_numbers_over_strata():
 
 
 @pytest.mark.slow
+def test_strata_of_one_size_have_the_interval_of_their_pool_but_for_blends_of_the_whole():
+    log = drawn(21, range(8), most=3)
+    log = pl.concat([log, log.with_columns(pl.col("trial") + 9)])
+    alike = ps.avg(), ps.pass_at_k(2), ps.geom_at_k(2), ps.maj_at_k(2)
+    blends = ps.geom_ds_at_k(2), ps.geo_spectrum_at_k(2)
+    rows = [
+        apart(report(log, *alike, *blends, overall=overall))[1].sort("model", maintain_order=True)
+        for overall in ("macro", "micro")
+    ]
+    far = (rows[0]["lo"] - rows[1]["lo"]).abs() > 1e-9
+    named = rows[0]["metric"].is_in([metric.name for metric in blends])
+    assert far.to_list() == named.to_list()
+
+
+@pytest.mark.slow
 def test_weights_of_labels_reach_the_overall_rows(log):
     words = log.with_columns(pl.col("category").replace_strict(WORDS))
     w = {"bad": -1, "fair": 0.5, "good": 3}

@@ -1,5 +1,7 @@
 """The columns of a report: their order, and which a report has."""
 
+import re
+
 import polars as pl
 
 import polars_scorio as ps
@@ -47,3 +49,19 @@ def test_columns_inside_a_plan_come_after_those_that_are_shown():
     assert [*columns.with_weight().hidden] == [":weight", ":reward_range"]
     # A log without clusters has none of their columns.
     assert columns.with_cluster(trials) == columns
+
+
+def test_the_help_of_report_names_every_column():
+    log = drawn(1, range(8), most=4).filter(domain="web")
+    log = log.with_columns(won=pl.col("category") > 0, usd=1.0, reward=pl.col("trial") / 4)
+    log = log.with_columns(human="won", verdict=pl.col("won"))
+    plain = ps.avg(), ps.tail_pass(1)
+    named = set(re.findall(r"\w+", str(ps.Scorio.report.__doc__)))
+    for metrics, roles in (
+        (plain, {"category": "won", "cluster": "question", "missing": "drop", "unscored": "drop"}),
+        ((ps.cost_per_success(),), {"category": "won", "cost": "usd"}),
+        ((ps.avg(),), {"category": "reward"}),
+        ((ps.avg(),), {"category": "verdict", "truth": "human"}),
+        ((ps.avg(),), {"category": "won", "anytime": 9}),
+    ):
+        assert {*log.scorio(**roles).report(*metrics).columns} <= named
