@@ -23,8 +23,8 @@ class QuestionMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Which questions are dead, which ones separate the models, and which have a wrong key?
 
-        A question that strong models fail and weak ones solve is reversed: more often than not its
-        key is wrong. A correlation below zero is no proof: with 8 models and one trial, 13 % of
+        A question that strong models fail and weak ones solve is reversed: its key may be wrong, so
+        look at it. A correlation below zero is no proof: with 8 models and one trial, 13 % of
         good questions have one by chance. The q-value takes that into account.
 
         Parameters

@@ -1,7 +1,7 @@
 """Signals of questions about models: how well they separate them, and whether they contradict them.
 
 A question is compared with the mean of all other questions, model by model. A question that strong
-models fail and weak ones solve has more often than not a wrong key.
+models fail and weak ones solve may have a wrong key.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "exa
 _TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
 _DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/gates.py"
 _PLANNING = "polars_scorio/accessors/planning.py"
+_REWARDS = "examples/guide/real_rewards.md"
 _JUDGE, _COMPARE = "examples/guide/judge.md", "examples/guide/compare.md"
 _ASKED = "polars_scorio/accessors/questions.py"
 
@@ -589,6 +590,16 @@ STUDIES = (
                 "{benchmark_most}) and {population} about the population ({population_least} to",
             ),
             ("polars_scorio/decisions/detectable.py", "to {population_most}): two models, 30"),
+        ),
+    ),
+    Study(
+        "rewards --differences",
+        "two models, rewards of 11 populations, 10 to 100 questions, 1 to 16 trials, 100 logs each",
+        {"held": "96.8", "worst": "89", "wrong": "3.0", "worst_wrong": "10"},
+        (
+            (_REWARDS, "held in at least {held} % of simulated logs"),
+            (_REWARDS, "the worst single cell {worst} %"),
+            (_REWARDS, "a winner in at most {wrong} % on average, in {worst_wrong} % of the worst"),
         ),
     ),
     Study(

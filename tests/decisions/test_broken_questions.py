@@ -53,6 +53,14 @@ def test_gates_count_what_broke_and_what_chance_breaks():
     assert row["p_broken"] == pytest.approx(17 / 70)
 
 
+def test_a_quarter_of_the_questions_breaks_by_chance_with_one_trial_at_rate_one_half():
+    """As the help of `regressions` says: 25 of 100 between equal models, here as expected."""
+    old, new = [[0]] * 50 + [[1]] * 50, [[0], [1]] * 50
+    log = pl.concat([long(old, "v1"), long(new, "v2")])
+    row = log.scorio.gate("v1", margin=0.1).row(0, named=True)
+    assert (row["broken"], row["broken_by_chance"]) == (25, 25)
+
+
 @pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2)], ids=str)
 def test_floats_that_are_zero_or_one_break_as_outcomes_do(metric):
     log = pl.concat([long([[1] * 4, [0] * 4], "v1"), long([[0] * 4, [1] * 4], "v2")])
