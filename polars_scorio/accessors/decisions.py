@@ -43,7 +43,7 @@ class DecisionMethods(Accessor[FrameT]):
             Whether `confidence` is the chance that all verdicts of a stratum (and draw size) are
             right together; default: each verdict by itself. The more models you compare, the more
             often one of two equal models is called better by luck. With True that is to happen in
-            one of twenty logs at 0.95: it did in at most .048 of the simulated logs of a kind, .066
+            one of twenty logs at 0.95: it did in at most .048 of the simulated logs of a kind, .068
             in the worst setting.
         overall : "macro" or "micro", optional
             Add rows over all strata, with null in the `by` columns: "macro" compares the mean of

@@ -107,9 +107,10 @@ class InferenceOptions(PlanOptions, total=False):
             Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
             false winner in 17 to 28 % of the logs. With `anytime` you may look after each batch,
             stop when there is a winner, or go on beyond the plan: the chance that an interval ever
-            misses is at most 1 - confidence, if each further batch has trials of all questions of
-            both models. It needs calibrated numbers, and trials that stopped on their outcomes are
-            an error (see `coverage`).
+            misses is then about 1 - confidence at most (simulated with 100 and 500 questions: a
+            false winner in at most .025 of the logs on average, .06 of the worst population), if
+            each further batch has trials of all questions of both models. It needs calibrated
+            numbers, and trials that stopped on their outcomes are an error (see `coverage`).
 
             At the plan intervals are 1.285 times as wide. The critical value is
             c max(t, 1/t)^(1/4), where t is the information so far over the planned one (the column

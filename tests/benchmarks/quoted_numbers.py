@@ -229,8 +229,17 @@ def pair_numbers() -> dict[str, str]:
 def false_winner_numbers() -> dict[str, str]:
     """Largest mean of a kind of logs, and the worst setting, of logs with a false winner."""
     table = family_table(measured_cells("verdicts"))
-    shares = {"most": table["false winners"].max(), "worst": table["worst"].max()}
+    of_ranks = re.findall(r"at most (\.\d+)", " ".join(printed_rows("ranks").to_series(1)))
+    worst = max(table["worst"].max(), *map(float, of_ranks))
+    shares = {"most": table["false winners"].max(), "worst": worst}
     return {name: brief_share(share, 3) for name, share in shares.items()}
+
+
+def looks_numbers() -> dict[str, str]:
+    """Largest mean and largest share of a population of logs with a false winner, `anytime=16`."""
+    shares = printed_rows("looks_questions").to_series(3).str.extract_all(r"\.\d+").to_list()
+    means, worst = zip(*shares, strict=True)
+    return {"mean": max(means), "worst": max(worst)}
 
 
 def favoured_numbers() -> dict[str, str]:
@@ -407,7 +416,7 @@ STUDIES = (
         "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
         leader_numbers(),
         (
-            (_PROMISES, "otherwise within {near} of how often the leader is the best"),
+            (_PROMISES, "it is otherwise within {near} of how often the leader is the best"),
             (_PROMISES, "`p_best` says {said}, and it is the best in {best}"),
             (
                 _DECISIONS,
@@ -497,6 +506,17 @@ STUDIES = (
         "candidates worse by exactly the margin, asked after each of 16 rounds",
         repeated_gate_numbers(),
         ((_GATES, "fail in up to {peeking} of the logs, with ``anytime=16`` in up to {anytime}"),),
+    ),
+    Study(
+        "looks_and_gates looks",
+        "two equal models, 100 and 500 questions, eight populations, looks after 1 to 16 rounds",
+        looks_numbers(),
+        (
+            (
+                "polars_scorio/reporting/options.py",
+                "at most {mean} of the logs on average, {worst} of the worst population",
+            ),
+        ),
     ),
     Study(
         "verdicts",
