@@ -224,7 +224,8 @@ class GateMethods(Accessor[FrameT]):
         Notes
         -----
         Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70,
-        and one broken question of 500 cannot be named. With 16 trials, .86 of the questions that
+        and one broken question of 500 cannot be named unless most others never or always succeed,
+        which cannot be false discoveries. With 16 trials, .86 of the questions that
         broke to a tenth of their rate were found, with 4 trials .31 among 30 questions (400
         simulated logs).
 

@@ -35,6 +35,16 @@ def test_questions_that_lose_all_of_their_successes_come_first():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("others", "named"), [(2, False), (4, True), (0, True)])
+def test_four_trials_name_one_of_500_questions_only_if_the_others_cannot_be_named(others, named):
+    totals = {"model": ["v1"] * 500 + ["v2"] * 500, "question": [*range(500)] * 2, "n": 4}
+    totals |= {"c": [4, *[others] * 499, 0, *[others] * 499]}
+    log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+    row = log.regressions("v1").filter(question=0).row(0, named=True)
+    assert row["p"] == row["p_min"] == pytest.approx(1 / 70)
+    assert row["regressed"] is named
+
+
 def test_the_sum_of_the_chances_is_what_gates_print():
     log = versions(2).scorio
     tests, gate = log.regressions("v1"), log.gate("v1", margin=0.05).row(0, named=True)
