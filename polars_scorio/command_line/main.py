@@ -7,7 +7,8 @@ import shlex
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from os.path import exists
 from pathlib import Path
 
 from polars.exceptions import PolarsError
@@ -91,18 +92,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted; 141
         if nobody reads its output any more.
     """
-    given = named_command(sys.argv[1:] if arguments is None else arguments)
+    # A stream that the shell has closed is None; what is written to it is for nobody.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for all of the process
     try:
         try:
-            return _exit_status(given)
+            return _exit_status(named_command(sys.argv[1:] if arguments is None else arguments))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
         # The reader, such as `head`, left the pipe; at exit Python flushes once more, into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return _BROKEN_PIPE
+    except OSError as error:  # a full disk
+        _drop_output()
+        with suppress(OSError):
+            print(f"{PROGRAM}: the output cannot be written: {error}", file=sys.stderr)
+        return _USAGE
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _drop_output() -> None:
+    """Let what is still to be written, also by Python at exit, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+            continue
+        os.dup2(nowhere, stream.fileno())
 
 
 def named_command(arguments: Sequence[str]) -> list[str]:
@@ -113,7 +132,7 @@ def named_command(arguments: Sequence[str]) -> list[str]:
     """
     first = arguments[0] if arguments else ""
     # A single word that is no file is a command with a typo, which the parser answers.
-    is_log = first == STANDARD_INPUT or Path(first).exists() or not first.isidentifier()
+    is_log = first == STANDARD_INPUT or exists(first) or not first.isidentifier()  # noqa: PTH110 - Path.exists raises of long names
     if not first or first in _COMMANDS or (first != STANDARD_INPUT and first[0] == "-"):
         return [*arguments]
     return [_SUMMARY, *arguments] if is_log else [*arguments]

@@ -25,13 +25,15 @@ def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
     Raises
     ------
     ValueError
-        If standard input is empty, damaged, or named twice.
+        If standard input is closed, empty, damaged, or named twice.
     """
     if STANDARD_INPUT not in logs:
         yield [*logs]
         return
     if logs.count(STANDARD_INPUT) > 1:
         raise ValueError("standard input can be read once: name - once")
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
     with TemporaryDirectory(prefix="polars-scorio-") as folder:
         file = str(_copied_input(Path(folder), sys.stdin.buffer))
         yield [file if name == STANDARD_INPUT else name for name in logs]

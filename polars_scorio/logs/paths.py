@@ -6,8 +6,8 @@ import glob
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from os import PathLike, fspath
-from os.path import abspath
+from os import PathLike, fspath, walk
+from os.path import abspath, realpath
 from pathlib import Path
 from typing import TypeAlias
 
@@ -87,13 +87,39 @@ def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, b
     elif path.exists():
         yield path, True
     else:
-        # A glob of pathlib cannot start at the root.
-        matches = [Path(match) for match in glob.glob(str(path), recursive=True)]  # noqa: PTH207
+        matches = _glob_matches(str(path))
         if not matches:
             what = "file that matches" if glob.has_magic(str(path)) else "file or folder"
             raise FileNotFoundError(f"there is no {what} {path}")
         for match in matches:
+            if not match.exists():
+                raise FileNotFoundError(
+                    f"{match} is a symbolic link that leads nowhere, or back to itself"
+                )
             yield from _path_files(match, patterns)
+
+
+def _glob_matches(pattern: str) -> list[Path]:
+    """The paths that match a glob; ``**`` enters a folder once, however many links lead there."""
+    top, *below = re.split(r"(?:^|(?<=[/\\]))\*\*(?:[/\\]+|$)", pattern, maxsplit=1)
+    if not below:
+        return [Path(match) for match in glob.glob(pattern)]  # noqa: PTH207 - may start at the root
+    matches = []
+    for start in glob.glob(top) if top else ["."]:  # noqa: PTH207 - as above
+        for folder in _folders_below(start):
+            matches += _glob_matches(str(Path(glob.escape(folder), below[0] or "*")))
+    return matches
+
+
+def _folders_below(top: str) -> Iterator[str]:
+    """A folder and those below it but for hidden ones; links may lead in circles."""
+    entered = set[str]()
+    for folder, names, _ in walk(top, followlinks=True):
+        place = realpath(folder)
+        names[:] = [] if place in entered else sorted(name for name in names if name[0] != ".")
+        if place not in entered:
+            entered.add(place)
+            yield folder
 
 
 def path_model(file: Path, model: str | None) -> str | None:

@@ -58,6 +58,24 @@ def test_a_reader_who_has_seen_enough_is_no_error(arguments):
     assert running.returncode in {0, 141}  # argparse passes over a broken pipe
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("redirection", "arguments", "status", "error"),
+    [
+        (">&-", ["log.parquet", "--by", "bench"], 0, ""),
+        ("2>&-", ["nothing.parquet"], 2, ""),
+        ("<&-", ["-"], 2, "polars-scorio: standard input is closed\n"),
+    ],
+)
+@pytest.mark.usefixtures("log")
+def test_a_closed_stream_is_no_traceback(redirection, arguments, status, error):
+    command = [sys.executable, "-m", "polars_scorio", "coverage", *arguments]
+    closed = ["sh", "-c", f'exec "$@" {redirection}', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", error)
+
+
 def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -35,6 +35,23 @@ def test_a_file_that_is_reached_in_several_ways_is_read_once(tmp_path, monkeypat
     assert len(find_files([tmp_path, file], "*.json")) == 1
 
 
+def test_links_in_circles_are_followed_once(tmp_path):
+    file = touch(tmp_path / "a/b/run.json")
+    (tmp_path / "a/up").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "a/here").symlink_to(tmp_path / "a", target_is_directory=True)
+    for pattern in ("**/run.json", "**", "**/b/**", "a/**/*.json"):
+        assert [*find_files(tmp_path / pattern, "run.json")] == [file]
+
+
+@pytest.mark.parametrize("name", ["self", "s*", "**/self"])
+def test_a_link_to_nothing_or_to_itself_is_refused(tmp_path, name):
+    for target in ("self", "nowhere"):
+        (tmp_path / "self").unlink(missing_ok=True)
+        (tmp_path / "self").symlink_to(target)
+        with pytest.raises(FileNotFoundError, match="/self is a symbolic link that leads nowhere"):
+            find_files(tmp_path / name, "*.json")
+
+
 def test_links_keep_the_name_by_which_they_are_known(tmp_path):
     blob = touch(tmp_path / "blobs/5f0e")
     link = tmp_path / "runs" / "ada.json"
