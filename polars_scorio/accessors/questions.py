@@ -66,8 +66,8 @@ class QuestionMethods(Accessor[FrameT]):
             rest_correlation  correlation, over the models, of the rate of this question and the
                               mean of all other questions; null if all models are alike
             discrimination    rest_correlation without the noise of the trials; null below four
-                              trials of this question, with a single trial of another one, and if
-                              noise dominates
+                              models, below four trials of this question, with a single trial of
+                              another one, and if noise dominates
             p_reversed        chance of so low a correlation if the question is unrelated to the
                               others; 1 if all models are alike, null below four models
             q_reversed        p_reversed, adjusted for all questions of the stratum [1]_

@@ -10,9 +10,11 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.log_arguments import add_log_arguments
 from polars_scorio.command_line.number_arguments import add_number_arguments, chosen_settings
 from polars_scorio.command_line.terminal import PROGRAM, command_words, print_table, print_text
+from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.tables import to_markdown
 from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.log_verdict import log_verdict, refusal_words
+from polars_scorio.display.verdict.log_verdict import LogVerdict, log_verdict, refusal_words
+from polars_scorio.display.verdict.step_verdict import log_at_step
 from polars_scorio.metrics.weighted import avg
 
 
@@ -33,12 +35,22 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
         print_text(command_words(refusal_words(error), vars(asked)))
         return error
     if roles.model is not None:
-        board = log.leaderboard(*asked.metric or [avg()], **settings.report)
-        print_text(f"{to_markdown(board.lazy().collect())}\n")
+        print_text(f"{_board_text(log, look, verdict, asked)}\n")
     for alert in verdict.alerts:
         print_text(f"{alert.title}. {alert.text}")
-    print_text(f"{verdict.headline}\nFor a page to send: {_page_command(call)}")
+    sentences = [verdict.headline, *verdict.best_steps * (len(verdict.main.models) > 1)]
+    print_text("\n".join([*sentences, f"For a page to send: {_page_command(call)}"]))
     return None
+
+
+def _board_text(log: Scorio[Any], look: Look, verdict: LogVerdict, asked: Namespace) -> str:
+    """The leaderboard; of steps that of the last one, since their mean has no meaning."""
+    metrics, settings = asked.metric or [avg()], chosen_settings(asked)
+    if look.steps is None or verdict.overall is None:
+        return to_markdown(log.leaderboard(*metrics, **settings.report))
+    frame, roles = log_at_step(look, verdict.overall)
+    board = to_markdown(leaderboard(frame, roles, metrics, **settings.report))
+    return f"At {verdict.overall.name}:\n\n{board}"
 
 
 def _page_command(call: str) -> str:

@@ -26,6 +26,7 @@ from polars_scorio.reporting.request import Request
 
 FALSE_DISCOVERIES = 0.1  # the usual share of good questions among those that are called reversed
 _DISCRIMINATING = 4  # with fewer trials of a question its discrimination is biased by .19 and more
+_DISCRIMINATED = 4  # among fewer models it is close to 1 or -1 whatever the question
 _SIGNALS = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
 _OF_RANGE = ("solved_by", "always_by", "status", "rate_min", "rate_max")  # of the range of outcomes
 _COLUMNS: dict[str, pl.DataType] = {
@@ -129,5 +130,6 @@ def _signal_columns(table: QuestionTable) -> pl.DataFrame:
     outcomes = table.outcomes
     signals = question_signals(outcomes.mean, outcomes.noise, table.size)
     few = table.trials.min(axis=1) < _DISCRIMINATING * table.size
+    few |= outcomes.mean.shape[1] < _DISCRIMINATED
     columns = {name: getattr(signals, name) for name in _SIGNALS}
     return pl.DataFrame(columns | {"discrimination": np.where(few, np.nan, signals.discrimination)})

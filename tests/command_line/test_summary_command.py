@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.command_line.main import main
+from tests.display.html.logs import models
 
 
 def test_a_log_alone_is_summarised(log, capsys):
@@ -14,6 +17,27 @@ def test_a_log_alone_is_summarised(log, capsys):
     assert printed.startswith("┌")
     assert "| rank | model | avg@4 (%) |" in printed
     assert printed.endswith("For a page to send: polars-scorio report log.parquet --by bench\n")
+
+
+def test_a_training_run_is_summarised_by_its_steps_not_by_their_mean(capsys):
+    step = pl.col("bench").str.slice(6).cast(pl.Int64) * 100
+    log = models(2, strata=3, questions=20).select(pl.exclude("bench"), step=step)
+    log.write_parquet("run.parquet")
+    assert main(["run.parquet", "--by", "step"]) == 0
+    printed = capsys.readouterr().out
+    last = log.filter(step=200).scorio.leaderboard(ps.avg())
+    assert f"At step 200:\n\n{ps.to_markdown(last)}\n" in printed
+    assert "60 questions" not in printed
+    headline, *best_steps = printed.splitlines()[-4:-1]
+    assert headline.startswith("At step 200, the last one: m00")
+    assert [line.partition(":")[0][:22] for line in best_steps] == [
+        "The best step of m00 i",
+        "The best step of m01 i",
+    ]
+    assert main(["report", "run.parquet", "--by", "step", "-o", "-"]) == 0
+    page = capsys.readouterr().out
+    assert headline in page
+    assert all(line.split(" [")[0] in page for line in best_steps)
 
 
 def test_what_draws_no_picture_needs_no_package_that_draws(log):

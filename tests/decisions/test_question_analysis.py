@@ -103,6 +103,12 @@ def test_noise_is_unknown_with_single_trials():
     assert rows["q_reversed"].null_count() == 0
 
 
+@pytest.mark.parametrize(("models", "known"), [(2, False), (3, False), (4, True)])
+def test_discrimination_is_shown_from_four_models_on(models, known):
+    rows = planted(1, models=models, questions=60).questions()
+    assert (rows["discrimination"].null_count() < 60) == known
+
+
 @pytest.mark.parametrize(("trials", "known"), [(3, False), (4, True)])
 def test_discrimination_is_shown_from_four_trials_on(trials, known):
     rows = planted(5, questions=60, models=25, trials=trials).questions()

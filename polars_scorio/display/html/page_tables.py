@@ -266,7 +266,7 @@ def trials_needed_table(scope: Scope) -> Table:
 
 def hardest_questions(questions: pl.DataFrame, percent: Scale, models: int) -> Table:
     """The questions with the lowest scores, by so many models."""
-    rows = questions.head(_ROWS // 2)
+    rows, texts = questions.head(_ROWS // 2), [*map(percent.text, questions["score"])]
     numbers = {"score": "mean of the models", "least": "worst model", "most": "best model"}
     if models == 1:
         numbers = {"score": "mean of the trials"}
@@ -274,21 +274,35 @@ def hardest_questions(questions: pl.DataFrame, percent: Scale, models: int) -> T
         Column(f"{words}{percent.sign}", [*map(percent.text, rows[name])])
         for name, words in numbers.items()
     ]
-    return Table([_question_column(rows), *scores, _trials_column(rows)])
+    note = _ties_note(texts, rows.height, "score")
+    return Table([_question_column(rows), *scores, _trials_column(rows)], note)
 
 
 def telling_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
     """The questions that separate the models best, from their analysis in this order."""
-    rows = analysed.head(_ROWS // 2)
+    rows, texts = analysed.head(_ROWS // 2), [f"{each:.2f}" for each in analysed["discrimination"]]
+    about = "Discrimination: correlation with the other questions, without the noise of the trials."
+    ties = _ties_note(texts, rows.height, "discrimination")
     return Table(
         [
             _question_column(rows),
             Column(f"mean of the models{percent.sign}", [*map(percent.text, rows["rate"])]),
-            Column("discrimination", [f"{value:.2f}" for value in rows["discrimination"]]),
+            Column("discrimination", texts[: rows.height]),
             _trials_column(rows),
         ],
-        "Discrimination: correlation with the other questions, without the noise of the trials.",
+        f"{about} {ties}".strip(),
     )
+
+
+def _ties_note(texts: Sequence[str], shown: int, name: str) -> str:
+    """How many questions beyond those that are shown have the number of the last one.
+
+    >>> _ties_note(["1.00", "1.00", "1.00", "0.98"], 1, "discrimination")
+    '2 more questions have the discrimination of the last one.'
+    """
+    ties = texts[shown:].count(texts[shown - 1]) if shown else 0
+    have = "has" if ties == 1 else "have"
+    return f"{count_of(ties, 'more question')} {have} the {name} of the last one." if ties else ""
 
 
 def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:

@@ -14,6 +14,8 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.headline import lead_rows, scale_of
 from polars_scorio.display.verdict.scopes import Scope, holds_fractions
 
+_SEPARATED = 5  # models; among fewer many questions separate them perfectly by chance
+
 
 def questions_section(main: Scope, settings: Settings) -> Section:
     """Section on the questions that all models of a log, or of its first stratum, have."""
@@ -40,7 +42,7 @@ def questions_section(main: Scope, settings: Settings) -> Section:
         table = tables.hardest_questions(open_ones, scale, len(main.models))
         shown[f"The hardest questions{words}"] = table
     telling = analysed.filter(pl.col("discrimination") > 0)
-    if telling.height:
+    if telling.height and len(main.models) >= _SEPARATED:
         shown["The questions that separate the models best"] = tables.telling_questions(
             telling.sort(-pl.col("discrimination").round(12), -pl.col("rest_correlation")), scale
         )

@@ -18,6 +18,7 @@ from polars_scorio.display.phrases import count_of, range_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.headline import lead_label, lead_rows, selected_words
 from polars_scorio.display.verdict.log_summary import Look
+from polars_scorio.display.verdict.log_verdict import LogVerdict
 from polars_scorio.display.verdict.scopes import (
     ASSURANCE,
     Scope,
@@ -57,8 +58,7 @@ _ROWS = 100  # of the table of coverage
 
 def page_sections(
     look: Look,
-    overall: Scope | None,
-    parts: Sequence[Scope],
+    verdict: LogVerdict,
     coverage: pl.DataFrame,
     settings: Settings,
     against: BaselineRows | None = None,
@@ -70,7 +70,7 @@ def page_sections(
     Section
         As far as the log has something to show.
     """
-    main = overall or parts[0]
+    overall, parts, main = verdict.overall, verdict.parts, verdict.main
     several = len(main.models) > 1 and main.ranks["rank"].is_not_null().any() and not main.biased
     yield _leaderboard_section(main, overall, parts, settings)
     if several:
@@ -78,7 +78,7 @@ def page_sections(
     if against is not None:
         yield baseline_section(against, main, settings)
     if look.steps is not None:
-        yield steps_section(look, main, settings)
+        yield steps_section(look, verdict, settings)
     elif overall is not None and len(parts) > 1:
         yield _strata_section(overall, parts)
     rewards = holds_fractions(main.counts, main.roles)
@@ -87,7 +87,7 @@ def page_sections(
     yield questions_section(main, settings)
     if several and not main.judged:
         yield _needed_section(main)
-    yield coverage_section(coverage)
+    yield coverage_section(coverage, look.question_count)
 
 
 def _leaderboard_section(
@@ -158,13 +158,15 @@ def _needed_section(main: Scope) -> Section:
     return Section("trials", title, lines, tables=shown)
 
 
-def coverage_section(coverage: pl.DataFrame, *, whole: bool = False) -> Section:
+def coverage_section(coverage: pl.DataFrame, questions: int = 0, *, whole: bool = False) -> Section:
     """Section on the coverage of the log: a sentence where models are alike, rows for all others.
 
     Parameters
     ----------
     coverage : DataFrame
         As `Look.coverage` returns it.
+    questions : int
+        Distinct questions of the log, if it has strata.
     whole : bool
         Whether all models have rows, as where the log is refused.
     """
@@ -173,12 +175,18 @@ def coverage_section(coverage: pl.DataFrame, *, whole: bool = False) -> Section:
     lines = []
     if rest.height < coverage.height:
         usual = coverage.filter(alike).row(0, named=True)
-        all_rows = "All models" if rest.is_empty() else f"{int(alike.sum()):,} rows"
-        subject = "" if coverage.height == 1 else f"{all_rows} are alike: "
-        each = range_text(usual["n_min"], usual["n_max"])
+        asked, each = usual["questions"], range_text(usual["n_min"], usual["n_max"])
+        strata = coverage["stratum"].n_unique() if "stratum" in coverage.columns else 1
+        subject = "" if coverage.height == strata else "All models are alike: "
+        if rest.height:
+            subject = f"{int(alike.sum()):,} of {coverage.height:,} rows are alike: "
+        where = ""
+        if strata > 1 and rest.is_empty():
+            where = f"{f', {asked:,}' * (questions > asked)} in each of {strata:,} strata"
+            asked = max(questions, asked)
         lines.append(
-            f"{subject}{count_of(usual['questions'], 'question')} with {each} "
-            f"trial{'' if usual['n_max'] == 1 else 's'} each, none missing."
+            f"{subject}{count_of(asked, 'question')} with {each} "
+            f"trial{'' if usual['n_max'] == 1 else 's'} each{where}, none missing."
         )
     if rest.is_empty():
         return Section("coverage", "What is in the log?", lines)

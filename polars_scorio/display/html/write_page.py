@@ -120,7 +120,7 @@ def _report_page(
         basis=verdict.basis,
         refused=False,
         alerts=verdict.alerts,
-        sections=[*page_sections(look, overall, parts, coverage, order.settings, against)],
+        sections=[*page_sections(look, verdict, coverage, order.settings, against)],
         about=made,
         numbers={
             "title": order.title,
@@ -182,19 +182,16 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
 
 def _log_size(look: Look, coverage: pl.DataFrame) -> str:
     """How large the log is; the steps of a run have the same questions, other strata have not."""
-    keys = [name for name in ("stratum",) if name in coverage.columns]
     strata = [
         count_of(coverage[name].n_unique(), "stratum").replace("stratums", "strata")
-        for name in keys
+        for name in ("stratum",)
+        if name in coverage.columns
     ]
-    questions = coverage.with_columns(asked=pl.col("questions") + pl.col("missing"))
-    each = questions.group_by(keys or pl.lit(0)).agg(pl.col("asked").first())["asked"]
-    asked = each.sum() if look.steps is None else each.max()
     return " \N{MIDDLE DOT} ".join(
         [
             count_of(coverage["model"].n_unique(), "model"),
             *strata,
-            count_of(int(asked or 0), "question"),  # type: ignore[arg-type]  # integers
+            count_of(look.question_count, "question"),
             count_of(int(coverage["trials"].sum()), "trial"),
         ]
     )

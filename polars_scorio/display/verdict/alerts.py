@@ -66,18 +66,19 @@ def biased_models(coverage: pl.DataFrame, settings: Settings) -> list[str]:
     return [] if settings.inference == "pooled" else stopped_models(coverage)["outcomes"]
 
 
-def _by_model(coverage: pl.DataFrame, column: str) -> list[tuple[str, int]]:
-    """The models of which something is to be said, the worst first."""
-    totals = coverage.group_by("model").agg(pl.col(column).sum()).filter(pl.col(column) > 0)
+def _by_model(coverage: pl.DataFrame, column: str, *, same: bool = False) -> list[tuple[str, int]]:
+    """The models of which something is to be said, the worst first; once if strata are the same."""
+    number = pl.col(column).max() if same else pl.col(column).sum()
+    totals = coverage.group_by("model").agg(number).filter(pl.col(column) > 0)
     return totals.sort(pl.col(column), "model", descending=[True, False]).rows()
 
 
 def _missing_questions(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
-    lacking = _by_model(coverage, "missing")
+    lacking = _by_model(coverage, "missing", same=look.steps is not None)
     if lacking:
-        keys = ["stratum", "question"]
-        asked = look.cells.select(keys).n_unique()
-        left_out = asked - common_questions(look).select(keys).n_unique()
+        keys, asked = ["stratum", "question"], look.question_count
+        lost = look.cells.join(common_questions(look), on=keys, how="anti")
+        left_out = lost.select(look.question_keys).n_unique()
         yield Alert(
             "Missing questions",
             f"{count_of(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} "
@@ -88,7 +89,7 @@ def _missing_questions(look: Look, coverage: pl.DataFrame) -> Iterator[Alert]:
 
 
 def _few_questions(look: Look) -> Iterator[Alert]:
-    asked = look.cells.select("stratum", "question").n_unique()
+    asked = look.question_count
     if asked < _FEW:
         yield Alert(
             "Few questions",

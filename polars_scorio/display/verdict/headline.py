@@ -24,6 +24,7 @@ def verdict_sentence(
     parts: Sequence[Scope],
     settings: Settings,
     biased: Sequence[str] = (),
+    best_steps: Sequence[str] = (),
 ) -> str:
     """Sentence that says who leads, by how much, and how many models may be as good.
 
@@ -37,6 +38,8 @@ def verdict_sentence(
         Confidence of the intervals.
     biased : sequence of str
         Models whose trials stopped on outcomes: with one of them no model is named.
+    best_steps : sequence of str
+        Sentences on the best step of each model. That of a single run comes first.
     """
     if biased:
         return (
@@ -44,12 +47,20 @@ def verdict_sentence(
             "a retry until success. No model is called better than another."
         )
     if overall is not None:
-        at = f"This is about {overall.name}, the last one. " if overall.name else ""
-        return at + _scope_sentence(overall, settings)
+        first = [*best_steps] if len(overall.models) == 1 else []
+        return " ".join([*first, _step_words(overall, parts) + _scope_sentence(overall, settings)])
     told = [f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts[:_SENTENCES]]
     rest = len(parts) - _SENTENCES
     told += [f"There are {rest:,} more strata."] * (rest > 0)
     return " ".join(["No stratum has all models.", *told])
+
+
+def _step_words(overall: Scope, parts: Sequence[Scope]) -> str:
+    """Beginning of the sentence on a step; empty if the scope is the whole log."""
+    if not overall.name:
+        return ""
+    lacking = len(parts[-1].models) < len(overall.models)
+    return f"At {overall.name}, the last one{' that all models have' * lacking}: "
 
 
 def verdict_basis(scope: Scope, settings: Settings) -> str:

@@ -125,6 +125,19 @@ class Look:
         return sorted(self.cells["stratum"].unique(), key=natural_key)
 
     @property
+    def question_keys(self) -> list[str]:
+        """The columns of `cells` that tell questions apart.
+
+        Strata have questions of their own, which may share their ids; steps have the same ones.
+        """
+        return ["stratum", "question"] if self.steps is None else ["question"]
+
+    @property
+    def question_count(self) -> int:
+        """Number of distinct questions."""
+        return self.cells.select(self.question_keys).n_unique()
+
+    @property
     def identical(self) -> list[list[str]]:
         """Models whose outcomes are the same at every question, if chance hardly explains it.
 

@@ -20,6 +20,7 @@ from polars_scorio.display.verdict.alerts import (
 from polars_scorio.display.verdict.headline import verdict_basis, verdict_sentence
 from polars_scorio.display.verdict.log_summary import Look
 from polars_scorio.display.verdict.scopes import Scope, default_metrics, page_scopes
+from polars_scorio.display.verdict.step_verdict import best_step_sentences
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.judge_warning import JudgeWarning
 from polars_scorio.reporting.stopping_warning import StoppingWarning
@@ -41,6 +42,8 @@ class LogVerdict:
         Who leads, and by which metric and criterion.
     alerts : list of Alert
         What to know before the numbers.
+    best_steps : list of str
+        Sentences on the best step of each model, if the strata are steps of the same questions.
     """
 
     metrics: tuple[Metric, ...]
@@ -49,6 +52,7 @@ class LogVerdict:
     headline: str
     basis: str
     alerts: list[Alert]
+    best_steps: list[str]
 
     @property
     def main(self) -> Scope:
@@ -90,13 +94,18 @@ def log_verdict(
         overall = None if overall is None else replace(overall, biased=True)
         parts = [replace(part, biased=True) for part in parts]
     main = overall or parts[0]
+    best_steps = []
+    if look.steps is not None:
+        with without_repeated_warnings():
+            best_steps = best_step_sentences(look, main, settings)
     return LogVerdict(
         metrics=scores,
         overall=overall,
         parts=parts,
-        headline=verdict_sentence(overall, parts, settings, biased),
+        headline=verdict_sentence(overall, parts, settings, biased, best_steps),
         basis=verdict_basis(main, settings),
         alerts=[*coverage_alerts(look, coverage), *draws_beyond_trials(main, scores)],
+        best_steps=best_steps,
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import polars_scorio as ps
 from polars_scorio.display.html import pictures
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.pictures import Figure
@@ -66,6 +67,24 @@ def test_a_histogram_and_a_strip_show_the_questions(faulty, monkeypatch):
     assert "reversed: 1 question" in histogram.caption
     assert strip.caption.startswith("Question by question: ")
     assert len(strip.svg) < 200_000
+
+
+def test_few_models_separate_no_question_best(faulty):
+    telling = "The questions that separate the models best"
+    assert telling in section_of(faulty.filter(pl.col("model") != 0), count="count").tables
+    few = section_of(faulty.filter(pl.col("model") > 1), count="count")
+    assert telling not in few.tables  # four models
+
+
+def test_ties_with_the_last_question_of_a_table_are_said(faulty):
+    tables = section_of(faulty, count="count").tables
+    assert tables["The questions that separate the models best"].note.endswith(
+        "noise of the trials. 2 more questions have the discrimination of the last one."
+    )
+    log = pl.concat([long([[0, 1]] * 12, name) for name in ("ada", "bob")])
+    page = page_of(log, ps.avg())
+    assert "\n2 more questions have the score of the last one." in page.markdown()
+    assert "2 more questions have the score of the last one." in page.html()
 
 
 def test_finding_nothing_with_few_models_is_no_proof():

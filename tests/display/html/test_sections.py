@@ -80,7 +80,7 @@ def test_strata_have_a_heat_table():
 def test_steps_are_a_curve_in_the_order_of_numbers_and_no_pool():
     log = models(2, strata=3).with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64) * 50)
     page = page_of(log.drop("bench"), by="step")
-    assert page.headline.startswith("This is about step 100, the last one. ")
+    assert page.headline.startswith("At step 100, the last one: m00 beats m01 by")
     assert [*page.numbers["strata"]] == ["0", "50", "100"]
     found = {each.anchor: each for each in page.sections}
     assert found["leaderboard"].lines[0] == "At step 100."
@@ -107,11 +107,27 @@ def test_models_that_are_alike_are_a_sentence():
     assert section.tables == {}
     lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
     section = coverage_section(lacking.scorio.coverage())
-    assert section.lines[0].startswith("2 rows are alike: 12 questions")
+    assert section.lines[0].startswith("2 of 3 rows are alike: 12 questions")
     assert [*section.tables[""].columns[0].cells] == ["m01"]
     assert len(coverage_section(log.scorio.coverage(), whole=True).tables) == 1
     alone = coverage_section(models(1).scorio.coverage())
     assert (alone.lines, alone.tables) == (["12 questions with 4 trials each, none missing."], {})
+
+
+def test_the_questions_of_all_strata_are_counted_and_those_of_steps_once():
+    log = models(2, strata=4)
+    strata = page_of(log, ps.avg(), by="bench")
+    said = "48 questions with 4 trials each, 12 in each of 4 strata, none missing."
+    assert strata.sections[-1].lines == [f"All models are alike: {said}"]
+    assert said in strata.markdown()
+    steps = log.with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64))
+    run = page_of(steps.filter(model="m00").drop("bench"), ps.avg(), by="step")
+    said = "12 questions with 4 trials each in each of 4 strata, none missing."
+    assert run.sections[-1].lines == [said]
+    weekly = steps.with_columns(question=pl.col("question") + 100 * pl.col("step")).drop("bench")
+    page = page_of(weekly, ps.avg(), by="step")
+    assert "48 questions with 4 trials each, 12 in each of 4 strata" in page.markdown()
+    assert "4 strata \N{MIDDLE DOT} 48 questions" in page.summary
 
 
 def test_the_coverage_explains_its_columns():

@@ -67,3 +67,17 @@ def test_steps_with_questions_of_their_own_have_curves_and_no_best_step():
     log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
     section = step_section_of(log, model=None, by="step")
     assert len(section.lines) == len(section.figures) == 1
+
+
+def test_the_headline_of_a_run_names_its_best_step_and_then_the_last_one():
+    page = page_of(improving_run(), ps.avg(), model=None, by="step")
+    (best,) = step_section_of(improving_run(), model=None, by="step").lines[1:]
+    assert page.headline.startswith(f"{best} At step 30, the last one: This model scores 98.8 % [")
+    assert page.headline.partition(" (avg@4)")[0].rpartition("; 30")[0] in page.markdown()
+
+
+def test_a_step_that_not_all_runs_have_is_not_what_the_headline_is_about():
+    runs = [improving_run().with_columns(model=pl.lit(name)) for name in ("ada", "bob")]
+    log = pl.concat([runs[0], runs[1].filter(pl.col("step") < 20)])
+    headline = page_of(log, ps.avg(), by="step").headline
+    assert headline.startswith("At step 10, the last one that all models have: Nothing is decided")

@@ -109,3 +109,13 @@ def test_a_log_of_few_questions_says_how_little_it_tells_of_others():
     assert found["Few questions"].startswith("The log has 9 questions in all.")
     assert "Few questions" not in alerts_of(models(2, questions=10))
     assert "Few questions" not in alerts_of(models(2, strata=2, questions=5), by="bench")
+
+
+def test_questions_of_steps_count_once():
+    log = models(2, strata=3, questions=9)
+    log = log.with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64)).drop("bench")
+    found = alerts_of(log, by="step")
+    assert found["Few questions"].startswith("The log has 9 questions in all.")
+    lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") == 8)))
+    found = alerts_of(lacking, by="step")["Missing questions"]
+    assert "(m01: 1). The numbers leave out 1 of 9 questions" in found
