@@ -105,7 +105,7 @@ class InferenceOptions(PlanOptions, total=False):
             while the evaluation runs. Default: the log is looked at once.
 
             Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
-            false winner in 17 to 28 % of the logs. With `anytime` you may look after each batch,
+            false winner in 12 to 26 % of the logs. With `anytime` you may look after each batch,
             stop when there is a winner, or go on beyond the plan: the chance that an interval ever
             misses is then about 1 - confidence at most (simulated with 100 and 500 questions: a
             false winner in at most .025 of the logs on average, .06 of the worst population), if

@@ -163,6 +163,23 @@ def many_pairs(logs: int = 400) -> Iterator[Cell]:
         yield cell
 
 
+def every_round(logs: int = 200) -> Iterator[Cell]:
+    """False winners of two equal models that are compared after each of 16 rounds."""
+    rounds = 16
+    for questions, (name, population) in product((30, 100), POPULATIONS.items()):
+        rng = np.random.default_rng([46, questions])
+        rates = np.repeat(population(rng, (logs, 1, questions)), 2, axis=1)
+        successes = trials(rng, rates, rounds)
+        wrong = {"peeking": np.zeros(logs, bool), "anytime": np.zeros(logs, bool)}
+        for n in range(1, rounds + 1):
+            log = counted(n, successes[n - 1])
+            for kind, plan in (("peeking", None), ("anytime", rounds)):
+                pairs = log.compare(anytime=plan).sort("stratum")
+                wrong[kind] |= pairs["better"].is_not_null().to_numpy()
+        shares = {kind: found.mean() for kind, found in wrong.items()}
+        yield {"population": name, "questions": questions, "logs": logs, **shares}
+
+
 def repeated_gate(logs: int = 100) -> Iterator[Cell]:
     """False passes and fails of gates exactly at the margin, asked after each of 16 rounds."""
     margin, rounds = 0.05, 16
@@ -279,6 +296,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         lenient_judge,
         favoured_model,
         many_pairs,
+        every_round,
         repeated_gate,
         p_best,
         planned_pairs,
