@@ -119,7 +119,7 @@ class Accessor(Generic[FrameT]):
             estimate          value from the trials alone, unbiased but for Geom and ratios of
                               costs; null where k exceeds the trials of some question
             mu, sigma         the reported number and its standard deviation; mu is the estimate,
-                              or the posterior mean of published and pooled rows
+                              or the posterior mean of published and pooled rows (not of `avg`)
             lo, hi            ends of the interval, clipped to the bounds of the metric
             bounds            of real-valued rewards alone: whether their range was "given" or
                               "observed"; null where all rewards are 0 or 1

@@ -95,8 +95,8 @@ class QuestionMethods(Accessor[FrameT]):
         models of the question and of the rest, e and e_r their noise; null if at most .3 of v or
         v_r is left. p is the lower tail of Student's t with A - 2 degrees of freedom, A models.
 
-        With fewer than about 15 models of 4 trials next to no reversed question is found: an empty
-        list proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
+        With fewer than about 15 models of 4 trials few reversed questions are found: an empty list
+        proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
         relation to the others, 60 logs each; ``python tests/benchmarks/questions.py reversed``)
         this share of the reversed questions was found with 1, 4 and 16 trials: 8 models .01, .06,
         .36; 15 models .04, .36, .81; 25 models .16, .59, .92; 60 models .53, .88, .99. At most .05

@@ -58,10 +58,10 @@ class PlanOptions(TypedDict, total=False):
             that fit the counts, mu is a prediction (null if k is more than twice the trials), and
             the column `inference` says "range". ``bayes`` is pooled if you ask for "calibrated".
 
-            **Published.** mu is the posterior mean with a uniform prior for each question, and the
-            interval is mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265).
-            With few trials the prior moves mu towards 1/2 (the mean of the weights) by more than
-            sigma says.
+            **Published.** mu is the posterior mean with a uniform prior for each question (of `avg`
+            the estimate), and the interval is mu -+ z sigma, clipped to the bounds (Hariri et al.
+            2026, arXiv:2510.04265). With few trials the prior moves mu towards 1/2 (the mean of the
+            weights) by more than sigma says.
 
             **Pooled.** One Beta population of questions is fitted to each model and stratum, and
             the interval has quantiles of a Beta distribution. Use it for single questions, for

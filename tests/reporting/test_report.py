@@ -165,6 +165,13 @@ def test_only_avg_ignores_prior_trials(log, prior):
 # --- confidence, bounds, name
 
 
+@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
+def test_mu_of_avg_is_its_estimate_and_mu_of_other_posteriors_is_not(log, inference):
+    rows = log.scorio(by="domain", success=2).report(ps.avg(), ps.bayes(), inference=inference)
+    same = rows.group_by("metric").agg((pl.col("mu") - pl.col("estimate")).abs().max() < 1e-12)
+    assert dict(same.rows()) == {"avg": True, "bayes": False}
+
+
 @pytest.mark.parametrize("confidence", [0.1, 0.5, 0.95, 0.999])
 def test_intervals_reach_as_far_as_a_normal_distribution(log, confidence):
     z = NormalDist().inv_cdf((1 + confidence) / 2)
