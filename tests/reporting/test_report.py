@@ -2,6 +2,7 @@
 
 from statistics import NormalDist
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -278,3 +279,48 @@ def test_counted_rows_equal_single_trials(outcomes, times):
     expected = raw.scorio(trial=None).report(*BINARY)
     for log in (counted, split):
         assert_frame_equal(log.scorio(count="rows").report(*BINARY), expected, check_exact=True)
+
+
+COMPANY = (
+    *(ps.avg(), ps.pass_at_k([1, 2, 8, 90]), ps.pass_hat_k([2, 5]), ps.maj_at_k([3, 6])),
+    *(ps.auc_at_k(4), ps.mg_pass_at_k(5), ps.g_pass_at_k_tau([3, 8], tau=0.5), ps.geom_at_k(2)),
+    *(ps.geo_spectrum_at_k(3), ps.geom_ds_at_k(3), ps.max_at_k(2), ps.bayes()),
+)
+
+
+def assert_alone_as_in_company(log, metrics, **options):
+    together = log.report(*metrics, **options)
+    for metric in metrics:
+        alone = log.report(metric, **options)
+        own = together.select(alone.columns).join(
+            alone, on=["metric", "k"], how="semi", nulls_equal=True
+        )
+        assert_frame_equal(own, alone, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"target": "population"}, {"inference": "pooled"}], ids=str
+)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_metric_has_the_same_bits_whatever_else_is_asked_for(seed, options):
+    # All questions with 12 trials; 8 to 160 of them.
+    random = np.random.default_rng(seed)
+    n = random.integers(8, 161, 30) if seed else np.full(30, 12)
+    log = counted_successes(n, random.binomial(n, random.beta(0.7, 1.2, n.size)))
+    some = [COMPANY[place] for place in random.permutation(len(COMPANY))[:7]]
+    assert_alone_as_in_company(log.scorio(count="trials"), [*some, ps.pass_at_k(4)], **options)
+
+
+@pytest.mark.slow
+@law
+@given(ragged(), st.lists(st.sampled_from(COMPANY), min_size=2, unique=True))
+def test_a_metric_of_any_log_has_the_same_bits_whatever_else_is_asked_for(outcomes, metrics):
+    assert_alone_as_in_company(long(outcomes).scorio, metrics)
+
+
+def counted_successes(n, c):
+    """A log of one model with a row for the failures and one for the successes of a question."""
+    rows = {"model": "a", "question": np.repeat(np.arange(n.size), 2)}
+    return pl.DataFrame(
+        {**rows, "category": [0, 1] * n.size, "trials": np.stack([n - c, c], 1).ravel()}
+    )

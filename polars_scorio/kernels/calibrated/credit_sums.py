@@ -33,6 +33,7 @@ _ROUNDING = 1e-12
 _PAIRS = 64  # k up to which two draws are paired for each overlap
 _KEPT = 128  # polynomials, of 32 KB at most
 _STACKS = 32  # of polynomials: 15 MB at most
+_FEW = 16  # the least degree that metrics share, but for that of a mean
 _TABULATED = 2048  # trials up to which the noise of all states is worked out at once
 
 
@@ -98,17 +99,30 @@ def draw_sizes(metrics: Sequence[CreditSum], n: int) -> Ints:
     return np.array([max(gains(n).size for _, gains in metric.terms) for metric in metrics])
 
 
-def polynomial_degrees(metrics: Sequence[CreditSum], n: int) -> Ints:
-    """Degree of the polynomials of each metric, shape (C,)."""
-    return np.array([metric.degree(n) for metric in metrics])
+def shared_degrees(metrics: Sequence[CreditSum], n: int) -> Ints:
+    """Degrees to which the polynomials are elevated, so that metrics share tables, shape (C,).
+
+    The degree of a metric does not depend on the others: 2, 16, 32, 64, ... or n.
+    """
+    return np.array([_shared_degree(metric.degree(n), n) for metric in metrics])
+
+
+def _shared_degree(degree: int, n: int) -> int:
+    """The next degree of which there are few."""
+    if degree <= 2 or degree == n > _FEW:
+        return degree
+    return max(1 << (degree - 1).bit_length(), _FEW)
 
 
 @lru_cache(maxsize=_STACKS)
-def polynomial_stack(metrics: tuple[CreditSum, ...], n: int) -> Floats:
-    """The polynomials of some metrics, elevated to one degree, side by side: (D + 1, 3 C)."""
-    parts = [part for metric in metrics for part in metric.polynomials(n)]
-    degree = max(part.size for part in parts) - 1
-    return np.stack([elevate_degree(part, degree) for part in parts], axis=1)
+def polynomial_stack(metrics: tuple[CreditSum, ...], n: int, degree: int) -> Floats:
+    """The polynomials of some metrics, elevated to one degree, side by side: (C, D + 1, 3)."""
+    return np.stack(
+        [
+            np.stack([elevate_degree(part, degree) for part in metric.polynomials(n)], axis=1)
+            for metric in metrics
+        ]
+    )
 
 
 @lru_cache(maxsize=_KEPT)

@@ -13,8 +13,9 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.batches import CELLS, row_slices
 from polars_scorio.kernels.calibrated.credit_sums import (
     CreditSum,
-    polynomial_degrees,
+    draw_sizes,
     polynomial_stack,
+    shared_degrees,
 )
 from polars_scorio.kernels.calibrated.free_fit import rate_nodes
 from polars_scorio.kernels.calibrated.further_trials import further_successes
@@ -30,7 +31,7 @@ from polars_scorio.kernels.pooling.population_fit import batched_rows
 
 # Above this degree polynomials are not worked out: their tables would exceed 70 MB.
 _MOST_DEGREE = 2048
-_SHARED = 32  # arrays that groups with as many trials share: 15 MB at most
+_SHARED = 512  # arrays that groups with as many trials share: 12 MB at most
 
 
 class Moments(NamedTuple):
@@ -151,11 +152,14 @@ class GroupStack(NamedTuple):
         return cls(groups[0].levels, shape, weight, posterior, *powers, weights[0].is_equal)
 
     def moments(self, metrics: Sequence[CreditSum]) -> list[Moments]:
-        """The moments of each group."""
-        groups, nodes = self.weight.shape
-        smooth = np.zeros((groups, nodes, len(metrics), 3))
+        """The moments of each group.
+
+        A metric has the same moments to the last bit, whatever the others are: each has matrix
+        products of its own, whose sizes the others do not change.
+        """
+        (groups, nodes), size = self.weight.shape, self.posterior.shape[-1]
+        smooth = np.zeros((groups, len(metrics), nodes, 3))
         free, square = np.zeros((groups, len(metrics), 3)), np.zeros((groups, len(metrics)))
-        size = self.posterior.shape[-1]
         at_rate = np.zeros((groups, len(metrics), size))
         for level in self.levels:
             smooth += self._node_moments(level, metrics)
@@ -164,17 +168,17 @@ class GroupStack(NamedTuple):
             free += means
             square += squares
             noise = self.second.take(level.rows, axis=1).sum(axis=1)
-            at_rate += noise[:, None, None] * at_rates[..., 2].T
+            at_rate += noise[:, None, None] * at_rates[..., 2]
         # Rounding may leave less than nothing.
         smooth, free, at_rate = (np.maximum(each, 0.0) for each in (smooth, free, at_rate))
-        mean = (self.weight[:, None] @ smooth.reshape(groups, nodes, -1)).reshape(free.shape)
-        away = (smooth[..., 2] - mean[:, None, :, 2]) ** 2
-        spread = np.sqrt((self.weight[:, None] @ away)[:, 0])
+        mean = _weighted_sums(self.weight, smooth)
+        away = (smooth[..., 2:] - mean[..., None, 2:]) ** 2
+        spread = np.sqrt(_weighted_sums(self.weight, away)[..., 0])
         parts = *np.moveaxis(mean, -1, 0), spread, *np.moveaxis(free, -1, 0), np.sqrt(square)
         return [Moments(*group) for group in zip(*parts, at_rate, strict=True)]
 
     def _node_moments(self, level: Level, metrics: Sequence[CreditSum]) -> Floats:
-        """Sums over the questions of a level of posterior means, shape (G, J, metrics, 3).
+        """Sums over the questions of a level of posterior means, shape (G, metrics, J, 3).
 
         Of credit and complement, by the weights, and of variance, by their squares, under each
         population of the smooth fit.
@@ -190,23 +194,25 @@ class GroupStack(NamedTuple):
     def _weighted_node_sums(
         self, level: Level, metrics: Sequence[CreditSum], weight: Floats
     ) -> Floats:
-        """Sums of posterior means of credit, complement and variance, by one weight of a state."""
+        """Sums by one weight of a state, of posterior means of credit, complement and variance."""
         n, shape = level.n, self.shape
-        moments = np.empty((*shape.shape[:2], len(metrics), 3))
-        exact = polynomial_degrees(metrics, n) <= _MOST_DEGREE
-        if exact.any():
-            stack = polynomial_stack(tuple(compress(metrics, exact)), n)
+        moments = np.empty((len(shape), len(metrics), shape.shape[1], 3))
+        degrees = shared_degrees(metrics, n)
+        exact = degrees <= _MOST_DEGREE
+        for degree in np.unique(degrees[exact]).tolist():
+            rows = np.flatnonzero(degrees == degree)
+            stack = polynomial_stack(tuple(metrics[row] for row in rows.tolist()), n, degree)
             nodes = shape[..., 0], shape[..., 1]
-            further = further_successes(*nodes, n, level.c, weight, len(stack) - 1)
-            moments[:, :, exact] = (further @ stack).reshape(*shape.shape[:2], -1, 3)
+            moments[:, rows] = (
+                further_successes(*nodes, n, level.c, weight, degree)[:, None] @ stack
+            )
         if not exact.all():
             some = [*compress(metrics, ~exact)]
             for row, nodes_of_group in enumerate(shape):
                 grid = rate_grid(n + float(nodes_of_group.sum(axis=1).max()))
                 values = _summed_moments(grid.p, grid.q, n, some)
-                moments[row][:, ~exact] = posterior_sums(
-                    nodes_of_group, n, level.c, weight[row], grid, values
-                )
+                sums = posterior_sums(nodes_of_group, n, level.c, weight[row], grid, values)
+                moments[row, ~exact] = np.moveaxis(sums, 1, 0)
         return moments
 
     def _free_sums(self, level: Level, at_rates: Floats) -> tuple[Floats, Floats]:
@@ -214,54 +220,59 @@ class GroupStack(NamedTuple):
 
         The second is the variance of the summed variances: the rates of questions are independent.
         """
-        size, metrics, _ = at_rates.shape
+        metrics, size, _ = at_rates.shape
         # An index in brackets may change the order in memory, and with it that of sums.
         posterior, first, second, fourth = (
             each.take(level.rows, axis=1)
             for each in (self.posterior, self.first, self.second, self.fourth)
         )
-        means = (posterior @ at_rates.reshape(size, -1)).reshape(*posterior.shape[:2], metrics, 3)
-        squares = np.zeros((len(posterior), metrics))
-        for block in row_slices(posterior.shape[1], len(posterior) * size * metrics):
-            away = at_rates[..., 2] - means[:, block, None, :, 2]
-            spread = (posterior[:, block, None] @ away**2)[:, :, 0]
-            squares += (fourth[:, block, None] * spread).sum(axis=1)
-        sums = np.einsum("gs,gsmi->gmi", first, means)
-        sums[..., 2] = np.einsum("gs,gsm->gm", second, means[..., 2])
-        return sums, squares
+        means = posterior[:, None] @ at_rates
+        spread = np.empty((*means.shape[:-1], 1))
+        for block in row_slices(means.shape[2], len(posterior) * size * metrics):
+            away = at_rates[:, None, :, 2] - means[:, :, block, 2:]
+            spread[:, :, block, 0] = np.einsum("gsi,gmsi->gms", posterior[:, block], away**2)
+        sums = _weighted_sums(first, means)
+        sums[..., 2] = _weighted_sums(second, means[..., 2:])[..., 0]
+        return sums, _weighted_sums(fourth, spread)[..., 0]
+
+
+def _weighted_sums(weight: Floats, values: Floats) -> Floats:
+    """Sums over questions or nodes, by the weights (G, N) of each group: (G, C, N, x) to (G, C, x).
+
+    A product for each metric: in one of all metrics a sum would depend on how many there are.
+    """
+    return np.asarray((weight[:, None, None] @ values)[:, :, 0])
 
 
 def rate_moments(size: int, n: int, metrics: Sequence[CreditSum]) -> Floats:
-    """Credit, complement and variance at each of `size` rates, shape (I, metrics, 3).
-
-    Groups with as many trials share the array: it is not to be written to.
-    """
-    return _moments_at_rates(size, n, tuple(metrics))
+    """Credit, complement and variance at each of `size` rates, shape (metrics, I, 3)."""
+    return np.stack([_moments_at_rates(size, n, metric) for metric in metrics])
 
 
 @lru_cache(maxsize=_SHARED)
-def _moments_at_rates(size: int, n: int, metrics: tuple[CreditSum, ...]) -> Floats:
-    """The moments at the rates of a free fit of this size."""
-    moments = np.empty((size, len(metrics), 3))
-    exact = polynomial_degrees(metrics, n) <= _MOST_DEGREE
-    if exact.any():
-        stack = polynomial_stack(tuple(compress(metrics, exact)), n)
-        values = chances_at_nodes(len(stack) - 1, size) @ stack
-        moments[:, exact] = values.reshape(size, -1, 3)
-    if not exact.all():
-        some = [*compress(metrics, ~exact)]
-        moments[:, ~exact] = _summed_moments(*rate_nodes(size), n, some).transpose(2, 0, 1)
-    return moments
+def _moments_at_rates(size: int, n: int, metric: CreditSum) -> Floats:
+    """The moments of one metric at the rates of a free fit of this size, which groups share."""
+    (degree,) = shared_degrees([metric], n).tolist()
+    if degree <= _MOST_DEGREE:
+        return np.asarray(
+            chances_at_nodes(degree, size) @ polynomial_stack((metric,), n, degree)[0]
+        )
+    return np.asarray(_summed_moments(*rate_nodes(size), n, [metric])[0].T)
 
 
 def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) -> Floats:
     """Credit, complement and variance at some rates, by sums over windows of successes."""
-    most = max(gains(n).size for metric in metrics for _, gains in metric.terms)
+    smooth = 2 * draw_sizes(metrics, n) <= n
+    moments = np.empty((len(metrics), 3, p.size))
+    for rows in (np.flatnonzero(smooth), np.flatnonzero(~smooth)):
+        if rows.size:
+            some = [metrics[row] for row in rows.tolist()]
 
-    def estimates_of(c: Ints) -> Floats:
-        return np.stack([metric.estimates(n, c) for metric in metrics])
+            def estimates_of(c: Ints, some: Sequence[CreditSum] = some) -> Floats:
+                return np.stack([metric.estimates(n, c) for metric in some])
 
-    return estimate_moments(n, p, q, estimates_of, smooth=2 * most <= n)
+            moments[rows] = estimate_moments(n, p, q, estimates_of, smooth=bool(smooth[rows[0]]))
+    return moments
 
 
 @lru_cache(maxsize=8)

@@ -186,7 +186,7 @@ def _question_variance(group: Group, metric: CreditSum) -> float:
     weight = group.free.weight
     share = np.array([level.questions.sum() / group.size for level in group.levels])
     at_rates = np.stack(
-        [rate_moments(group.free.weight.size, level.n, [metric])[:, 0] for level in group.levels]
+        [rate_moments(group.free.weight.size, level.n, [metric])[0] for level in group.levels]
     )
     mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
     # From the nearer bound: nothing large cancels.

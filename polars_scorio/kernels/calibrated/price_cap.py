@@ -149,9 +149,11 @@ def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
             noise[row, level.rows] = metric.noise_estimates(level.n, level.c)
             most[row] = max(most[row], np.abs(metric.noise_estimates(level.n, every)).max())
     size = group.size
-    away = noise - (noise @ group.questions)[:, None] / size
-    spread = size / max(size - 1, 1) * (away**2 @ weights.fourth)
-    caps = noise @ weights.second + np.hypot(np.sqrt(spread), weights.largest**2 * most)
+    # Row by row: the last bits of a matrix product depend on the other metrics.
+    away = noise - (noise * group.questions).sum(axis=1, keepdims=True) / size
+    spread = size / max(size - 1, 1) * (away**2 * weights.fourth).sum(axis=1)
+    seen = (noise * weights.second).sum(axis=1)
+    caps = seen + np.hypot(np.sqrt(spread), weights.largest**2 * most)
     return np.where(np.isfinite(caps), caps, np.inf)
 
 

@@ -131,7 +131,7 @@ def _window_moments(n: int, rate: Floats, estimates: EstimatesOf, *, smooth: boo
     for block in row_slices(rate.size, int(widest)):
         c, chance = _success_windows(n, rate[order[block]], smooth=smooth)
         some, place = np.unique(c, return_inverse=True)
-        values = estimates(some)[:, :, place.reshape(c.shape)]
+        values = estimates(some).take(place.reshape(c.shape), axis=2)
         means = np.einsum("mdic,ic->mdi", values, chance)
         # The smaller one of an estimate and its complement has the digits of the difference.
         nearer = means[:, 0] <= means[:, 1]

@@ -71,8 +71,7 @@ def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
         return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
     itself = _success_draw(drawn)
     if itself is not None:
-        # Draws that are worked out together share their last bits. A group has all those that its
-        # questions have trials for, whatever other groups have.
+        # A group has all those that its questions have trials for, whatever other groups have.
         most = min(itself.k - 1, max(int(n.max(initial=0)), 1))
         sizes = [2**power for power in range(most.bit_length())]
         smaller = tuple(SuccessDraw(j, itself.every and j > 1) for j in sizes)

@@ -20,7 +20,7 @@ RATE = CreditSum([(1.0, fixed_gains(np.ones(1)))])
 def test_a_mean_of_trials_has_the_variance_of_a_binomial_share():
     group = Group.fit(*np.array(RAGGED).T)
     p, q = group.free.rates
-    credit, rest, variance = rate_moments(group.free.weight.size, 6, [RATE])[:, 0].T
+    credit, rest, variance = rate_moments(group.free.weight.size, 6, [RATE])[0].T
     # A polynomial of degree 2: rounding.
     np.testing.assert_allclose(credit, p, rtol=0, atol=1e-14)
     np.testing.assert_allclose(rest, q, rtol=0, atol=1e-14)
