@@ -21,13 +21,13 @@ def add_compare_arguments(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument
-    add("--baseline", metavar="MODEL", help="compare each model with this one")
+    add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
     held = parser.add_mutually_exclusive_group()
     at_once = "let the confidence hold for all pairs at once (the default)"
     held.add_argument("--simultaneous", action="store_true", help=at_once)
     each = "let the confidence hold for each pair by itself, not for all pairs at once"
     held.add_argument("--each-pair", action="store_true", help=each)
-    same = "models must have the same questions (%(default)s), or only common ones count"
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
     add("--questions", choices=get_args(Compared), default="same", help=same)
 
 

@@ -15,7 +15,7 @@ def add_coverage_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_log_arguments(parser)
     add_format_argument(parser)
-    kinds = "a summary of each model, or the questions with gaps"
+    kinds = "print a row for each model, or for each question with gaps (default: %(default)s)"
     parser.add_argument("--per", choices=get_args(Per), default="model", help=kinds)
 
 

@@ -17,15 +17,15 @@ def add_frontier_arguments(parser: ArgumentParser) -> None:
     add_log_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("frontier").add_argument
-    metric = 'what is set against the mean cost, as in Python: "pass_at_k(4)" (default: avg)'
+    metric = 'set this metric against the mean cost, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add(
         "--confidence",
         type=plain_number,
         default=0.95,
-        help="of intervals and verdicts (%(default)s)",
+        help="set the confidence of intervals and verdicts (default: %(default)s)",
     )
-    same = "models must have the same questions (%(default)s), or only common ones count"
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
     add("--questions", choices=get_args(Compared), default="same", help=same)
 
 

@@ -46,34 +46,35 @@ def add_gate_arguments(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
-    add("--baseline", metavar="MODEL", help="the model that all others are compared with")
-    against = (
-        "the log of the baseline, if it is another one; both are named by their files or folders"
-    )
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
+    against = "read the baseline from another log; both models are named by their files or folders"
     add("--against", nargs="+", metavar="LOG", help=against)
-    margin = "by how much a candidate may be worse: 0.02 is two points of a hundred"
+    margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
     add("--margin", type=plain_number, required=True, help=margin)
     add(
         "--stratum-margin",
         type=plain_number,
         metavar="MARGIN",
-        help="the same of strata (the margin)",
+        help="let a candidate be worse by this much in a stratum (default: the margin)",
     )
-    factor = "by which factor a candidate may be dearer, by the mean of --cost: 1.1 is 10 percent"
+    factor = (
+        "let a candidate cost this many times as much, by the mean of --cost: 1.1 is ten percent "
+        "more"
+    )
     add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
-    add("--each", action="store_true", help="all strata must pass, not only their mean")
-    kinds = "all strata count the same (%(default)s), or all questions do"
+    add("--each", action="store_true", help="require all strata to pass, not only their mean")
+    kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
-    same = "versions must have the same questions (%(default)s), or only common ones count"
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
     add("--questions", choices=get_args(Compared), default="same", help=same)
-    fdr = "false discovery rate of single questions (%(default)s)"
+    fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)
-    chance = "the chance with which the further trials of an undecided gate decide it (%(default)s)"
+    chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
     add("--assurance", type=plain_number, default=0.8, help=chance)
-    undecided = "what an undecided gate is: fail, or pass; else its exit status is 4"
+    undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown"):
-        add(f"--{kind}", metavar="FILE", help=f"write the result as {kind} too")
+        add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
 
 
 def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:

@@ -6,6 +6,7 @@ import ast
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any, get_args
 
@@ -13,6 +14,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import nearest_hint
+from polars_scorio.command_line.number_arguments import plain_number
 from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.roles import Category, Unscored
@@ -23,6 +26,7 @@ from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
 _COLUMN_ROLES = (
     *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),
 )
+_ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
 # Column roles that readers of tools accept too.
 _READER_ROLES = ("model", "cluster", "answer", "truth", "cost")
 
@@ -31,43 +35,51 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
     add = parser.add_argument_group("log").add_argument
     files = (
-        "Parquet, CSV, TSV, JSON lines or arrays, also several of them, or what a tool wrote: "
-        "files, folders or globs; - is standard input"
+        "files, folders or globs: Parquet, CSV, TSV, JSON lines or arrays, or what a tool wrote; "
+        "several are joined; - is standard input"
     )
     add("log", nargs="+", metavar="LOG", help=files)
-    tools = f"the tool that wrote it, if it is not found by itself: {', '.join(TOOLS)}"
+    tools = f"read the log of this tool (default: found by itself): {', '.join(TOOLS)}"
     add("--from", dest="tool", choices=TOOLS, metavar="TOOL", help=tools)
-    more = {
-        "model": "; none: one model; with --from its name, or a pattern in the paths",
-        "trial": ": the ids of trials; none: no ids",
-        "count": ": multiplicities",
-        "cluster": ": questions that belong together, such as those about one passage",
-        "answer": ": what trials answered, for vote_at_k",
-        "truth": ": what people said of trials that a judge judged, empty where nobody looked",
-        "cost": ": what trials cost, for mean_cost and its like",
+    columns = {
+        "model": "the model (default: model), or none if there is one; with --from give the name "
+        "of the model, or a pattern that finds it in the paths",
+        "question": "the question (default: question)",
+        "trial": "the ids of trials, or none (default: trial, if there is such a column)",
+        "category": "the outcome (default: category)",
+        "count": "the number of trials that a row stands for",
+        "cluster": "what related questions share, such as their passage",
+        "answer": "the answers of trials, for vote_at_k",
+        "truth": "the labels that people gave to trials of a judge, empty if nobody looked",
+        "cost": "the costs of trials, for mean_cost, cost_per_success and cost_to_solve",
     }
-    for role in _COLUMN_ROLES:
-        text = f"column, or expression in SQL{more.get(role, '')}"
+    for role, content in columns.items():
+        text = f"read this column, or expression in SQL, as {content}"
         add(f"--{role}", metavar="COLUMN", help=text)
-    again = "; may be given again"
-    add("--by", metavar="COLUMN", action="append", default=[], help=f"a stratum{again}")
-    success = f"a category that is a success{again}"
+    again = "; repeat it for several"
+    strata = f"split the log into strata by this column, or expression in SQL{again}"
+    add("--by", metavar="COLUMN", action="append", default=[], help=strata)
+    success = f"count this category as a success{again}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
-    missing = "what a trial without an outcome is: error, drop, or a category"
+    missing = (
+        "refuse trials without an outcome (error), drop them (drop), or count them as this "
+        "category (default: error)"
+    )
     add("--missing", metavar="MEANING", help=missing)
-    unscored = "what a question without any outcome is: error (%(default)s), or drop"
+    unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
-    add("--n", type=int, help="trials that each question must have")
-    threshold = "the category is a number, from here on a success; NaN is missing"
-    add("--threshold", type=float, metavar="REWARD", help=threshold)
-    levels = f"the category is the reward itself, one of these{again}"
-    add("--levels", type=float, action="append", metavar="REWARD", help=levels)
-    bounds = "the least and the largest reward that there may be, if the category is a reward"
-    add("--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
-    of = "of a judge, by labels from elsewhere: how many of how many {} answers it called {}"
-    add("--sensitivity", type=_rate_counts, metavar="88/100", help=of.format("right", "right"))
-    add("--specificity", type=_rate_counts, metavar="78/100", help=of.format("wrong", "wrong"))
-    option = f"a keyword of the tool's reader, such as scorer=match{again}"
+    add("--n", type=int, help="refuse questions with another number of trials")
+    threshold = "count a number from here on as a success; NaN is missing"
+    add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
+    levels = f"read the category as a reward with this level{again}"
+    add("--levels", type=plain_number, action="append", metavar="REWARD", help=levels)
+    bounds = "set the least and the largest possible reward (default: those of the log)"
+    add("--bounds", type=plain_number, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
+    rates = "correct for a judge that called 88 of 100 {0} answers {0}, by labels from elsewhere"
+    add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("right"))
+    wrong = rates.format("wrong").replace("88", "78")
+    add("--specificity", type=_rate_counts, metavar="78/100", help=wrong)
+    option = f"pass a keyword to the reader of the tool, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
 
@@ -174,10 +186,8 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
     roles: dict[str, Any] = {}
     if asked.success:
         roles["success"] = [column_value(text, dtype) for text in asked.success]
-    if asked.missing in {"error", "drop"}:
-        roles["missing"] = asked.missing
-    elif asked.missing is not None:
-        roles["missing"] = column_value(asked.missing, dtype)
+    if asked.missing is not None:
+        roles["missing"] = _missing_meaning(asked.missing, dtype)
     if asked.unscored != "error":
         roles["unscored"] = asked.unscored
     given: dict[str, Any] = {
@@ -188,6 +198,25 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         "judge": _judge_argument(asked),
     }
     return roles | {role: value for role, value in given.items() if value is not None}
+
+
+def _missing_meaning(text: str, dtype: pl.DataType | None) -> Category:
+    """The meaning of trials without an outcome: error, drop, or a category.
+
+    >>> _missing_meaning("drop", pl.Int64()), _missing_meaning("0", pl.Int64())
+    ('drop', 0)
+    """
+    if text in {"error", "drop"}:
+        return text
+    value = column_value(text, dtype)
+    number = dtype is not None and not is_label(dtype)
+    typo = get_close_matches(text.lower(), ["drop"], 1, _ALIKE)
+    if typo or (number and isinstance(value, str)):
+        raise ValueError(
+            f"--missing must be error, drop or a category, got {text!r}"
+            + (": did you mean 'drop'?" if typo else nearest_hint(text, ["error", "drop"]))
+        )
+    return value
 
 
 def _rate_counts(text: str) -> tuple[int, int]:

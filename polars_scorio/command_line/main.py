@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import (
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from os.path import exists
 from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
 
 from polars.exceptions import PolarsError
 
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import nearest_hint
 from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
 from polars_scorio.command_line.counts_command import add_counts_arguments, run_counts
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
@@ -27,49 +37,70 @@ from polars_scorio.command_line.summary_command import add_summary_arguments, ru
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
 from polars_scorio.display.installed_version import installed_version
 
-_EXAMPLES = """examples:
-  polars-scorio rollouts.parquet
-  zcat rollouts.csv.gz | polars-scorio rank -
-  polars-scorio report rollouts.parquet --by domain -o report.html
-  polars-scorio report runs/ --category reward --threshold 0.5 --metric "pass_at_k([1, 4])" -o -
-  polars-scorio report results.json --from tau2_bench
-  polars-scorio coverage rollouts.csv --question task_id
-  polars-scorio compare rollouts.parquet --metric avg --baseline gpt-4o
-  polars-scorio rank rollouts.parquet --metric "pass_at_k(4)" --format markdown
-  polars-scorio counts rollouts.parquet --format csv > counts.csv
-  polars-scorio gate new/ --against old/ --margin 0.02
-  polars-scorio questions rollouts.parquet --by domain
-  polars-scorio frontier rollouts.parquet --cost usd
-"""
+Run: TypeAlias = "Callable[[Scorio[Any], Namespace, str], object]"
 _STATUSES = """\
 exit statuses:
-  0    the command ran; of gate: the verdict is pass (with --undecided pass, or undecided)
-  1    the log, or the value of an option, is refused (report still writes a page on the log)
+  0    the verdict is pass (with --undecided pass, or undecided)
+  1    the log, or the value of an option, is refused
   2    the command cannot run: an unknown argument or file
-  3    of gate: the verdict is fail (with --undecided fail, or undecided)
-  4    of gate: the verdict is undecided
+  3    the verdict is fail (with --undecided fail, or undecided)
+  4    the verdict is undecided
   130  the command was interrupted
   141  the reader of its output, such as head, has left
 """
 _SUMMARY = "summary"
-# Each command: what help says of it, the function that adds its arguments, the one that runs it.
-_COMMANDS = {
-    _SUMMARY: ("print coverage, leaderboard and who leads: what a log without a command gets",
-               add_summary_arguments, run_summary),
-    "report": ("write a report as one HTML file", add_report_arguments, run_report),
-    "coverage": ("print what is in a log, and what is missing", add_coverage_arguments,
-                 run_coverage),
-    "compare": ("print which of two models is better", add_compare_arguments, run_compare),
-    "rank": ("print the models in their order, and which ranks are open to each",
-             add_rank_arguments, run_rank),
-    "counts": ("print the trials of each question by category, which stand for the log",
-               add_counts_arguments, run_counts),
-    "gate": ("judge whether a model is not worse than a baseline by more than a margin",
-             add_gate_arguments, run_gate),
-    "questions": ("print which questions nobody solves, separate the models, or are reversed",
-                  add_questions_arguments, run_questions),
-    "frontier": ("print which models are worth their cost", add_frontier_arguments,
-                 run_frontier),
+# Each command: its help, the functions that add its arguments and run it, and examples.
+_COMMANDS: dict[str, tuple[str, Callable[[ArgumentParser], None], Run, list[str]]] = {
+    _SUMMARY: (
+        "print coverage, leaderboard and who leads: what a log without a command gets",
+        add_summary_arguments, run_summary, ["polars-scorio rollouts.parquet --by domain"],
+    ),
+    "report": (
+        "write a report as one HTML file", add_report_arguments, run_report,
+        [
+            "polars-scorio report rollouts.parquet --by domain -o report.html",
+            'polars-scorio report "*.parquet" --by domain --metric "pass_at_k([1, 4])" -o -',
+        ],
+    ),
+    "coverage": (
+        "print what is in a log, and what is missing", add_coverage_arguments, run_coverage,
+        ["polars-scorio coverage rollouts.parquet --by domain --per question"],
+    ),
+    "compare": (
+        "print which of two models is better", add_compare_arguments, run_compare,
+        ["polars-scorio compare rollouts.parquet --by domain --baseline comet-70b"],
+    ),
+    "rank": (
+        "print the models in their order, and which ranks are open to each",
+        add_rank_arguments, run_rank,
+        [
+            "polars-scorio rank rollouts.parquet --by domain --format markdown",
+            'cat rollouts.parquet | polars-scorio rank - --by domain --metric "pass_at_k(4)"',
+        ],
+    ),
+    "counts": (
+        "print how many trials of each question have each category",
+        add_counts_arguments, run_counts,
+        ["polars-scorio counts rollouts.parquet --by domain --format csv > counts.csv"],
+    ),
+    "gate": (
+        "judge whether a model is not worse than a baseline by more than a margin",
+        add_gate_arguments, run_gate,
+        [
+            "polars-scorio gate rollouts.parquet --by domain --baseline comet-70b --margin 0.02",
+            "polars-scorio gate new.parquet --against old.parquet --by domain --margin 0.05",
+        ],
+    ),
+    "questions": (
+        "print which questions nobody solves, separate the models, or are reversed",
+        add_questions_arguments, run_questions,
+        ["polars-scorio questions rollouts.parquet --by domain"],
+    ),
+    "frontier": (
+        "print which models are worth their cost", add_frontier_arguments, run_frontier,
+        [("polars-scorio frontier rollouts.parquet --by domain --cost "
+          "\"CASE WHEN model = 'comet-70b' THEN 3 ELSE 1 END\"")],
+    ),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends
@@ -140,7 +171,10 @@ def named_command(arguments: Sequence[str]) -> list[str]:
 
 def _exit_status(given: Sequence[str]) -> int:
     """Run the command, print what is wrong, and return its exit status."""
-    asked = command_parser().parse_args(given)
+    parser = command_parser()
+    if not given:
+        parser.error("name a log, or a command and a log")
+    asked = parser.parse_args(given)
     status = _USAGE
     try:
         with ExitStack() as stack:
@@ -160,24 +194,66 @@ def _exit_status(given: Sequence[str]) -> int:
     return 0 if outcome is None else _REFUSED
 
 
+class CommandParser(ArgumentParser):
+    """A parser whose errors say first what is wrong, and which word is nearest to a wrong one."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong, and how to get help; exit."""
+        message = message.removeprefix("argument ")
+        message = re.sub("^the following arguments are required: (.*)", r"give \1", message)
+        print_message(f"{PROGRAM}: {message}\nSee {self.prog} --help.", ())
+        sys.exit(_USAGE)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse has it
+        """Parse the arguments, and refuse an unknown one in the words of its command."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            name = unknown[0].partition("=")[0]
+            if name[:1] != "-":
+                self.error(f"{name!r} stands behind an option: name all logs before the options")
+            options = [option[2:] for option in self._option_string_actions if option[:2] == "--"]
+            hint = nearest_hint(name.lstrip("-"), options).replace("mean '", "mean '--")
+            self.error(f"there is no option {name}{hint}")
+        return found, unknown
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """Refuse a value that is none of the choices, and name the nearest one."""
+        choices = [*map(str, action.choices or [])]
+        if not choices or value in choices:
+            return
+        hint = nearest_hint(str(value), choices)
+        if action.option_strings:
+            one_of = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            message = f"{action.option_strings[0]} must be {one_of}, got {value!r}{hint}"
+        else:
+            known = "" if hint else f": the commands are {', '.join(choices)}"
+            message = f"{value!r} is neither a command nor a file{hint or known}"
+        raise ArgumentError(None, message)
+
+
 def command_parser() -> ArgumentParser:
     """The parser of the command's arguments."""
-    parser = ArgumentParser(
+    parser = CommandParser(
         prog=PROGRAM,
         description="Honest numbers for language models that were sampled many times per question.",
-        epilog=f"{_EXAMPLES}\n{_STATUSES}",
+        epilog=_example_lines([examples[0] for *_, examples in _COMMANDS.values()]),
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=installed_version())
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, (text, add_arguments, run) in _COMMANDS.items():
+    for name, (text, add_arguments, run, examples) in _COMMANDS.items():
         command = commands.add_parser(
             name,
             help=text,
             description=f"{text[0].upper()}{text[1:]}.",
-            epilog=_STATUSES,
+            epilog=_example_lines(examples) + f"\n{_STATUSES}" * (name == "gate"),
             formatter_class=RawDescriptionHelpFormatter,
         )
         add_arguments(command)
         command.set_defaults(run=run)
     return parser
+
+
+def _example_lines(lines: Sequence[str]) -> str:
+    """Examples at the end of a help text."""
+    return "\n  ".join([f"example{'s' * (len(lines) > 1)}:", *lines]) + "\n"

@@ -12,10 +12,14 @@ from polars_scorio.kernels.posteriors import Target
 from polars_scorio.metrics.from_text import read_metric
 from polars_scorio.metrics.metric import Metric
 
+_CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
-def add_number_arguments(parser: ArgumentParser) -> None:
+
+def add_number_arguments(parser: ArgumentParser, default: str = "avg") -> None:
     """Add the arguments that choose metrics and inference."""
-    metric = 'as in Python, "pass_at_k([1, 4])"; may be given again'
+    metric = (
+        f'report this metric, such as "pass_at_k(4)"; repeat it for several (default: {default})'
+    )
     parser.add_argument("--metric", type=metric_argument, action="append", default=[], help=metric)
     add_inference_arguments(parser)
 
@@ -23,14 +27,16 @@ def add_number_arguments(parser: ArgumentParser) -> None:
 def add_inference_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose inference."""
     add = parser.add_argument_group("numbers").add_argument
-    add("--confidence", type=plain_number, default=0.95, help="of the intervals (%(default)s)")
-    kinds = "what they rest on (calibrated; bayes: published)"
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    kinds = "choose how intervals are found (default: calibrated; for bayes published)"
     add("--inference", choices=get_args(InferenceKind), help=kinds)
-    target = "these questions (%(default)s), or the population that they are of"
+    target = (
+        "score these questions, or the population that they were drawn from (default: %(default)s)"
+    )
     add("--target", choices=get_args(Target), default="benchmark", help=target)
     anytime = (
-        "trials planned for each question (population: questions), written down before the first "
-        "look: what is said then holds at every look"
+        "let intervals hold at every look during an evaluation; N is the number of trials of each "
+        "question (population: of questions) that was planned before the first look"
     )
     add("--anytime", type=planned_number, metavar="N", help=anytime)
 

@@ -24,13 +24,13 @@ def add_questions_arguments(parser: ArgumentParser) -> None:
     add_log_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
-    rate = "expected share of good questions among those that are called reversed (%(default)s)"
+    rate = "limit the share of good questions among those called reversed (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
-    unit = "a row for each question (%(default)s), or for each --cluster of questions"
+    unit = "print a row for each question, or for each --cluster (default: %(default)s)"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
-    same = "models must have the same questions (%(default)s), or only common ones count"
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
     add("--questions", choices=get_args(Compared), default="same", help=same)
-    every = f"print all questions, as other formats do, not the {_PRINTED} most suspect ones alone"
+    every = f"print all questions, as other formats do (default: the {_PRINTED} most suspect ones)"
     add("--all", action="store_true", help=every)
 
 

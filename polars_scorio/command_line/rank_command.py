@@ -22,11 +22,11 @@ def add_rank_arguments(parser: ArgumentParser) -> None:
     add_inference_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("rank").add_argument
-    metric = 'what orders the models, as in Python: "pass_at_k(4)" (default: avg)'
+    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    kinds = "add the order over all strata: of their mean, or of all questions in one pool"
+    kinds = "add the order by the mean over strata (macro), or by all questions in one pool (micro)"
     add("--overall", choices=get_args(Overall), help=kinds)
-    same = "models must have the same questions (%(default)s), or only common ones count"
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
     add("--questions", choices=get_args(Compared), default="same", help=same)
 
 

@@ -19,11 +19,12 @@ from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 def add_report_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_log_arguments(parser)
-    add_number_arguments(parser)
+    add_number_arguments(parser, "avg; of successes also pass_at_k and pass_hat_k")
     add = parser.add_argument
-    add("-o", "--output", default="report.html", help="the file, or - for Markdown (%(default)s)")
-    add("--title", help="what stands above (the names of the files)")
-    add("--baseline", metavar="MODEL", help="the model that all others are compared with")
+    file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
+    add("-o", "--output", default="report.html", help=file)
+    add("--title", help="put this title on the page (default: the names of the files)")
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
 
 
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:

@@ -38,7 +38,7 @@ def _print_data(text: str) -> None:
 
 def add_format_argument(parser: ArgumentParser) -> None:
     """Add the argument that chooses how a table is written."""
-    formats = "how the table is written (%(default)s); csv and json have all digits"
+    formats = "write the table in this format (default: %(default)s); csv and json have all digits"
     parser.add_argument("--format", choices=get_args(TableFormat), default="table", help=formats)
 
 

@@ -41,6 +41,7 @@ _WAYS_OUT = {
     "truth": "Name the column of what people said of trials with truth=.",
     "cost": "Name the column of what trials cost with cost=.",
 }
+_OR_NONE = {"model": " (or model=None)", "trial": " (or trial=None)"}
 _COUNTED = (
     'Pass count="count" where that column says how many trials a row stands for, or name the trial '
     "ids with trial=."
@@ -291,7 +292,11 @@ class _Columns:
         parts = [(name, "stratum" if role == "by" else role) for name, role in absent]
         places = ", ".join(f"{name!r} for the {part}" for name, part in parts)
         lacking = "is no column" if len(absent) == 1 else "are no columns"
-        ways_out = " ".join(dict.fromkeys(self._way_out(role) for _, role in absent))
+        roles_absent = [*dict.fromkeys(role for _, role in absent)]
+        ways_out = self._way_out(roles_absent[0])
+        if len(roles_absent) > 1:
+            keywords = [f"{role}={_OR_NONE.get(role, '')}" for role in roles_absent]
+            ways_out = f"Name them with {', '.join(keywords[:-1])} and {keywords[-1]}."
         raise ColumnNotFoundError(
             f"{self.owner}there {lacking} {places}; the columns are "
             f"{self.schema.names()}. {ways_out}"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from polars_scorio.logs.compressed_files import DAMAGE
-from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.json_files import empty_file, unexpected_content
 
 GIGABYTE = 10**9
 _NATIVE = (3, 14)  # since then the standard library reads zstd
@@ -34,10 +34,9 @@ class Archive:
             with zipfile.ZipFile(file) as archive:
                 self._sizes = {member.filename: member.file_size for member in archive.infolist()}
         except zipfile.BadZipFile as error:
-            found = (
-                "an empty file" if not file.stat().st_size else f"no whole zip archive ({error})"
-            )
-            raise unexpected_content(file, expected, found) from None
+            if not file.stat().st_size:
+                raise empty_file(file, expected) from None
+            raise unexpected_content(file, expected, f"no whole zip archive ({error})") from None
 
     def members(self, start: str) -> list[str]:
         """The names of members that begin with `start`, ascending."""

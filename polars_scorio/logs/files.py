@@ -61,10 +61,13 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
 
 def _scan_format(ending: str, files: list[Path]) -> pl.LazyFrame:
     """The rows of files of one format, whose columns can be read."""
-    table = _SCANS[ending](files)
     try:
+        table = _SCANS[ending](files)
         table.collect_schema()
     except PolarsError as error:
+        for file in files:
+            if not file.stat().st_size:
+                raise ValueError(f"{file} is empty: expected a table") from None
         shown = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
         raise ValueError(f"{shown}: no table of the format {ending}: {error}") from error
     return table

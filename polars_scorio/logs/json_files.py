@@ -52,10 +52,15 @@ def unexpected_content(file: Path, expected: str, found: str) -> UnexpectedConte
     return UnexpectedContentError(f"{file}: expected {expected}, found {found}")
 
 
+def empty_file(file: Path, expected: str) -> UnexpectedContentError:
+    """The error of a file without content."""
+    return UnexpectedContentError(f"{file} is empty: expected {expected}")
+
+
 def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
     """The JSON value of a text in a file."""
     if not text.strip():
-        raise unexpected_content(file, expected, "an empty file")
+        raise empty_file(file, expected)
     try:
         return json.loads(text)
     except UnicodeDecodeError:
@@ -99,7 +104,7 @@ def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str,
             if line.strip():
                 yield number, parse_line(file, f"line {number}", line, expected)
     if number == 0:
-        raise unexpected_content(file, expected, "an empty file")
+        raise empty_file(file, expected)
 
 
 def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from polars.io.plugins import register_io_source
 from polars_scorio.logs.compressed_files import compression_of, open_plain
 from polars_scorio.logs.json_files import (
     damage_names_file,
+    empty_file,
     first_sentence,
     parse_line,
     unexpected_content,
@@ -48,7 +49,7 @@ def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, A
     packed = compression_of(file) is not None
     first, last = _packed_end_lines(file, expected) if packed else _end_lines(file)
     if not first:
-        raise unexpected_content(file, expected, "an empty file")
+        raise empty_file(file, expected)
     record = parse_line(file, "line 1", first, expected)
     lacking = [name for name in needs if name not in record]
     if lacking:

@@ -10,6 +10,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from polars_scorio import metrics
+from polars_scorio.arguments import nearest_hint
 from polars_scorio.metrics.metric import Metric
 
 _MAKERS: dict[str, Callable[..., Metric]] = {
@@ -48,9 +49,9 @@ def read_metric(text: str) -> Metric:
         name, arguments, keywords = called.func, called.args, called.keywords
     maker = _MAKERS.get(ast.unparse(name).removeprefix("ps."))
     if maker is None:
-        raise ValueError(
-            f"{text}: there is no metric {ast.unparse(name)}, only {', '.join(_MAKERS)}"
-        )
+        unknown = ast.unparse(name)
+        known = nearest_hint(unknown, _MAKERS) or f", only {', '.join(_MAKERS)}"
+        raise ValueError(f"{text}: there is no metric {unknown}{known}")
     positional = [_literal_value(argument, text) for argument in arguments]
     named: dict[str, Any] = {}
     for keyword in keywords:

@@ -114,6 +114,40 @@ def test_options_in_messages_can_be_typed_into_a_shell(folder, capsys):
     assert main(["coverage", ".", *option]) == 0
 
 
+@pytest.mark.parametrize("meaning", ["drp", "Drop", "errr"])
+def test_a_typo_of_what_is_missing_is_answered(capsys, meaning):
+    models(2).write_parquet("log.parquet")
+    assert main(["rank", "log.parquet", "--missing", meaning]) == 2
+    nearest = "error" if meaning == "errr" else "drop"
+    said = f"--missing must be error, drop or a category, got {meaning!r}: did you mean {nearest!r}"
+    assert said in capsys.readouterr().err
+
+
+def test_the_missing_outcomes_of_labels_may_have_a_label(capsys):
+    models(2).with_columns(pl.lit("right").alias("category")).write_parquet("log.parquet")
+    arguments = ["coverage", "log.parquet", "--success", "right", "--missing"]
+    assert main([*arguments, "dropped"]) == 0
+    assert main([*arguments, "drp"]) == 2
+    assert "did you mean 'drop'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "tsv", "parquet", "eval"])
+def test_an_empty_file_is_called_empty(folder, capsys, ending):
+    (folder / f"log.{ending}").touch()
+    assert main(["rank", f"log.{ending}"]) == 2
+    assert f"log.{ending} is empty: expected " in capsys.readouterr().err
+
+
+def test_columns_that_are_not_there_are_named_in_one_sentence(folder, capsys):
+    (folder / "log.csv").write_text("a,b\n1,2\n")
+    assert main(["rank", "log.csv"]) == 1
+    assert capsys.readouterr().err == (
+        "polars-scorio: there are no columns 'model' for the model, 'question' for the question, "
+        "'category' for the category; the columns are ['a', 'b']. Name them with --model (or "
+        "--model none), --question and --category.\n"
+    )
+
+
 def test_options_are_for_readers(capsys):
     models(2).write_parquet("log.parquet")
     assert main(["coverage", "log.parquet", "--option", "scorer=match"]) == 2
@@ -149,7 +183,7 @@ def test_rewards_have_a_range(capsys):
     assert main([*arguments, "0", "1"]) == 0
     assert " is ahead of " in capsys.readouterr().out
     assert main([*arguments, "0", "0.5"]) == 1
-    assert "Give other --bounds." in capsys.readouterr().out
+    assert "Give wider --bounds." in capsys.readouterr().out
 
 
 @pytest.mark.slow

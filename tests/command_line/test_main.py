@@ -1,12 +1,19 @@
 """The command as a process: exit statuses and messages."""
 
+import contextlib
+import io
+import re
+import runpy
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from polars_scorio.command_line import coverage_command
 from polars_scorio.command_line.main import _COMMANDS, main
+from tests.documents import ROOT, code_blocks
 
 
 @pytest.mark.parametrize(
@@ -85,10 +92,95 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in _COMMANDS)])
-def test_help_lists_the_exit_statuses(command, capsys):
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_only_the_help_of_gate_lists_exit_statuses(command, capsys):
     with pytest.raises(SystemExit):
-        main([*command, "--help"])
-    listed = capsys.readouterr().out.split("exit statuses:\n")[1]
-    statuses = [int(line.split()[0]) for line in listed.splitlines()]
-    assert statuses == [0, 1, 2, 3, 4, 130, 141]
+        main([command, "--help"])
+    _, *listed = capsys.readouterr().out.split("exit statuses:\n")
+    statuses = [int(line.split()[0]) for text in listed for line in text.splitlines()]
+    assert statuses == ([0, 1, 2, 3, 4, 130, 141] if command == "gate" else [])
+
+
+USAGE_ERRORS = {
+    "": "name a log, or a command and a log",
+    "rank": "give LOG",
+    "gate log.parquet": "give --margin",
+    "rank log.parquet --sucess 1": "there is no option --sucess: did you mean '--success'?",
+    "rank log.parquet --zzz=1": "there is no option --zzz",
+    "rank a.csv --n 1 b.csv": "'b.csv' stands behind an option: name all logs before the options",
+    "rank log.parquet --metric": "--metric: expected one argument",
+    "rank log.parquet --metric pass_at_K": "--metric: pass_at_K: there is no metric pass_at_K: did "
+    "you mean 'pass_at_k'?",
+    "rank log.parquet --n x": "--n: invalid int value: 'x'",
+    "rank log.parquet --threshold 5%": "--threshold: '5%' is not a number: percent are written as "
+    "a share, 3 % as 0.03",
+    "rank log.parquet --format tabel": "--format must be table, csv, json or markdown, got "
+    "'tabel': did you mean 'table'?",
+    "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
+    "--each-pair",
+    "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
+    "summary, report, coverage, compare, rank, counts, gate, questions, frontier",
+}
+
+
+@pytest.mark.parametrize("typed", USAGE_ERRORS)
+def test_an_error_of_usage_says_first_what_is_wrong(capsys, typed):
+    with pytest.raises(SystemExit) as ended:
+        main(typed.split())
+    assert ended.value.code == 2
+    command = typed.split()[:1] * (typed[:7] != "nothing")
+    help_ = " ".join(["polars-scorio", *command])
+    assert capsys.readouterr().err == f"polars-scorio: {USAGE_ERRORS[typed]}\nSee {help_} --help.\n"
+
+
+def test_the_tool_that_was_meant_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["rank", "log.json", "--from", "tau3"])
+    assert "verl, got 'tau3': did you mean 'tau2_bench'?\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_options_are_helped_with_in_verbs(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    listed = " ".join(capsys.readouterr().out.split())
+    for riddle in ("as in Python", "stands above", "rest on", "the same of", "its like", " alone"):
+        assert riddle not in listed
+    assert not re.search(r"\((0\.\d+|same|benchmark|table|question)\)", listed)
+
+
+def help_examples():
+    """The commands among the examples of all help texts, and of the page on reports."""
+    page = code_blocks(ROOT / "examples" / "guide" / "reports.md")
+    lines = [line for kind, text in page if kind == "sh" for line in text.splitlines()]
+    for command in ([], *([name] for name in _COMMANDS)):
+        help_ = io.StringIO()
+        with contextlib.redirect_stdout(help_), contextlib.suppress(SystemExit):
+            main([*command, "--help"])
+        shown = help_.getvalue().partition("\nexample")[2].partition("\n\n")[0]
+        lines += [line.strip() for line in shown.splitlines()[1:]]
+    return [*dict.fromkeys(lines)]
+
+
+def test_all_commands_have_an_example():
+    assert len(help_examples()) > len(_COMMANDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", help_examples())
+def test_examples_run_on_the_log_of_the_guide(line, capsys, monkeypatch):
+    log = runpy.run_path(str(ROOT / "examples" / "rollouts.py"))["rollouts"]()
+    if "new.parquet" in line:
+        log.filter(model="ember-large").write_parquet("new.parquet")
+        log.filter(model="comet-70b").write_parquet("old.parquet")
+    else:
+        log.write_parquet("rollouts.parquet")
+    piped, _, typed = line.rpartition("polars-scorio ")
+    if piped:
+        data = Path(piped.removeprefix("cat ").removesuffix(" | ")).read_bytes()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    found = main(shlex.split(typed.partition(" > ")[0], comments=True))
+    printed = capsys.readouterr()
+    assert found in ({0, 3, 4} if typed.startswith("gate") else {0})
+    assert printed.err == ""
+    assert printed.out != ""

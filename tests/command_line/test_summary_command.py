@@ -58,6 +58,9 @@ def test_a_refused_log_gets_its_coverage_and_the_reason(log, capsys):
 def test_a_misspelt_command_is_no_log(capsys):
     with pytest.raises(SystemExit):
         main(["reprot", "log.parquet"])
-    assert "invalid choice: 'reprot'" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "polars-scorio: 'reprot' is neither a command nor a file: did you mean 'report'?\n"
+        "See polars-scorio --help.\n"
+    )
     assert main(["nothing.csv"]) == 2
     assert "there is no file or folder nothing.csv" in capsys.readouterr().err

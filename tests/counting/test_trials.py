@@ -35,8 +35,8 @@ def test_all_missing_columns_are_named_at_once():
         log().scorio(question="task", by="domain", category=pl.col("reward") + 1).avg()
     assert str(error.value) == (
         "there are no columns 'domain' for the stratum, 'task' for the question, 'reward' for the "
-        "category; the columns are ['model', 'question', 'trial', 'category']. Name existing "
-        "columns with by=. Name it with question=. Name it with category=."
+        "category; the columns are ['model', 'question', 'trial', 'category']. Name them "
+        "with by=, question= and category=."
     )
 
 

@@ -33,7 +33,7 @@ def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused(path):
 def test_files_that_are_no_archive_are_refused(path):
     whole = path.read_bytes()
     path.write_bytes(b"")
-    with pytest.raises(ValueError, match=r"a\.eval: expected a log, found an empty file"):
+    with pytest.raises(ValueError, match=r"a\.eval is empty: expected a log"):
         Archive(path, "a log", 10**6)
     path.write_bytes(whole[:100])
     with pytest.raises(ValueError, match=r"a\.eval: expected a log, found no whole zip archive"):

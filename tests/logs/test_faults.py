@@ -76,7 +76,7 @@ def test_a_folder_without_logs_is_refused(tool, tmp_path):
 @pytest.mark.parametrize("named", [True, False])
 def test_an_empty_file_is_refused(tool, named, tmp_path):
     path = put(tmp_path, BOTH[tool], "")
-    with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found an empty file"):
+    with pytest.raises(ValueError, match=rf"{path.name} is empty: expected "):
         read(tool, path if named else tmp_path)
 
 
@@ -284,7 +284,7 @@ def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
     half = gzip.compress((json.dumps(GOOD["scorio"]) + '\n{"seed": 2, "da').encode())
     with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*no JSON in the last line"):
         read("scorio", put(tmp_path, "a.jsonl.gz", half))
-    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: expected .*an empty file"):
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz is empty: expected"):
         read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
 
 

@@ -69,7 +69,7 @@ def test_files_that_cannot_be_one_log_are_refused(tmp_path):
         scan_files([str(tmp_path / "b.parquet")])
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.csv", b""), ("a.parquet", b"no table")])
+@pytest.mark.parametrize(("name", "content"), [("a.csv", b"\n"), ("a.parquet", b"no table")])
 def test_a_file_that_is_no_table_is_named(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=rf"{name}: no table of the format {name[1:]}: "):

@@ -45,7 +45,6 @@ def test_an_error_that_names_the_file_stays():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("", "an empty file"),
         ("[1, 2", r"text that is no JSON at line 1, column 6 \(where it ends"),
         ("[1,\n x]", "text that is no JSON at line 2, column 2: Expecting"),
         (b"\xff", "bytes that are no text"),
@@ -55,6 +54,11 @@ def test_an_error_that_names_the_file_stays():
 def test_a_text_that_is_no_json_is_refused(text, found):
     with pytest.raises(ValueError, match=f"^/runs/a.json: expected a run, found {found}"):
         parse_json(FILE, text, "a run")
+
+
+def test_a_blank_file_is_called_empty():
+    with pytest.raises(ValueError, match=r"^/runs/a.json is empty: expected a run$"):
+        parse_json(FILE, " \n", "a run")
 
 
 def test_a_value_that_does_not_fit_is_named_with_file_and_trial():

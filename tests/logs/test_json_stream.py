@@ -53,7 +53,9 @@ def test_other_content_is_that_of_python(tmp_path, text):
 def test_a_broken_file_is_refused_with_its_place(tmp_path, text):
     path = tmp_path / "a.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.json: expected a log, found (an empty|text that)"):
+    with pytest.raises(
+        ValueError, match=r"a\.json: expected a log, found text that|a\.json is empty: "
+    ):
         read_slim_json(path, "a log", "samples", {"events"})
 
 

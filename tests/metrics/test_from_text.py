@@ -30,7 +30,8 @@ def test_a_metric_as_one_types_it(text, metric):
     [
         ("pass_at_k(4", "pass_at_k(4 is no metric"),
         ("", " is no metric"),
-        ("pass_at_n(4)", "there is no metric pass_at_n, only auc_at_k, avg, bayes"),
+        ("pass_at_n(4)", "there is no metric pass_at_n: did you mean 'pass_at_k'?"),
+        ("xyz", "there is no metric xyz, only auc_at_k, avg, bayes"),
         ("Metric()", "there is no metric Metric"),
         ("pass_at_k(0)", "k must be a positive int"),
         ("pass_at_k()", "say how many trials are drawn, as in pass_at_k(4)"),
