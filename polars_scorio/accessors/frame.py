@@ -121,7 +121,8 @@ class Scorio(
             Strata, such as the benchmark or the temperature: results have a row for each stratum
             and model. The columns of a set come in the order of their names.
         success : category or several of them, optional
-            Which categories are successes. Default: 1 or true. Labels need it.
+            Which categories are successes. Default: 1 or true. Labels need it; one that differs
+            from a success in case or spaces alone is an error, unless an Enum declares it.
         threshold : float, optional
             The category column has numbers, and a trial succeeds if its number is at least this
             one; NaN is missing. Use it in place of a comparison as the category: in Polars NaN is

@@ -51,5 +51,6 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         headline = made.headline
         if refusal is not None:
             headline = command_words(headline, vars(asked))
-        print_text("\n".join(filter(None, [headline, made.basis, asked.output])))
+        lines = [headline, made.basis, made.outcomes, asked.output]
+        print_text("\n".join(filter(None, lines)))
     return refusal

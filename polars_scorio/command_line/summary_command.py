@@ -36,6 +36,8 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
         return error
     if roles.model is not None:
         print_text(f"{_board_text(log, look, verdict, asked)}\n")
+    if verdict.outcomes:
+        print_text(verdict.outcomes)
     for alert in verdict.alerts:
         print_text(f"{alert.title}. {alert.text}")
     sentences = [verdict.headline, *verdict.best_steps * (len(verdict.main.models) > 1)]

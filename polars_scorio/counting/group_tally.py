@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.success_labels import alike_labels
 from polars_scorio.counting.tally import class_members, class_of_trial, stray_category
 from polars_scorio.counting.trials import bind_roles
 from polars_scorio.kernels.array_types import Ints
@@ -83,7 +84,29 @@ class GroupTally:
         if key not in self._codings:  # Polars calls several times, with a part of the trials each
             self._codings[key] = self._class_coding(*key)
         outcome, code = self._codings[key]
+        if column.dtype in (pl.String, pl.Categorical):
+            self._refuse_alike(column)
         return column.to_frame().select(outcome).select(code).to_series()
+
+    def _refuse_alike(self, labels: pl.Series) -> None:
+        """Refuse labels that are spelled like a success; as above, no message can say how many.
+
+        Raises
+        ------
+        ValueError
+            If there is one.
+        """
+        if self.weighted is not None:
+            return
+        success = self.roles.successes or ()
+        alike = sorted(alike_labels(labels.unique().drop_nulls().cast(pl.String), success))
+        if alike:
+            raise ValueError(
+                f"{', '.join(map(repr, alike))} in {labels.name!r} would count as failure, and "
+                f"differ{'s' * (len(alike) == 1)} from a success in case or spaces alone: name all "
+                "spellings with .scorio(success=...), or make them one before with "
+                ".str.strip_chars().str.to_lowercase()."
+            )
 
     def _class_coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
         """The outcome of a trial, and the class of an outcome, in a column of a dtype."""

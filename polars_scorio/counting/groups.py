@@ -96,7 +96,7 @@ def group_plan(
         many they are.
     """
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
-    watched = watch_labels(trials, classes, class_columns(classes)[-1])
+    watched = watch_labels(trials, classes, class_columns(classes))
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     values = value_columns(classes, sequences=sequences)
@@ -237,7 +237,7 @@ class _OnePass:
             refuse_partial(seen, trials)
         elif self.questions == "common":
             refuse_nothing_in_common(seen.filter(~pl.col(_KEPT)), trials)
-        self.watched.warn_of_absent(seen, trials)
+        self.watched.check(seen, trials)
         return seen
 
 
@@ -261,12 +261,16 @@ def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFra
         *refusal_rules(prior, classes)[:-1],
         *trial_id_rules(prior),
     ]  # a question may have no prior trial
-    table = mark_problems(count_questions(prior, classes), prior.question.name, broken)
+    watched = watch_labels(prior, classes, class_columns(classes))
+    table = mark_problems(count_questions(prior, classes, watched), prior.question.name, broken)
     names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
     renamed = [pl.col(c).alias(d) for c, d in names]
-    return check_frame(table, refuse_bad(prior, broken)).select(
-        *_shared_keys(trials, prior), *renamed
-    )
+
+    def check(questions: pl.DataFrame) -> pl.DataFrame:
+        watched.refuse_alike(questions, prior)
+        return refuse_bad(prior, broken)(questions)
+
+    return check_frame(table, check).select(*_shared_keys(trials, prior), *renamed)
 
 
 def _with_prior(

@@ -187,7 +187,7 @@ def count_questions(
         success = pl.any_horizontal(members[j] for j in classes.successful)
         found = costs.with_exact_costs(found, success, drops=drops)
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    rows = watched.noted(found, trials.category.dtype).with_columns(
+    rows = watched.noted(found, trials, truth=classes.labels).with_columns(
         *(count.alias(name) for name, count in counts.items()),
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_ordered_outcome(classes, members).alias(SEQUENCE)] if sequences else []),

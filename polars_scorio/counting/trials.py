@@ -26,7 +26,7 @@ from polars_scorio.counting.roles import COLUMN_ROLES, Category, Column, Roles
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
-COST = ":cost"
+COST, REWARD = ":cost", ":reward"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -67,6 +67,7 @@ class Trials:
     """A log with its roles found: one row per trial, or per counted group of trials.
 
     `misread` says whether a comparison takes a NaN of the trial for a success; None if none can.
+    `reward` is what a `threshold` makes categories of; None without a threshold.
     """
 
     frame: pl.LazyFrame
@@ -82,6 +83,7 @@ class Trials:
     truth: Part | None = None
     cost: Part | None = None
     misread: pl.Expr | None = None
+    reward: pl.Expr | None = None
     owner: str = ""
 
     @property
@@ -135,6 +137,7 @@ class Trials:
         answers: bool = False,
         labels: bool = False,
         costs: bool = False,
+        rewards: bool = False,
     ) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
@@ -153,6 +156,8 @@ class Trials:
             outcome.append(self.truth.without_nan.alias(TRUTH))
         if self.cost is not None and costs:
             outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
+        if self.reward is not None and rewards:
+            outcome.append(self.reward.alias(REWARD))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
@@ -225,6 +230,7 @@ def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         question=columns.part("question", roles.question),
         category=graded,
         misread=true_for_nan(frame, graded.expr) if boolean else None,
+        reward=None if roles.threshold is None else category.expr,
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),

@@ -163,6 +163,8 @@ def inspect_ai(
     if threshold is not None:
         frame = frame.with_columns(pl.col("category", *people) >= threshold)
     graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
+    if graded:  # the letters that there may be, so that a log of "C" alone is no slip of the pen
+        frame = frame.with_columns(pl.col("category").cast(pl.Enum(sorted(_LETTERS))))
     runs = {file: part.run for file, part in parts.items()}
     return log_accessor(
         with_kept(frame, parts, keep),

@@ -19,7 +19,8 @@ def test_a_report_is_one_file(log, folder, capsys):
     assert main(["report", log, "--by", "bench"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == [log, "report.html"]
     printed = capsys.readouterr()
-    assert printed.out.endswith("95 % confidence, for all pairs at once\nreport.html\n")
+    assert "95 % confidence, for all pairs at once\nSuccess: 1 (" in printed.out
+    assert printed.out.endswith("\nreport.html\n")
     assert printed.err == ""
     for part in ("log.parquet", "bench 1", "polars-scorio report log.parquet --by bench"):
         assert part in page_text("report.html")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -64,3 +65,12 @@ def test_a_misspelt_command_is_no_log(capsys):
     )
     assert main(["nothing.csv"]) == 2
     assert "there is no file or folder nothing.csv" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_summary_and_pages_say_what_counted_as_success(log, capsys):
+    success = int((pl.read_parquet(log)["category"] == 1).sum())
+    for command in (["summary"], ["report"], ["report", "-o", "-"]):
+        assert main([*command, log, "--by", "bench"]) == 0
+        assert f"Success: 1 ({success:,}). Failure: 0 (" in capsys.readouterr().out
+    assert f"Success: 1 ({success:,}). Failure: 0 (" in Path("report.html").read_text("utf-8")

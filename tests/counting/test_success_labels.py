@@ -1,10 +1,11 @@
-"""Successes that no trial of the log has."""
+"""Labels in two spellings, and logs without a success or a failure."""
 
 import warnings
 from collections.abc import Callable
 
 import polars as pl
 import pytest
+from polars.exceptions import ComputeError
 
 import polars_scorio as ps
 
@@ -24,8 +25,8 @@ WORDS = ["correct", "incorrect", "refused"]
 @pytest.mark.parametrize(
     ("categories", "dtype", "success", "said"),
     [
-        (WORDS, None, "Correct", r"'Correct': .* 'correct', 'incorrect', 'refused'\."),
-        (WORDS, pl.Categorical(), "Correct", r"'Correct': .* 'correct', 'incorrect', 'refused'\."),
+        (WORDS, None, "right", r"'right': .* 'correct', 'incorrect', 'refused'\."),
+        (WORDS, pl.Categorical(), "right", r"'right': .* 'correct', 'incorrect', 'refused'\."),
         ([0, 1, 1], pl.Int8(), 2, r"2: .* 0, 1\."),
         ([0.0, 1.0, 3.0], None, 2, r"2: .* 0\.0, 1\.0, 3\.0\."),
         (WORDS, None, ["correct", "partly"], r"='partly': no .* this category .* 'correct'"),
@@ -46,10 +47,10 @@ def test_a_success_that_no_trial_has_is_warned_of(categories, dtype, success, sa
 def test_every_way_of_counting_warns(validate, trial):
     frame = log(WORDS).with_columns(pl.col("trial").cast(trial))
     with pytest.warns(ps.SuccessWarning, match="'correct', 'incorrect', 'refused'"):
-        frame.scorio(success="Correct", validate=validate).avg()
+        frame.scorio(success="right", validate=validate).avg()
     counts = frame.scorio.counts()
     with pytest.warns(ps.SuccessWarning, match="'correct', 'incorrect', 'refused'"):
-        counts.scorio(count="count", success="Correct").avg()
+        counts.scorio(count="count", success="right").avg()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_every_way_of_counting_warns(validate, trial):
 )
 def test_every_method_warns_once(use: Callable):
     with pytest.warns(ps.SuccessWarning) as caught:
-        use(log(WORDS, models=2).scorio(success="Correct"))
+        use(log(WORDS, models=2).scorio(success="right"))
     assert len(caught) == 1
 
 
@@ -80,8 +81,10 @@ def strata_of(*words: str) -> pl.DataFrame:
 
 @pytest.mark.slow
 def test_a_page_warns_once_of_the_whole_log(tmp_path):
-    strata = strata_of("yes", "maybe", "c").scorio(by="bench", success="C")
-    with pytest.warns(ps.SuccessWarning, match=r"'C': no trial of the whole log .* 'c'") as caught:
+    strata = strata_of("yes", "maybe").scorio(by="bench", success="right")
+    with pytest.warns(
+        ps.SuccessWarning, match=r"'right': no trial of the whole log .* 'yes'"
+    ) as caught:
         strata.write_html(tmp_path / "page.html")
     assert len(caught) == 1
 
@@ -93,7 +96,7 @@ def test_a_page_is_silent_of_strata_that_lack_a_label(tmp_path):
 
 
 def test_every_collection_warns():
-    plan = log(WORDS).lazy().scorio(success="Correct").avg()
+    plan = log(WORDS).lazy().scorio(success="right").avg()
     for _ in range(2):
         with pytest.warns(ps.SuccessWarning):
             plan.collect()
@@ -118,7 +121,8 @@ def test_the_whole_log_is_looked_at_and_not_a_group():
         pytest.param(log([False]), {"success": True}, id="Boolean"),
         pytest.param(log([0.0]), {"levels": [0, 0.5, 1], "success": [0.5, 1]}, id="levels"),
         pytest.param(log([], pl.String()), {"success": "yes"}, id="no trial"),
-        pytest.param(log(["a", "b"]), {"success": ["b", "a"]}, id="all seen"),
+        pytest.param(log([1, 1]), {"success": 1}, id="1 alone"),
+        pytest.param(log(["a", "b", "c"]), {"success": ["b", "a"]}, id="all seen"),
     ],
 )
 def test_declared_or_seen_is_silent(frame, roles):
@@ -140,11 +144,159 @@ def test_labels_are_a_sample_of_many_rows_and_absence_is_exact():
     many = pl.DataFrame({"model": "m", "question": 1, "category": ["no"] * 9999 + ["yes"]})
     assert many.scorio(trial=None, success="yes").avg()["estimate"].item() == 1e-4
     with pytest.warns(ps.SuccessWarning, match="'no'"):
-        many.scorio(trial=None, success="Yes").avg()
+        many.scorio(trial=None, success="right").avg()
 
 
 def test_the_warning_can_be_an_error():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ps.SuccessWarning)
         with pytest.raises(Exception, match="slip of the pen"):
-            log(WORDS).scorio(success="Correct").avg()
+            log(WORDS).scorio(success="right").avg()
+
+
+# --- labels in two spellings
+
+SPELLINGS = ["correct"] * 5 + ["Correct"] * 3 + ["CORRECT"] * 2 + ["correct ", "wrong"]
+TWOFOLD = (
+    r"3 labels in 'category' would count as failures, and differ from a success in case or spaces "
+    r"alone: 'CORRECT' \(2\), 'Correct' \(3\), 'correct ' \(1\); success: 'correct' \(5\)\. If "
+)
+
+
+@pytest.mark.parametrize("dtype", [pl.String(), pl.Categorical()])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_labels_in_two_spellings_are_refused_with_their_counts(dtype, lazy):
+    frame = log(SPELLINGS, dtype)
+    with pytest.raises(ValueError, match=TWOFOLD):
+        (frame.lazy() if lazy else frame).scorio(success="correct").avg().lazy().collect()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda log: log.compare(),
+        lambda log: log.rank(),
+        lambda log: log.report(ps.bayes(), per="question"),
+        lambda log: log.questions(),
+        lambda log: log.leaderboard(ps.avg()),
+        lambda log: log.write_html("page.html"),
+    ],
+)
+def test_every_method_refuses_two_spellings(use: Callable, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = log(SPELLINGS, models=2)
+    said = TWOFOLD.replace("2", "4").replace("(3", "(6").replace("(1", "(2").replace("(5", "(10")
+    with pytest.raises(ValueError, match=said):
+        use(frame.scorio(success="correct"))
+
+
+def test_counted_rows_weigh_the_spellings():
+    counts = log(SPELLINGS).scorio.counts()
+    with pytest.raises(ValueError, match=TWOFOLD):
+        counts.scorio(count="count", success="correct").avg()
+
+
+def test_prior_trials_in_another_spelling_are_refused():
+    with pytest.raises(ValueError, match=r"^prior: 3 labels in 'category' would count as failures"):
+        log(["correct", "wrong"] * 6).scorio(success="correct").avg(prior=log(SPELLINGS))
+
+
+def test_labels_of_people_in_another_spelling_are_refused():
+    verdicts = log(["correct", "wrong"] * 6).with_columns(human=pl.lit("Correct"))
+    said = r"^1 label in 'human' would .*: 'Correct' \(12\); success: 'correct' \(0\)"
+    with pytest.raises(ValueError, match=said):
+        verdicts.scorio(success="correct", truth="human").avg()
+
+
+def test_a_filter_on_the_result_counts_the_spellings_of_what_is_left():
+    rare = log(["correct", "wrong"]).with_columns(model=pl.lit("other"))
+    lazy = pl.concat([log(SPELLINGS), rare]).lazy().scorio(success="correct").avg()
+    assert lazy.filter(pl.col("model") == "other").collect()["estimate"].to_list() == [0.5]
+    with pytest.raises(ValueError, match=TWOFOLD):
+        lazy.filter(pl.col("model") == "m0").collect()
+
+
+def test_a_single_row_in_another_spelling_is_found_in_many():
+    many = pl.DataFrame({"model": "m", "question": 1, "category": ["no", "yes"] * 99_999 + ["Yes"]})
+    with pytest.raises(ValueError, match=r"^1 label in .*: 'Yes' \(1\); success: 'yes' \(99,999\)"):
+        many.scorio(trial=None, success="yes").avg()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "success"),
+    [
+        pytest.param(None, ["correct", "Correct", "CORRECT", "correct "], id="all named"),
+        pytest.param(pl.Enum(list(dict.fromkeys(SPELLINGS))), "correct", id="Enum"),
+    ],
+)
+def test_spellings_that_are_named_or_declared_are_taken(dtype, success):
+    named = len([label for label in SPELLINGS if label in success])
+    estimate = log(SPELLINGS, dtype).scorio(success=success).avg()["estimate"].item()
+    assert estimate == pytest.approx((named if dtype is None else 5) / len(SPELLINGS))
+
+
+def test_weights_tell_the_spellings_apart():
+    weights = {label: float(label == "correct") for label in SPELLINGS}
+    assert log(SPELLINGS).scorio(success="correct").avg(weights)["estimate"].item() == 5 / 12
+
+
+def test_an_expression_refuses_two_spellings():
+    frame = log(SPELLINGS)
+    with pytest.raises((ValueError, ComputeError), match=r"'CORRECT', 'Correct', 'correct ' in 'c"):
+        frame.select(pl.col("category").scorio(success="correct").avg())
+
+
+# --- no failure at all
+
+
+@pytest.mark.parametrize(
+    ("categories", "success", "said"),
+    [
+        (["a", "b"], ["b", "a"], r"='a', 'b': all trials of the whole log .* else: 'a', 'b'\."),
+        (["a", "a"], "a", r"='a': all trials of the whole log are successes, .* else: 'a'\."),
+        ([2, 3], [2, 3], r"=2, 3: all trials of the whole log are successes, .* else: 2, 3\."),
+    ],
+)
+def test_a_success_of_all_categories_is_warned_of(categories, success, said, tmp_path):
+    accessor = log(categories, models=2).scorio(success=success)
+    with pytest.warns(ps.SuccessWarning, match=said) as caught:
+        accessor.avg()
+    assert len(caught) == 1
+    with pytest.warns(ps.SuccessWarning, match=said) as caught:
+        accessor.write_html(tmp_path / "page.html")
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        (
+            0.5,
+            r"^threshold=0\.5: all trials of the whole log reach it\. 'category' is from 3\.0 ",
+        ),
+        (
+            10,
+            r"^threshold=10\.0: no trial of the whole log reaches it\. 'category' is from 3\.0 ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Float64])
+def test_a_threshold_that_all_trials_reach_or_none_is_warned_of(threshold, said, dtype, tmp_path):
+    accessor = log([3, 5, 9, 4], dtype, models=2).scorio(threshold=threshold)
+    for use in (accessor.avg, accessor.compare, lambda: accessor.write_html(tmp_path / "p.html")):
+        with pytest.warns(ps.SuccessWarning, match=said) as caught:
+            use()
+        assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    "rewards", [[1.0, 1.0], [0, 0], [0.2, 0.9], pytest.param([], id="no trial")]
+)
+def test_a_threshold_that_tells_trials_apart_or_of_zeros_and_ones_is_silent(rewards):
+    log(rewards, pl.Float64()).scorio(threshold=0.5).avg()
+
+
+def test_a_missing_reward_is_not_the_least():
+    rewards = log([60.0, 70.0, float("nan"), None])
+    with pytest.warns(ps.SuccessWarning, match=r"from 60\.0 to 70\.0"):
+        rewards.scorio(threshold=0.5, missing="drop", unscored="drop").avg()

@@ -51,8 +51,9 @@ class Page:
 
     Attributes
     ----------
-    title, summary, headline, basis : str
-        What was reported, how large it is, the verdict, and by which metric and criterion.
+    title, summary, headline, basis, outcomes : str
+        What was reported, how large it is, the verdict, by which metric and criterion, and what
+        counted as success and as failure.
     refused : bool
         Whether the headline is the reason why there is no report.
     alerts : sequence of Alert
@@ -69,6 +70,7 @@ class Page:
     summary: str
     headline: str
     basis: str
+    outcomes: str
     refused: bool
     alerts: Sequence[Alert]
     sections: Sequence[Section]

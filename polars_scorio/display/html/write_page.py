@@ -22,6 +22,7 @@ from polars_scorio.display.verdict.log_summary import Look
 from polars_scorio.display.verdict.log_verdict import (
     LogVerdict,
     log_verdict,
+    outcome_words,
     refusal_words,
     without_repeated_warnings,
 )
@@ -118,6 +119,7 @@ def _report_page(
         summary=_log_size(look, coverage),
         headline=verdict.headline,
         basis=verdict.basis,
+        outcomes=verdict.outcomes,
         refused=False,
         alerts=verdict.alerts,
         sections=[*page_sections(look, verdict, coverage, order.settings, against)],
@@ -126,6 +128,7 @@ def _report_page(
             "title": order.title,
             "headline": verdict.headline,
             "basis": verdict.basis,
+            "outcomes": verdict.outcomes,
             "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
             "about": made.facts,
             "coverage": coverage,
@@ -167,6 +170,7 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
         summary=_log_size(look, coverage),
         headline=refusal_words(error),
         basis="",
+        outcomes=outcome_words(look, order.metrics),
         refused=True,
         alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
         sections=[coverage_section(coverage, whole=True)],

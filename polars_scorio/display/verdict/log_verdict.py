@@ -9,7 +9,11 @@ from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
-from polars_scorio.counting.success_labels import SuccessWarning, warn_of_absent_labels
+from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.success_labels import SuccessWarning, check_counted_labels
+from polars_scorio.counting.tally import class_members
+from polars_scorio.counting.trials import CATEGORY, COUNT, bind_roles
+from polars_scorio.display.phrases import short_name
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict.alerts import (
     Alert,
@@ -19,11 +23,18 @@ from polars_scorio.display.verdict.alerts import (
 )
 from polars_scorio.display.verdict.headline import verdict_basis, verdict_sentence
 from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import Scope, default_metrics, page_scopes
+from polars_scorio.display.verdict.scopes import (
+    Scope,
+    default_metrics,
+    knows_success,
+    page_scopes,
+)
 from polars_scorio.display.verdict.step_verdict import best_step_sentences
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.judge_warning import JudgeWarning
 from polars_scorio.reporting.stopping_warning import StoppingWarning
+
+_NAMED = 5  # so many categories are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,8 @@ class LogVerdict:
         The scope that the headline is about; None if no stratum has all models.
     parts : list of Scope
         The strata; none if the log has none.
-    headline, basis : str
-        Who leads, and by which metric and criterion.
+    headline, basis, outcomes : str
+        Who leads, by which metric and criterion, and what counted as success and as failure.
     alerts : list of Alert
         What to know before the numbers.
     best_steps : list of str
@@ -51,6 +62,7 @@ class LogVerdict:
     parts: list[Scope]
     headline: str
     basis: str
+    outcomes: str
     alerts: list[Alert]
     best_steps: list[str]
 
@@ -86,7 +98,7 @@ def log_verdict(
     scores = scores or default_metrics(look)
     _refuse_votes(scores)
     if not any(metric.w for metric in scores):
-        warn_of_absent_labels(look.cells, look.trials)
+        check_counted_labels(look.cells, look.trials)
     with without_repeated_warnings():
         overall, parts = page_scopes(look, scores, settings)
     biased = biased_models(coverage, settings)
@@ -104,9 +116,42 @@ def log_verdict(
         parts=parts,
         headline=verdict_sentence(overall, parts, settings, biased, best_steps),
         basis=verdict_basis(main, settings),
+        outcomes=outcome_words(look, scores),
         alerts=[*coverage_alerts(look, coverage), *draws_beyond_trials(main, scores)],
         best_steps=best_steps,
     )
+
+
+def outcome_words(look: Look, metrics: Sequence[Metric]) -> str:
+    """Sentences on the categories that counted as success and as failure; empty without any."""
+    if not knows_success(look.cells, look.roles, metrics):
+        return ""
+    cells = bind_roles(look.cells.lazy(), look.roles)
+    weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+    classes = counted_classes(cells, weighted, binary=True)
+    members = class_members(cells, classes)
+    succeeded = pl.any_horizontal(members[place] for place in classes.successful)
+    trials = cells.rows().filter(pl.col(CATEGORY).is_not_null(), pl.col(COUNT) > 0)
+    counted = trials.group_by(CATEGORY).agg(pl.col(COUNT).sum().cast(pl.Int64))
+    rows = counted.sort(-pl.col(COUNT), CATEGORY).with_columns(succeeded.alias("")).collect()
+    name, threshold = look.trials.category.name, look.trials.roles.threshold
+
+    def words(category: object) -> str:
+        if threshold is not None:
+            return f"{short_name(name)} {'at least' if category else 'below'} {threshold:g}"
+        if isinstance(category, float) and category.is_integer():
+            category = int(category)
+        return str(category).lower() if isinstance(category, bool) else short_name(category)
+
+    parts = []
+    for title, chosen in (("Success", True), ("Failure", False)):
+        found = rows.filter(pl.col("") == chosen).select(CATEGORY, COUNT).rows()
+        texts = [f"{words(category)} ({number:,})" for category, number in found[:_NAMED]]
+        if found[_NAMED:]:
+            others = sum(number for _, number in found[_NAMED:])
+            texts.append(f"{len(found) - _NAMED:,} more ({others:,})")
+        parts.append(f"{title}: {', '.join(texts) or 'none'}.")
+    return " ".join(parts)
 
 
 def refusal_words(error: Exception) -> str:

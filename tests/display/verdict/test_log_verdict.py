@@ -47,3 +47,48 @@ def test_a_log_that_cannot_be_reported_says_why():
     with pytest.raises(ValueError, match="null") as refused:
         verdict_of(SURE.with_columns(category=pl.lit(None, pl.Int64)))
     assert refusal_words(refused.value).startswith("This log cannot be reported. ")
+
+
+LEFT_OUT = {"missing": "drop", "unscored": "drop"}
+WORDS = ["correct"] * 9 + ["wrong"] * 5 + ["timeout"] * 2
+
+
+def counted(categories, *metrics, **roles):
+    """What counts as what in a log of two models with these trials."""
+    log = pl.concat([long([[value] for value in categories], name) for name in "ab"])
+    return verdict_of(log, metrics, **roles).outcomes
+
+
+@pytest.mark.parametrize(
+    ("categories", "roles", "words"),
+    [
+        (
+            WORDS,
+            {"success": "correct"},
+            "Success: correct (18). Failure: wrong (10), timeout (4).",
+        ),
+        ([0, 1, 1], {}, "Success: 1 (4). Failure: 0 (2)."),
+        ([0.0, 1.0, 1.0], {}, "Success: 1 (4). Failure: 0 (2)."),
+        ([True, True, False], {}, "Success: true (4). Failure: false (2)."),
+        ([0, 1, 1, None], {"missing": 0}, "Success: 1 (4). Failure: 0 (4)."),
+        ([0, 1, 1, None], LEFT_OUT, "Success: 1 (4). Failure: 0 (2)."),
+        (
+            [10.0, 55.0, 70.5],
+            {"threshold": 50},
+            "Success: category at least 50 (4). Failure: category below 50 (2).",
+        ),
+        (
+            [*"abcdefgh"],
+            {"success": "a"},
+            "Success: a (2). Failure: b (2), c (2), d (2), e (2), f (2), 2 more (4).",
+        ),
+        ([0.2, 0.7, 0.4], {}, ""),
+        ([0.0, 0.5, 1.0], {"levels": (0.0, 0.5, 1.0)}, ""),
+    ],
+)
+def test_a_verdict_says_what_counted_as_success_and_as_failure(categories, roles, words):
+    assert counted(categories, **roles) == words
+
+
+def test_weights_have_no_success_and_no_failure():
+    assert counted(WORDS, ps.avg({"correct": 1, "wrong": 0, "timeout": 0.5})) == ""
