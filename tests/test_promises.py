@@ -42,7 +42,7 @@ def table_rows(page: str, first: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("inference", ["calibrated", "pooled", "published"])
 def test_the_page_on_intervals_has_the_coverage_of_each_inference(inference):
-    compared = table_rows("promises.md", "equal n, benchmark")
+    compared = table_rows("promises.md", "these questions")
     (row,) = [row for row in compared if row[1] == inference]
     _, _, settings, mean, worst = row
     (said,) = table_rows("intervals.md", f'`"{inference}"`')

@@ -19,7 +19,13 @@ from tests.benchmarks.measured_tables import (
     promised_coverage,
     width_table,
 )
-from tests.benchmarks.study_tables import cost_table, leader_table, vote_table
+from tests.benchmarks.study_tables import (
+    advice_table,
+    cost_table,
+    inference_table,
+    leader_table,
+    vote_table,
+)
 
 BENCHMARKS = Path(__file__).parent
 PRINTED = BENCHMARKS / "printed_tables"
@@ -29,6 +35,8 @@ FILES = {
     "coverage": BENCHMARKS / "coverage.parquet",
     "verdicts": BENCHMARKS / "verdicts.parquet",
     "votes": BENCHMARKS / "votes.csv",
+    "advice": BENCHMARKS / "advice.csv",
+    "inferences": BENCHMARKS / "inferences.parquet",
     "costs": BENCHMARKS / "costs.csv",
     "p_best": BENCHMARKS / "single_claims" / "p_best.csv",
 }
@@ -41,6 +49,11 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "verdicts": ("verdicts", family_table),
     "votes": ("votes", vote_table),
     "costs": ("costs", cost_table),
+    "advice": ("advice", advice_table),
+    "inferences": (
+        "inferences",
+        lambda measured: inference_table(measured, measured_cells("coverage")),
+    ),
     "p_best": ("p_best", leader_table),
 }
 

@@ -205,6 +205,38 @@ def repeated_gate(logs: int = 100) -> Iterator[Cell]:
         yield {"population": name, "questions": questions, "logs": logs, **shares}
 
 
+def unlike_runs(logs: int = 200) -> Iterator[Cell]:
+    """Intervals and false winners if each run moves all questions by the same, in logits.
+
+    `held`: the interval of a model by 8 runs has its mean over all runs that there could be.
+    `points` is the standard deviation of the scores of runs that the shift makes. The winners are
+    those of two equal models whose runs differ independently: by 16 runs, and at some of six looks.
+    """
+    normal, rounds = np.random.default_rng(47).standard_normal(2_000), 16
+    for spread, questions in product((0.0, 0.1, 0.2), (30, 100, 500)):
+        rng = np.random.default_rng([46, questions])
+        places = logit(rng.random((logs, 1, questions)))
+        shifted = [expit(places + spread * each).mean(axis=2) for each in normal]
+        shifts = spread * rng.standard_normal((rounds, logs, 2, 1))
+        hits = (rng.random((rounds, logs, 2, questions)) < expit(places + shifts)).cumsum(axis=0)
+        rows = counted(8, hits[7]).avg().filter(model=0).sort("stratum")
+        truth = np.mean(shifted, axis=0)[:, 0]
+        looked = np.zeros(logs, bool)
+        for n in (1, 2, 4, 8, 12, 16):
+            pairs = counted(n, hits[n - 1]).compare(anytime=rounds).sort("stratum")
+            looked |= pairs["better"].is_not_null().to_numpy()
+        once = counted(rounds, hits[-1]).compare()["better"].is_not_null()
+        yield {
+            "spread": spread,
+            "points": 100 * np.std(shifted, axis=0).mean(),
+            "questions": questions,
+            "logs": logs,
+            "held": ((rows["lo"] <= truth) & (rows["hi"] >= truth)).mean(),
+            "one look": once.mean(),
+            "anytime": looked.mean(),
+        }
+
+
 def normal_scores(models: int, spread: float, logs: int) -> tuple[np.random.Generator, Floats]:
     """Generator, and true scores of models in units of the error of their estimates."""
     rng = np.random.default_rng([46, models])
@@ -298,6 +330,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         many_pairs,
         every_round,
         repeated_gate,
+        unlike_runs,
         p_best,
         planned_pairs,
     )

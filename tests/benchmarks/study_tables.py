@@ -4,6 +4,8 @@ import re
 
 import polars as pl
 
+from tests.benchmarks.measured_tables import cell_rows
+
 # Trials and draw sizes of votes, and numbers of questions, that the guide shows.
 _VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]
 _VOTE_QUESTIONS, _COST_QUESTIONS = (10, 30, 100), (30, 100, 500)
@@ -53,6 +55,50 @@ def cost_table(measured: pl.DataFrame) -> pl.DataFrame:
     )
     table = one_row_each(cells.sort(rows), rows, _COST_QUESTIONS)
     return table.with_columns(pl.format("`{}`", "metric").alias("metric"))
+
+
+def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Shares of the words of `coverage`, and coverage of two metrics, for each choice of n."""
+    shares = [
+        pl.col(word)
+        .mean()
+        .map_elements(lambda share: brief_share(share, 2), return_dtype=pl.String)
+        .alias(f'`"{word}"`')
+        for word in ("outcomes", "difficulty")
+    ]
+    chosen = pl.col("n").alias("how n was chosen")
+    words = measured.group_by(chosen, maintain_order=True).agg(shares)
+    held = measured.group_by(chosen, "method", maintain_order=True).agg(
+        pl.col("coverage").mean().alias("mean"), pl.col("coverage").min().alias("least")
+    )
+    texts = held.with_columns(mean_and_least("mean", "least", 2))
+    wide = texts.pivot("method", index="how n was chosen", values="text")
+    return words.join(wide, on="how n was chosen", maintain_order="left").rename(
+        {"calibrated avg": "`ps.avg()`, calibrated", "pooled bayes": "`ps.bayes()`, pooled"}
+    )
+
+
+def inference_table(measured: pl.DataFrame, calibrated: pl.DataFrame) -> pl.DataFrame:
+    """Mean and worst coverage of the inferences, in the same cells of two measurements.
+
+    A worst cell of few replicates is worse than it is: calibrated cells have more.
+    """
+    key = ["population", "questions", "n", "metric", "target"]
+    chosen = measured.filter(pl.col("inference") != "calibrated")
+    here = calibrated.join(chosen, on=["study", "confidence", *key], how="semi")
+    order = pl.Enum(["published", "pooled", "calibrated"])
+    return (
+        pl.concat([cell_rows(chosen), cell_rows(here)])
+        .group_by("target", pl.col("inference").cast(order))
+        .agg(
+            pl.len().alias("cells"),
+            pl.col("coverage").mean().alias("mean"),
+            pl.col("coverage").min().alias("worst"),
+        )
+        .sort("target", "inference")
+        .with_columns(pl.col("target").replace("benchmark", "these questions"))
+        .rename({"target": "about"})
+    )
 
 
 def leader_table(measured: pl.DataFrame) -> pl.DataFrame:
