@@ -43,6 +43,10 @@ class FileRows:
     kept: Sequence[Row] = ()
 
 
+class RepeatedKeyError(ValueError):
+    """An object of JSON has two values of one key."""
+
+
 class UnexpectedContentError(ValueError):
     """A file is not what a reader expects."""
 
@@ -57,12 +61,28 @@ def empty_file(file: Path, expected: str) -> UnexpectedContentError:
     return UnexpectedContentError(f"{file} is empty: expected {expected}")
 
 
+def single_keys(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The object with some members, no two of which give a key different values.
+
+    Without this hook Python's parser keeps the last value and Polars' the first. To do without
+    it saves a third of the time that Python takes to parse.
+    """
+    content = dict(members)
+    if len(content) < len(members):
+        for name, value in members:
+            if value != content[name]:
+                raise RepeatedKeyError(f"two values of the key {name!r}")
+    return content
+
+
 def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
     """The JSON value of a text in a file."""
     if not text.strip():
         raise empty_file(file, expected)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=single_keys)
+    except RepeatedKeyError as error:
+        raise unexpected_content(file, expected, str(error)) from None
     except UnicodeDecodeError:
         raise unexpected_content(file, expected, "bytes that are no text") from None
     except json.JSONDecodeError as error:
@@ -110,7 +130,9 @@ def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str,
 def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, Any]:
     """The object of one line; errors name its place in the file."""
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=single_keys)
+    except RepeatedKeyError as error:
+        raise unexpected_content(file, expected, f"{error} in {place}") from None
     except (ValueError, RecursionError) as error:
         found = f"no JSON in {place} ({error}): the file may be truncated, or of another tool"
         raise unexpected_content(file, expected, found) from None

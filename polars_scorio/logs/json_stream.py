@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from polars_scorio.logs.compressed_files import DAMAGE, open_plain
-from polars_scorio.logs.json_files import read_json
+from polars_scorio.logs.json_files import (
+    RepeatedKeyError,
+    read_json,
+    single_keys,
+    unexpected_content,
+)
 
 _CHUNK = 1 << 20  # characters
 _BLANKS = re.compile(r"[ \t\n\r]*")
@@ -47,7 +52,9 @@ def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[s
     try:
         with open_plain(file) as source:
             window = _Window(io.TextIOWrapper(source, encoding="utf-8"))
-            return dict(_slim_members(window, array, left_out))
+            return single_keys([*_slim_members(window, array, left_out)])
+    except RepeatedKeyError as error:
+        raise unexpected_content(file, expected, str(error)) from None
     except (ValueError, RecursionError, *DAMAGE):
         return read_json(file, expected)
 
@@ -62,7 +69,8 @@ class _Window:
     """
 
     def __init__(self, source: TextIO) -> None:
-        self._source, self._decode = source, json.JSONDecoder().raw_decode
+        self._source = source
+        self._decode = json.JSONDecoder(object_pairs_hook=single_keys).raw_decode
         self._text, self._place, self._largest = "", 0, _CHUNK
 
     def take_character(self) -> str:
@@ -89,6 +97,8 @@ class _Window:
         while True:
             try:
                 value, end = self._decode(self._text, self._place)
+            except RepeatedKeyError:
+                raise
             except ValueError:
                 if not self._grow():
                     raise

@@ -1,6 +1,7 @@
 """Columns, outcomes and tools, as arguments."""
 
 import json
+import re
 import shlex
 
 import polars as pl
@@ -77,6 +78,17 @@ def test_a_line_that_cannot_be_read_is_named(folder, capsys, place):
     error = capsys.readouterr().err
     assert error.startswith("polars-scorio: ")
     assert f"log.jsonl: expected JSON lines, found something else in line {place + 1} (" in error
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_a_line_with_two_outcomes_is_refused(folder, capsys, ending):
+    lines = models(2).write_ndjson().replace('"category":', '"category":7,"category":').split()
+    text = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
+    (folder / f"log.{ending}").write_text(text)
+    assert main(["rank", f"log.{ending}"]) in {1, 2}
+    place = " in line 1" * (ending == "jsonl")
+    said = rf"log.{ending}: expected .*, found two values of the key 'category'{place}$"
+    assert re.search(said, capsys.readouterr().err.strip())
 
 
 def test_parentheses_that_are_no_pattern_are_no_model(folder, capsys):

@@ -46,6 +46,7 @@ def test_an_error_that_names_the_file_stays():
     ("text", "found"),
     [
         ("[1, 2", r"text that is no JSON at line 1, column 6 \(where it ends"),
+        ('[{"a": {"b": 1, "b": 2}}]', "two values of the key 'b'"),
         ("[1,\n x]", "text that is no JSON at line 2, column 2: Expecting"),
         (b"\xff", "bytes that are no text"),
         ("9" * 6_000, "JSON that is too large: .*digits"),

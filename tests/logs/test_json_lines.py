@@ -116,3 +116,33 @@ def test_files_may_be_read_at_once(lines, monkeypatch):
     expected = scan(lines).collect()
     monkeypatch.setattr("polars_scorio.logs.json_lines._NESTS", False)
     assert_frame_equal(scan(lines).collect(), expected)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_field_with_two_values_is_refused(lines, packed):
+    rows = lines.read_text().splitlines()
+    rows[4_711] = '{"reward": 1, "task": "t0", "reward": 0}'
+    lines.write_text("\n\n".join(rows))
+    if packed:
+        lines = lines.with_name("a.jsonl.gz")
+        lines.write_bytes(gzip.compress("\n\n".join(rows).encode()))
+    twice = scan(lines)
+    for _ in range(2):
+        with pytest.raises(Exception, match="two values of the key 'reward' in line 9423"):
+            twice.select("reward").collect()
+    assert twice.select("question").collect().height == 5_000
+
+
+def test_a_field_that_is_named_twice_with_one_value_or_in_another_object_is_read(lines):
+    rows = ['{"task": "t0", "reward": 1, "of": {"reward": 0}}', '{"reward": 1, "reward": 1.0}']
+    lines.write_text("\n".join([*rows, '{"task": "\\"reward\\": 1, \\"reward\\"", "reward": 1}']))
+    assert scan(lines).collect()["reward"].to_list() == [2, 2, 2]
+
+
+def test_objects_in_lines_have_no_key_twice(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"score": {"value": 1}}\n{"score": {"value": 1, "value": 0}}\n')
+    schema = {"score": pl.Struct({"value": pl.Int64})}
+    value = {"reward": pl.col("score").struct.field("value")}
+    with pytest.raises(Exception, match="two values of the key 'value' in line 2"):
+        scan_lines(path, "lines of ours", schema, value).collect()

@@ -76,3 +76,20 @@ def test_the_memory_is_that_of_one_sample(tmp_path):
     tracemalloc.stop()
     # 12.8 MB; two windows of 1 MB, and a sample in Python.
     assert peak < 0.6 * path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"samples": [], "samples": [{"score": 1}]}',
+        '{"samples": [{"score": 1, "score": 0}]}',
+        '{"samples": [], "eval": {"score": 1, "score": 0}}',
+    ],
+)
+def test_a_key_with_two_values_is_refused(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"a\.json: expected a log, found two values of the key 's"
+    ):
+        read_slim_json(path, "a log", "samples", {"events"})
