@@ -32,6 +32,7 @@ View = Literal["categories", "success", "rewards", "answers", "costs"]
 MOST = 10**18
 
 _SHOWN = 200  # characters of a value in a message
+_LISTED = 10  # names in a message
 
 
 class Range(NamedTuple):
@@ -191,6 +192,22 @@ def nearest_hint(word: str, known: Iterable[str]) -> str:
     return f": did you mean {near[0]!r}?" if near else ""
 
 
+def known_text(name: object, known: Iterable[object]) -> str:
+    """The names that there are, at most ten of them, and the nearest one to an unknown name.
+
+    Examples
+    --------
+    >>> known_text("ada-7B", ["ada-7b", "bob"])
+    "['ada-7b', 'bob']: did you mean 'ada-7b'?"
+    >>> known_text(0, range(5_000))
+    '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] and 4,990 more'
+    """
+    names = [*known]
+    listed, rest = names[:_LISTED], len(names) - _LISTED
+    hint = nearest_hint(name, map(str, names)) if isinstance(name, str) else ""
+    return f"{listed}{f' and {rest:,} more' if rest > 0 else ''}{hint}"
+
+
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that a module or an accessor lacks, with the nearest that it has.
 
@@ -330,15 +347,19 @@ def python_scalar(value: object) -> object:
 
 
 def value_text(value: object) -> str:
-    """A value as messages show it, cut where it is long.
+    """A value as messages show it, cut where it is long; of several lines, only its type.
 
     Examples
     --------
-    >>> value_text("high"), value_text(10**5000)
-    ("'high'", 'an int of 16,610 bits')
+    >>> value_text("high"), value_text(10**5000), value_text(pl.Series([1, 2]))
+    ("'high'", 'an int of 16,610 bits', 'a polars Series')
     """
+    if isinstance(value, pl.LazyFrame):  # whose text is its plan
+        return "a polars LazyFrame"
     try:
         text = repr(value)
     except ValueError:  # Python does not write out ints of more than 4,300 digits
         return f"an int of {value.bit_length():,} bits" if is_int(value) else "what has no repr"
+    if "\n" in text and not isinstance(value, np.ndarray):  # a table
+        return f"a {type(value).__module__.partition('.')[0]} {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -384,4 +384,9 @@ def scorio(
         return Scorio(frame)(**roles)
     if isinstance(frame, pl.Expr):
         return ScorioExpr(frame)(**roles)  # type: ignore[misc]  # the overload knows which
-    raise TypeError(f"frame must be a Polars DataFrame, LazyFrame or Expr, got {frame!r}")
+    library = type(frame).__module__.partition(".")[0]
+    cures = {"pandas": "pl.from_pandas(df)", "pyarrow": "pl.from_arrow(table)"}
+    cure = f": use {cures[library]}" if library in cures else ""
+    raise TypeError(
+        f"frame must be a Polars DataFrame, LazyFrame or Expr, got {value_text(frame)}{cure}"
+    )

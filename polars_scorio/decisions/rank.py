@@ -234,6 +234,8 @@ def rank_scores(
     ------
     ValueError
         If `method` is not known, or `tol` is negative or not a number.
+    TypeError
+        If `column` is neither a name nor an expression; at collection: if it holds no numbers.
 
     Examples
     --------
@@ -249,12 +251,22 @@ def rank_scores(
     tol = check_number("tol", tol, NOT_NEGATIVE)
     check_column("column", column)
     given = pl.col(column) if isinstance(column, str) else column
-    scores = given.cast(pl.Float64).fill_nan(None)
+    scores = given.map_batches(_score_numbers, return_dtype=pl.Float64, is_elementwise=True)
     order = scores.arg_sort(descending=True, nulls_last=True)
     # Between two infinite scores the gap is NaN, which Polars holds for larger than any number.
     gap = scores.gather(order).diff().abs().fill_nan(0.0).fill_null(0.0)
     place = (gap > tol).cum_sum().gather(order.arg_sort())
     return _place_ranks(pl.when(scores.is_not_null()).then(place), method)
+
+
+def _score_numbers(scores: pl.Series) -> pl.Series:
+    """The scores as floats, with null for NaN."""
+    if not (scores.dtype.is_numeric() or scores.dtype in (pl.Boolean, pl.Null)):
+        raise TypeError(
+            f"rank_scores ranks numbers, and {scores.name!r} is {scores.dtype}: name the column of "
+            "the scores, such as mu"
+        )
+    return scores.cast(pl.Float64).fill_nan(None)
 
 
 def _place_ranks(places: pl.Expr, method: RankMethod) -> pl.Expr:

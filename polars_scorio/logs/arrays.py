@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import flat_numbers, is_several, value_text
 
 _ONE, _SEVERAL = 2, 3  # dimensions of an array of one model, and of several
 
@@ -41,8 +42,9 @@ def from_array(
     TypeError
         If `R` holds no integers.
     ValueError
-        If `R` has another shape or no trial, categories outside 0..C, or not one name a model; if
-        two categories have the same weight, which the table could not tell apart.
+        If `R` has another shape, rows of different lengths or no trial, categories outside 0..C, or
+        not one name a model; if weights are not finite, or two categories have the same one, which
+        the table could not tell apart.
 
     Examples
     --------
@@ -57,24 +59,59 @@ def from_array(
     >>> log["category"].to_numpy().reshape(log["question"].n_unique(), -1).tolist()
     [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
     """
-    outcomes = _category_codes(np.asarray(R), None if w is None else len(w))
+    weights = None if w is None else _category_weights(w)
+    outcomes = _category_codes(_even_array(R), None if weights is None else len(weights))
     names = _given_names(models, outcomes)
     by_model = outcomes.reshape(-1, *outcomes.shape[-2:])
     model, question, trial = (place.ravel() for place in np.indices(by_model.shape))
     frame = pl.DataFrame({"question": question, "trial": trial, "category": by_model.ravel()})
     if names is not None:
         frame.insert_column(0, pl.Series("model", names).gather(model))
-    if w is not None:
-        weights = pl.Series([float(weight) for weight in w])
-        if weights.n_unique() < len(weights):
-            raise ValueError(
-                f"two categories have the same weight, w={[*w]}, so that a table of weights does "
-                "not tell them apart: leave w out here, and pass it to the metrics"
-            )
-        frame = frame.with_columns(category=weights.gather(frame["category"]))
-    return Scorio(frame)(
-        model=None if names is None else "model", levels=None if w is None else [*w]
-    )
+    if weights is not None:
+        frame = frame.with_columns(category=pl.Series(weights).gather(frame["category"]))
+    return Scorio(frame)(model=None if names is None else "model", levels=weights)
+
+
+def _category_weights(w: Sequence[float]) -> list[float]:
+    """The weights of the categories, which are different finite numbers."""
+    weights: list[float] = flat_numbers(w).tolist()
+    if not weights or not np.isfinite(weights).all():
+        raise ValueError(
+            "w must be a flat sequence of finite numbers, the weights of the categories 0, 1, ..., "
+            f"got {value_text(w)}"
+        )
+    if len({*weights}) < len(weights):
+        raise ValueError(
+            f"two categories have the same weight, w={value_text(w)}, so that a table of weights "
+            "does not tell them apart: leave w out here, and pass it to the metrics"
+        )
+    return weights
+
+
+def _even_array(R: npt.ArrayLike) -> npt.NDArray[np.generic]:  # noqa: N803 - scorio's name
+    """The outcomes as an array, if all questions have the same number of trials."""
+    try:
+        return np.asarray(R)
+    except ValueError:  # nested sequences of different lengths
+        lengths = [*_row_lengths(R)]
+        uneven = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+        what = "its models have different numbers of questions"
+        if uneven is not None:
+            trials = f"{lengths[uneven]} trial{'s' * (lengths[uneven] != 1)}"
+            what = f"row {uneven} has {trials}, row 0 has {lengths[0]}"
+        raise ValueError(
+            f"R is no array: {what}. Make a table of it, with a row for each trial and the columns "
+            "model, question, trial and category, and ask table.scorio"
+        ) from None
+
+
+def _row_lengths(rows: object) -> Iterator[int]:
+    """The lengths of the innermost sequences."""
+    inner = [row for row in rows if is_several(row)] if is_several(rows) else []
+    for row in inner:
+        yield from _row_lengths(row)
+    if is_several(rows) and not inner:
+        yield len([*rows])
 
 
 def _category_codes(

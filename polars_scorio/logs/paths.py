@@ -6,11 +6,15 @@ import glob
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
 from os.path import abspath, realpath
 from pathlib import Path
 from typing import TypeAlias
 
+import polars as pl
+
+from polars_scorio.arguments import value_text, value_tuple
 from polars_scorio.logs.compressed_files import plain_path
 
 # As in hf://a/b and, in chains of fsspec, zip::s3://a/b; a single letter is a drive of Windows.
@@ -51,7 +55,7 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
             )
     found: dict[Path, tuple[Path, bool]] = {}
     for path in several:
-        for file, named in sorted(_path_files(Path(path).expanduser(), patterns)):
+        for file, named in _path_files(Path(path).expanduser(), patterns):
             # A link keeps its name, as the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
             _, before = found.setdefault(file.resolve(), (known, named))
@@ -63,9 +67,24 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:
-    """The paths as a list, be it one or several; a local URL is a path."""
-    several = [paths] if isinstance(paths, str | PathLike) else [*paths]
-    return [path.removeprefix("file://") if isinstance(path, str) else path for path in several]
+    """The paths as a list, be it one or several; a local URL is a path.
+
+    Raises
+    ------
+    TypeError
+        If something else is given.
+    """
+    frame = isinstance(paths, pl.DataFrame | pl.LazyFrame)
+    several: list[str | PathLike[str]] = []
+    for path in (paths,) if frame else value_tuple(paths):
+        if not isinstance(path, str | PathLike):
+            cure = ". A table of your own needs no reader: ask frame.scorio" if frame else ""
+            raise TypeError(
+                "paths must be files, folders or globs, each a str or a Path, got "
+                f"{value_text(path)}{cure}"
+            )
+        several.append(path.removeprefix("file://") if isinstance(path, str) else path)
+    return several
 
 
 def is_remote(path: str | PathLike[str]) -> bool:
@@ -77,8 +96,19 @@ def is_remote(path: str | PathLike[str]) -> bool:
     return _URL.match(fspath(path)) is not None
 
 
-def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
-    """The files of a path, each with whether the user named it."""
+def _path_files(path: Path, patterns: Collection[str]) -> list[tuple[Path, bool]]:
+    """The files of a path, ascending, each with whether the user named it."""
+    try:
+        return sorted(_walked_files(path, patterns))
+    except OSError as error:
+        if error.errno != ENAMETOOLONG:
+            raise
+        raise FileNotFoundError(
+            f"there is no file or folder {value_text(str(path))}: the name is too long"
+        ) from None
+
+
+def _walked_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, bool]]:
     if path.is_dir():
         for pattern in patterns:
             for file in path.rglob(f"{pattern}*"):
@@ -96,7 +126,7 @@ def _path_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path, b
                 raise FileNotFoundError(
                     f"{match} is a symbolic link that leads nowhere, or back to itself"
                 )
-            yield from _path_files(match, patterns)
+            yield from _walked_files(match, patterns)
 
 
 def _glob_matches(pattern: str) -> list[Path]:

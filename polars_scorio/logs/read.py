@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatch
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
 from polars_scorio.logs.inspect_files import is_inspect_log
 from polars_scorio.logs.paths import Paths, find_files, given_paths
+from polars_scorio.reporting.options import RoleOptions
+from polars_scorio.signatures import refuse_unknown
 
 Sign = Callable[[Any], object]  # whether a record is of a tool
 _OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all
@@ -41,18 +44,30 @@ def read(paths: Paths, **options: Any) -> Scorio[Any]:
     ------
     FileNotFoundError
         If there is no such file.
+    TypeError
+        If no reader takes a keyword.
     ValueError
-        If no reader or several readers know the files: the error lists them.
+        If the files are empty, or no reader or several readers know them: the error lists them.
 
     Examples
     --------
     >>> import polars_scorio as ps
     >>> ps.logs.read("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
+    _refuse_unknown_keywords(options)
     tools = fitting_tools(paths)
     if len(tools) != 1:
         raise ValueError(_choice_message(paths, tools))
     return named_reader(next(iter(tools)))(paths, **options)
+
+
+def _refuse_unknown_keywords(options: Mapping[str, object]) -> None:
+    """Refuse a keyword that no reader takes, before any file is read."""
+    known = {*RoleOptions.__optional_keys__}
+    if not options.keys() <= known:
+        for tool in TOOLS:
+            known |= signature(named_reader(tool)).parameters.keys()
+        refuse_unknown("read", options, sorted(known - {"paths", "roles"}))
 
 
 def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
@@ -91,6 +106,9 @@ def tool_hint(paths: Paths, reader: str) -> str:
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     """The message of the error if not exactly one reader knows the files."""
     shown = ", ".join(map(str, given_paths(paths)))
+    files = find_files(paths, *_PATTERNS)
+    if not any(file.stat().st_size for file in files):
+        return f"{' and '.join(map(str, files))} {'is' if len(files) == 1 else 'are'} empty"
     if not tools:
         return (
             f"no reader knows the files of {shown}: it knows those of {', '.join(_SIGNS)}. A table "

@@ -181,6 +181,20 @@ def test_the_function_wants_a_frame(frame):
 
 
 @pytest.mark.parametrize(
+    ("library", "make", "cure"),
+    [
+        ("pandas", "DataFrame", r"got a pandas DataFrame: use pl\.from_pandas\(df\)$"),
+        ("pyarrow", "table", r"got a pyarrow Table: use pl\.from_arrow\(table\)$"),
+    ],
+)
+def test_frames_of_other_libraries_are_named_and_not_printed(library, make, cure):
+    columns = {"model": ["a", "b"], "category": [0, 1]}
+    frame = getattr(pytest.importorskip(library), make)(columns)
+    with pytest.raises(TypeError, match=cure):
+        ps.scorio(frame)
+
+
+@pytest.mark.parametrize(
     "ask",
     [
         lambda frame: frame.scorio(modle="llm"),

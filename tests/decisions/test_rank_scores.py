@@ -118,3 +118,11 @@ def test_ranks_are_an_expression(lazy):
 def test_wrong_arguments_of_ranks_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         ps.rank_scores("mu", **options)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_words_have_no_rank(lazy):
+    rows = pl.DataFrame({"model": ["a", "b"], "mu": [0.5, 0.7]})
+    said = r"^rank_scores ranks numbers, and 'model' is String: name the column of the scores"
+    with pytest.raises(TypeError, match=said):
+        (rows.lazy() if lazy else rows).select(ps.rank_scores("model")).lazy().collect()

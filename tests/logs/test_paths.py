@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import polars_scorio as ps
@@ -146,3 +147,25 @@ def test_parentheses_that_are_no_pattern_with_one_group_are_refused(model, fault
 def test_a_pattern_that_finds_nothing_is_said_with_the_path(model):
     with pytest.raises(ValueError, match=r"model=.* is not found in the path /runs/ada/x\.json"):
         path_model(Path("/runs/ada/x.json"), model)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([0], r"each a str or a Path, got 0$"),
+        (None, r"each a str or a Path, got None$"),
+        (pl.LazyFrame({"a": [1]}), r"got a polars LazyFrame\. A table of your own needs no reader"),
+        (pl.DataFrame({"a": [1]}), r"got a polars DataFrame\. A table of your own needs no reader"),
+    ],
+)
+@pytest.mark.parametrize("reader", [ps.logs.read, ps.logs.inspect_ai, ps.logs.lm_eval])
+def test_what_is_no_path_is_refused(reader, given, said):
+    with pytest.raises(TypeError, match=f"^paths must be files, folders or globs, .*{said}"):
+        reader(given)
+
+
+def test_a_path_that_is_too_long_is_cut_in_the_message():
+    with pytest.raises(
+        FileNotFoundError, match=r"^there is no file or folder 'a{100,199}\.\.\.: the"
+    ):
+        ps.logs.read("a" * 10_000)

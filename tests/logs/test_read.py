@@ -1,6 +1,7 @@
 """Logs whose tool is found by itself."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -59,8 +60,22 @@ def test_the_tool_of_real_files_is_found(folder):
 def test_keywords_reach_the_reader(tmp_path):
     path = put(tmp_path / "2026-01-01T00-00-00_a.json", *FILES["inspect_ai"][1])
     assert ps.logs.read(path, model="eve", scorer="s").frame["model"].to_list() == ["eve"]
-    with pytest.raises(TypeError, match=r"inspect_ai\(\) got an unexpected keyword .*'scorers'"):
-        ps.logs.read(path, scorers="s")
+    with pytest.raises(TypeError, match=r"inspect_ai\(\) got an unexpected keyword .*'tests'"):
+        ps.logs.read(path, tests="s")  # a keyword of another reader
+
+
+def test_keywords_are_checked_before_the_files_are_read(tmp_path):
+    said = r"^read\(\) got an unexpected keyword argument 'keeep': did you mean 'keep'\? It takes "
+    for path in (tmp_path / "nowhere", put(tmp_path / "notes.json", {"some": "thing"})):
+        with pytest.raises(TypeError, match=said):
+            ps.logs.read(path, keeep=["x"])
+
+
+def test_an_empty_file_is_called_empty(tmp_path):
+    empty = tmp_path / "empty.json"
+    empty.touch()
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(empty))} is empty$"):
+        ps.logs.read(empty)
 
 
 def test_files_of_no_reader_or_of_several_are_refused(tmp_path):

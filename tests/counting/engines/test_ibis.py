@@ -45,10 +45,13 @@ def test_errors_are_those_of_polars(table, case):
 
 
 def test_times_of_seconds_become_milliseconds():
-    log = ibis.duckdb.connect().sql("""
+    backend = ibis.duckdb.connect()
+    backend.raw_sql("""
+        CREATE TABLE log AS
         SELECT 'm' AS model, ('2026-01-0' || i)::TIMESTAMP_S AS question, i AS trial, 1 AS category
         FROM range(1, 3) AS _(i)
     """)
+    log = backend.table("log")
     assert log.schema()["question"].scale == 0
     counts = ps.count_trials(log)
     assert counts["question"].dt.day().to_list() == [1, 2]
