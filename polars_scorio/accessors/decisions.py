@@ -120,6 +120,8 @@ class DecisionMethods(Accessor[FrameT]):
             lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
             model with 16 and with 2 trials of 100 hard questions is better than itself with prob
             above .999. ``inference="calibrated"`` is the cure.
+        UserWarning
+            When it is collected, if no stratum has two models: then there is no row.
 
         Notes
         -----
@@ -167,6 +169,7 @@ class DecisionMethods(Accessor[FrameT]):
             baseline=baseline,
             simultaneous=simultaneous,
             overall=overall,
+            warns=True,
             **options,
         )
         return self._returned(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,13 @@ def compare(
     baseline: Category | None = None,
     simultaneous: bool = False,
     overall: Overall | None = None,
+    warns: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
-    """The plan of a comparison; see `Scorio.compare`."""
+    """The plan of a comparison; see `Scorio.compare`.
+
+    `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs.
+    """
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
     trials = bind_roles(frame, roles)
@@ -82,7 +87,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    comparison = _Comparison(models, baseline, simultaneous)
+    comparison = _Comparison(models, baseline, simultaneous, warns)
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
     pairs = in_all_strata(grouped, trials, comparison, schema, overall=overall is not None)
@@ -99,6 +104,7 @@ class _Comparison:
     models: Models
     baseline: Category | None
     simultaneous: bool
+    warns: bool
 
     @property
     def holds(self) -> str:
@@ -127,6 +133,8 @@ class _Comparison:
                 parts.append(numbers.with_columns(**judged, k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
+            if self.warns:
+                _warn_of_no_pair(names)
             return _no_pairs(names, self.models).with_columns(bounds_column(rows))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return pairs.with_columns(
@@ -177,6 +185,13 @@ class _Comparison:
         c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
         found = scores.pair_differences(a, b, c)
         return found, found.without_zero()
+
+
+def _warn_of_no_pair(models: pl.Series) -> None:
+    """Warn that no stratum has two models; a log without any trial needs no words."""
+    if len(models):
+        alone = f"one model ({models[0]!r})" if models.n_unique() == 1 else "one model per stratum"
+        warnings.warn(f"{alone}: nothing to compare", UserWarning, stacklevel=2)
 
 
 def pair_numbers(metric: Metric) -> tuple[str, ...]:

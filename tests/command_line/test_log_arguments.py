@@ -105,7 +105,7 @@ def test_the_tool_is_found_by_itself(folder, capsys):
     (folder / "2026-01-01T00-00-00_t.json").write_text(json.dumps(log))
     assert main(["coverage", "."]) == 2
     assert "--option scorer=judge" in capsys.readouterr().err
-    assert main(["compare", ".", "--option", "scorer=match"]) == 0
+    assert main(["rank", ".", "--option", "scorer=match"]) == 0
     assert main(["coverage", ".", "--option", "scorer=match"]) == 0
     assert "ada" in capsys.readouterr().out
     assert main(["coverage", ".", "--option", "scorers=match"]) == 2

@@ -278,10 +278,20 @@ def test_a_single_model_has_nobody_to_be_compared_with(log):
     some = log.filter((pl.col("model") == "b") | (pl.col("domain") == "air"))
     rows = some.scorio(**ROLES).compare()
     assert rows["domain"].to_list() == ["air"] * 3
-    alone = log.filter(model="b").scorio(**ROLES)
-    for rows in (alone.compare(), alone.compare(baseline="b"), alone.compare(ps.pass_at_k([1, 2]))):
+    alone = log.lazy().filter(model="b").scorio(**ROLES)
+    for plan in (alone.compare(), alone.compare(baseline="b"), alone.compare(ps.pass_at_k([1, 2]))):
+        with pytest.warns(UserWarning, match=r"^one model \('b'\): nothing to compare$") as caught:
+            rows = plan.collect()
+        assert len(caught) == 1
         assert rows.height == 0
         assert rows.schema == log.scorio(**ROLES).compare().schema
+    each = log.scorio(**{**ROLES, "by": ["domain", "model"], "model": pl.lit("v").alias("version")})
+    with pytest.warns(UserWarning, match=r"^one model \('v'\): nothing to compare$"):
+        each.compare()
+    apart = log.scorio(**{**ROLES, "by": ["domain", pl.col("model").alias("run")]})
+    with pytest.warns(UserWarning, match=r"^one model per stratum: nothing to compare$"):
+        apart.compare()
+    assert log.clear().scorio(**ROLES).compare().is_empty()  # in silence
 
 
 def test_strata_are_compared_on_their_own(log):
@@ -328,7 +338,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         (None, {"simultaneous": "yes"}, TypeError, r"^simultaneous must be .*, got 'yes'"),
         (None, {"confidence": 1}, ValueError, "^confidence must be a number .*, got 1"),
         (None, {"confidence": "0.9"}, ValueError, "^confidence must be a number .*, got '0.9'"),
-        ("bayes", {}, TypeError, r"^compare takes a metric such as ps\.avg\(\), got 'bayes'$"),
+        ("bayes", {}, TypeError, r"^compare takes a metric .* got 'bayes': write ps\.bayes"),
         (ps.geom_ds_at_k(2), {"target": "population"}, ValueError,
          r"^geom_ds_at_k: a blend of the whole benchmark .*; ps\.geom_at_k has$"),
         (ps.geo_spectrum_at_k(2), {"target": "population"}, ValueError,

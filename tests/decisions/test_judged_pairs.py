@@ -36,7 +36,8 @@ def test_strata_and_their_mean_have_their_verdicts_and_labels():
 
 
 def test_one_model_has_no_pairs_but_the_columns():
-    pairs = LOG.filter(model="a").scorio(judge=GRADER).compare(ps.avg())
+    with pytest.warns(UserWarning, match="nothing to compare"):
+        pairs = LOG.filter(model="a").scorio(judge=GRADER).compare(ps.avg())
     assert pairs.height == 0
     assert pairs.columns[-2:] == ["judged", "labels"]
     assert "judged" not in LOG.scorio.compare(ps.avg()).columns
