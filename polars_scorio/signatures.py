@@ -128,12 +128,19 @@ def with_signature(
     kinds = {p.name: p.kind for p in shown.parameters.values()}
     by_position = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
     most = None if Parameter.VAR_POSITIONAL in kinds.values() else len(by_position)
+    required = {
+        parameter.name
+        for parameter in shown.parameters.values()
+        if parameter.default is parameter.empty and parameter.kind not in several
+    }
 
     @wraps(function)
     def answered(*arguments: object, **given: object) -> object:
         if most is not None and len(arguments) > most:
             _refuse_surplus(function.__name__, by_position, len(arguments))
         refuse_unknown(function.__name__, given, known)
+        if lacking := required - given.keys() - {*by_position[: len(arguments)]}:
+            _refuse_lack(function.__name__, [name for name in kinds if name in lacking], doc)
         return function(*arguments, **given)
 
     answered.__signature__ = shown  # type: ignore[attr-defined]  # which inspect reads
@@ -180,6 +187,17 @@ def _refuse_surplus(function: str, by_position: list[str], given: int) -> NoRetu
         f"{_shown_name(function)}() got {given} arguments by position and takes "
         f"{', '.join(taken) or 'none'} there: name the others{each}"
     )
+
+
+def _refuse_lack(function: str, lacking: list[str], doc: str | None) -> NoReturn:
+    """Refuse a call without arguments that have no default, with the help of each."""
+    entries = entries_of(sections_of(doc or "")[1].get("Parameters", ""))
+    needs = []
+    for name in lacking:
+        text = " ".join(entries.get(name, "").partition("\n")[2].split())
+        sentence = text.partition(". ")[0].rstrip(".")
+        needs.append(f"{name}{f' ({sentence[0].lower()}{sentence[1:]})' if sentence else ''}")
+    raise TypeError(f"{_shown_name(function)}() needs {' and '.join(needs)}")
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:

@@ -117,6 +117,18 @@ def test_more_arguments_by_position_than_a_function_takes_say_what_to_do():
     assert log.scorio.report(ps.avg(), ps.pass_at_k(1)).height == 2  # as many as one likes
 
 
+def test_an_argument_that_is_lacking_is_named_with_its_help():
+    log = pl.DataFrame({"model": ["a", "b"], "question": 1, "trial": 0, "category": 1}).scorio
+    said = r"margin \(by how much a candidate may be worse, .* 0\.02 is two points of a hundred\)$"
+    with pytest.raises(TypeError, match=rf"^gate\(\) needs {said}"):
+        log.gate("a")
+    with pytest.raises(TypeError, match=r"^gate\(\) needs baseline \(the model .*\) and margin"):
+        log.gate()
+    with pytest.raises(TypeError, match=r"^next_trials\(\) needs budget \("):
+        log.next_trials()
+    assert log.gate("a", margin=0.1).height == 1
+
+
 def test_a_parameter_that_nobody_describes_is_an_error():
     with pytest.raises(KeyError, match="confidence"):
         described_parameters("A report.", inspect.signature(report), {"metric": "metric : Metric"})

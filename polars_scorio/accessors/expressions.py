@@ -15,7 +15,8 @@ from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.listed_rewards import ListedRewards, grouped_rewards
 from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
-from polars_scorio.metrics.metric import Metric, check_metric
+from polars_scorio.metrics.from_text import check_metric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metrics_of_counts import Answer
 from polars_scorio.metrics.reward_metric import RewardMetric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
@@ -181,7 +182,7 @@ class ScorioExpr:
         >>> rewards.select(pl.col("f1").scorio.max_at_k(2).round(4)).item()
         0.6667
         """
-        check_metric(metric)
+        check_metric(metric, "estimate takes a metric")
         return self._counted(Answer(metric, posterior=False))
 
     @takes_options()
@@ -215,7 +216,7 @@ class ScorioExpr:
         >>> trials.select(posterior).unnest("category").select(pl.all().round(4)).row(0)
         (0.3, 0.3571, 0.1978, 0.0, 0.7448)
         """
-        check_metric(metric)
+        check_metric(metric, "posterior takes a metric")
         return self._counted(Answer(metric, confidence))
 
     auc_at_k = estimate_method(metrics.auc_at_k)

@@ -7,6 +7,7 @@ raises.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,14 +27,23 @@ ANOTHER, UNCLUSTERED = ":another", ":unclustered"
 
 
 class Quoted(NamedTuple):
-    """A value of a question that a message quotes; with a unit, a number of such things."""
+    """A value of a question that a message quotes; with a unit, a number of such things.
+
+    Floats are rounded to twelve digits, but not to one of the `ends` of their range.
+    """
 
     column: str
     unit: str | None = None
+    ends: tuple[float, ...] = ()
 
     def quote_value(self, question: pl.DataFrame) -> str:
         """The words for the value, from a frame of one question."""
-        value = str(question[self.column].cast(pl.String).item())
+        found = question[self.column]
+        value = str(found.cast(pl.String).item())
+        if found.dtype == pl.Float64 and math.isfinite(found.item()):
+            rounded = float(f"{found.item():.12g}")
+            if rounded not in (found.item(), *self.ends):
+                value = repr(rounded)
         return value if self.unit is None else f"{value} {self.unit}{'s' * (value != '1')}"
 
 

@@ -79,7 +79,7 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     # A callback sees some of the groups: it can neither count the bad ones nor name the first.
     if not flat.is_finite().all():
         raise ValueError(
-            f"an infinite reward in {name!r}: recode it, or make it null and see missing=."
+            f"an infinite reward in {name!r}: recode it, or set it to null and see missing=."
         )
     low, high = (end.to_numpy() for end in (lists.list.min(), lists.list.max()))
     group = np.arange(trials.size)

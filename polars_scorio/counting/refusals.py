@@ -284,9 +284,10 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         return [empty]
     what, way_out = _stray_words(trials, classes)
     quote = "'" if is_label(trials.category.dtype) else ""
+    ends = () if classes.rewards is None else classes.rewards.range or ()
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
-        (f": {quote}", Quoted(OUTSIDE), quote),
+        (f": {quote}", Quoted(OUTSIDE, ends=ends), quote),
         f"{what} in {trials.category.name!r}",
         way_out,
     )
@@ -372,9 +373,9 @@ def _cost_rules(trials: Trials, classes: Classes) -> list[Rule]:
 def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
     """The words for a category that belongs to no class, and for the way out."""
     graded = (
-        "A column of graded rewards needs all of them in levels=, as in levels=[0, 0.5, 1], or a "
-        "threshold, as in threshold=0.5: from there on a reward is a success. Rewards of any value "
-        "have calibrated numbers of avg, max_at_k and min_at_k alone."
+        "If it is a reward, pass threshold=, as in threshold=0.5: from there on a reward is a "
+        "success. Or name all rewards, as in levels=[0, 0.5, 1]; ps.avg(), max_at_k and min_at_k "
+        "take any."
     )
     if classes.known is None and classes.rewards is not None:
         return _stray_reward_words(classes.rewards)
@@ -389,12 +390,12 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
         "Recode it, pass w= with a weight for every category, or say with success= which of them "
         "count as success."
     )
-    return what, f"{way_out} {graded}" if trials.category.dtype.is_float() else way_out
+    return what, f"{graded} {way_out}" if trials.category.dtype.is_float() else way_out
 
 
 def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
     """The words for a reward outside its range, and for the way out."""
-    missing = "Recode it, or make it null and see missing=."
+    missing = "Recode it, or set it to null and see missing=."
     if asked.range is not None:
         low, high = asked.range
         return (

@@ -254,21 +254,21 @@ def _warn_of_labels(
         return
     named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
     named += ", ..." * (len(seen) > _NAMED)
-    column = trials.category.name
+    column, several = trials.category.name, len(absent) > 1
     if absent:
         said = (
-            f"success={', '.join(map(repr, absent))}: no trial of the whole log has "
-            f"{'this category' if len(absent) == 1 else 'one of these categories'} in {column!r}, "
-            f"which holds others: {named}"
+            f"No trial has the outcome{'s' * several} {', '.join(map(repr, absent))} of success=; "
+            f"{column!r} has {named}. If that is a typo, correct success=. If it is right, cast "
+            f"the column to an Enum that includes {'them' if several else 'it'}"
         )
     else:
         said = (
             f"success={', '.join(map(repr, sorted(success)))}: all trials of the whole log are "
-            f"successes, for {column!r} holds nothing else: {named}"
+            f"successes, for {column!r} holds nothing else: {named}. If that is a typo, correct "
+            "success=. If it is right, cast the column to an Enum of all outcomes"
         )
     warnings.warn(
-        f"{said}. Is it a slip of the pen? Where it is none, declare the categories: cast the "
-        "column to an Enum of them, or weigh them all with w=.",
+        f"{said}, or weigh them all with w=.",
         SuccessWarning,
         stacklevel=2,
     )

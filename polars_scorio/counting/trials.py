@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
+from polars_scorio.arguments import known_text
 from polars_scorio.counting.category_values import (
     check_dtype,
     column_category,
@@ -239,6 +240,7 @@ def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         cost=None if roles.cost is None else columns.part("cost", roles.cost),
         owner=owner,
     )
+    _refuse_shared_column(roles, owner)
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.missing_category is not None:
         _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
@@ -342,6 +344,33 @@ def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
         )
 
 
+def _refuse_shared_column(roles: Roles, owner: str) -> None:
+    """Refuse one column in two roles that must differ.
+
+    Raises
+    ------
+    ValueError
+        With both roles.
+    """
+    named = [("model", roles.model), ("question", roles.question)]
+    named += [("by", column) for column in roles.strata]
+    first: dict[str, str] = {}
+    for role, column in named:
+        if not isinstance(column, str):
+            continue
+        if column in first:
+            raise ValueError(
+                f"{owner}{role}={column!r} repeats {first[column]}={column!r}: leave one of them "
+                "out, or name another column"
+            )
+        first[column] = role
+    if isinstance(roles.truth, str) and roles.truth == roles.category:
+        raise ValueError(
+            f"{owner}truth={roles.truth!r} repeats category={roles.truth!r}: verdicts are no "
+            "labels of people. Name the column in which people say what is right"
+        )
+
+
 def _refuse_reserved(what: str, name: str) -> None:
     """Refuse a name that a column of the plan may have."""
     if name.startswith(":"):
@@ -374,7 +403,7 @@ def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tup
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
         if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
-            raise ValueError(f"{where}. It is none of {column.dtype.categories.to_list()}.")
+            raise ValueError(f"{where}. It is none of {known_text(value, column.dtype.categories)}")
         if column.dtype == pl.Boolean and value not in (0, 1):
             raise ValueError(f"{where}. It holds true and false.")
     return tuple(sorted(distinct))

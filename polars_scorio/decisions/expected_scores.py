@@ -12,6 +12,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.expected_variance import ExpectedVariance, expected_squared_sigma
 from polars_scorio.kernels.posteriors import QuestionPosteriors
 from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
+from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.reporting.options import Frame
@@ -157,6 +158,7 @@ def planning_inference(inference: InferenceKind | None, prior: Frame | None) -> 
 def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """The metric, if the variance that more trials leave of it has a closed form."""
     metric = avg() if metric is None else metric
+    check_metric(metric, f"{method} takes a metric")
     if not isinstance(metric, WeightedMetric):
         raise TypeError(
             f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "

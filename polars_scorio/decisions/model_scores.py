@@ -30,6 +30,7 @@ from polars_scorio.decisions.strata_arrays import Block
 from polars_scorio.kernels.anytime import anytime_critical
 from polars_scorio.kernels.array_types import Floats, Ints, Mask
 from polars_scorio.kernels.simultaneous.rank_ranges import lower_models
+from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
@@ -53,9 +54,10 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
     TypeError
         If it is something else.
     """
-    if metric is not None and not isinstance(metric, Metric):
-        raise TypeError(f"{method} takes a metric such as ps.avg(), got {metric!r}")
-    return avg() if metric is None else metric
+    if metric is None:
+        return avg()
+    check_metric(metric, f"{method} takes a metric")
+    return metric
 
 
 def value_range(metric: Metric, trials: Trials) -> float:

@@ -13,6 +13,7 @@ from polars_scorio.arguments import (
     check_choice,
     fits_column,
     is_several,
+    known_text,
     value_text,
     value_tuple,
 )
@@ -22,9 +23,9 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.counting.trials import Trials
 from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
 from polars_scorio.kernels.array_types import Ints
+from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.reporting.options import DecisionOptions, InferenceOptions
-from polars_scorio.reporting.request import check_metrics
 
 
 def per_stratum(
@@ -89,7 +90,7 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
         if not fits_column(name):
             raise ValueError(what)
         if isinstance(dtype, pl.Enum) and name not in dtype.categories:
-            raise ValueError(f"{what}, one of {dtype.categories.to_list()}")
+            raise ValueError(f"{what}, one of {known_text(name, dtype.categories)}")
     return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
 
 
@@ -123,7 +124,7 @@ def single_k(metric: Metric, method: str) -> int | None:
     ValueError
         If it has several draw sizes.
     """
-    check_metrics([metric])
+    check_metric(metric, f"{method} takes a metric")
     if len(metric.row_sizes) > 1:
         one, given = ("draw size", "k") if metric.t is None else ("threshold", "t")
         raise ValueError(
@@ -151,5 +152,6 @@ def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -
     if lacking.height:
         first = lacking.row(0, named=True)
         where = "".join(f"{name}={first[name]!r}: " for name in trials.strata)
-        raise ValueError(f"{where}baseline={baseline!r} is none of the models: {first[model]}")
+        known = known_text(baseline, first[model])
+        raise ValueError(f"{where}baseline={baseline!r} is none of the models: {known}")
     return strata["column"].to_numpy().astype(np.int64)

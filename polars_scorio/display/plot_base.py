@@ -19,6 +19,7 @@ from polars_scorio.display.line_charts import BANDED
 from polars_scorio.display.metric_titles import inference_words, interval_words
 from polars_scorio.display.notes import each_trials, question_count
 from polars_scorio.display.theme import Look
+from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
@@ -27,7 +28,7 @@ from polars_scorio.reporting.inference.cell_numbers import LABEL_COUNT
 from polars_scorio.reporting.options import InferenceOptions
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request, check_metrics, on_levels, view_of
+from polars_scorio.reporting.request import Request, on_levels, view_of
 
 _PANELS = 24  # more of them are no picture any more
 
@@ -129,8 +130,8 @@ class PlotBase:
         look, own = Look.split(options)
         others, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._frame, others), bind_roles(self._frame, every)
-        metric = metric or avg()
-        check_metrics([metric])
+        metric = avg() if metric is None else metric
+        check_metric(metric, "a picture takes a metric")
         metric = on_levels(metric, trials)
         return Subject(trials, source, metric, look, {**self._chosen, **own})
 

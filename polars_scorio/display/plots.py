@@ -276,7 +276,7 @@ questions, frontier>
         >>> [(row["k"], row["ahead"]) for row in chart.data.values]
         [(1, False), (2, False), (4, True)]
         """
-        drawn = metric if isinstance(metric, Metric) else drawn_by(metric, curve_sizes(k))
+        drawn = drawn_by(metric, None if isinstance(metric, Metric) else curve_sizes(k))
         trials = bind_roles(self._frame, self._roles)
         forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
         chosen: PlotOptions = {"inference": "calibrated"}

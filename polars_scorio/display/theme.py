@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
-from polars_scorio.arguments import check_choice, check_count, value_text, value_tuple
+from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import inert_text
 from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, InferenceOptions
@@ -113,7 +113,7 @@ class Look:
         unknown = [name for name in self.highlight if name not in order]
         if unknown:
             raise ValueError(
-                f"highlight: no model {unknown[0]!r}; there are {value_text([*order])}"
+                f"highlight: no model {unknown[0]!r}; there are {known_text(unknown[0], order)}"
             )
         own = dict(zip(order, (*_COLOURS, _LAST[self.theme]), strict=False))
         wanted = self.highlight or tuple(own)

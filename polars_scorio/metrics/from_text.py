@@ -10,7 +10,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from polars_scorio import metrics
-from polars_scorio.arguments import nearest_hint
+from polars_scorio.arguments import nearest_hint, value_text
 from polars_scorio.metrics.metric import Metric
 
 _MAKERS: dict[str, Callable[..., Metric]] = {
@@ -72,6 +72,12 @@ def _needs_draws(maker: Callable[..., Metric]) -> bool:
     return k is not None and k.default is Parameter.empty
 
 
+def makes_draws(maker: Callable[..., object]) -> bool:
+    """Whether a function takes draw sizes; all but those of this package may be anything."""
+    ours = any(maker is known for known in _MAKERS.values())
+    return not ours or "k" in signature(maker).parameters
+
+
 @lru_cache
 def named_metric(name: str, k: int | None) -> Metric | None:
     """Metric of this package that has a name in results, with the draw size k.
@@ -94,6 +100,48 @@ def named_metric(name: str, k: int | None) -> Metric | None:
         with suppress(ValueError):
             return read_metric(text)
     return None
+
+
+def check_metric(metric: object, takes: str) -> None:
+    """Refuse what is no metric, with the call that was probably meant.
+
+    Parameters
+    ----------
+    metric : object
+        What was given.
+    takes : str
+        How the message begins, as in "report takes metrics".
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    >>> check_metric("avg", "leaderboard takes metrics")
+    Traceback (most recent call last):
+    TypeError: leaderboard takes metrics such as ps.avg(), got 'avg': write ps.avg()
+    """
+    if isinstance(metric, Metric):
+        return
+    given, cure = value_text(metric), ""
+    if isinstance(metric, str):
+        with suppress(ValueError):
+            cure = f": write ps.{read_metric(metric)!r}"
+        if metric in _MAKERS and not cure:
+            cure = f": write {_example_call(_MAKERS[metric])}"
+        cure = cure or nearest_hint(metric, _MAKERS)
+    elif maker := next((each for each in _MAKERS.values() if each is metric), None):
+        given, cure = f"the function {maker.__name__}", f": call it, as in {_example_call(maker)}"
+    elif isinstance(metric, list | tuple) and any(isinstance(each, Metric) for each in metric):
+        cure = ": pass each metric by itself"
+    raise TypeError(f"{takes} such as ps.avg(), got {given}{cure}")
+
+
+def _example_call(maker: Callable[..., Metric]) -> str:
+    """The simplest call of a function that makes metrics."""
+    return f"ps.{maker.__name__}({'4' if _needs_draws(maker) else ''})"
 
 
 def _literal_value(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is

@@ -329,18 +329,6 @@ class Metric(ABC):
         return of_counts(Answer(self, confidence), n, successes)
 
 
-def check_metric(metric: object) -> None:
-    """Refuse what is no metric.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
-    if not isinstance(metric, Metric):
-        raise TypeError(f"metric must be one such as ps.bayes(), got {metric!r}")
-
-
 def _call_text(function: str, arguments: Sequence[str]) -> str:
     """A name, with arguments in parentheses if there are any."""
     return f"{function}({', '.join(arguments)})" if arguments else function

@@ -182,9 +182,12 @@ def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
     few = np.flatnonzero(labels < LEAST_LABELS)
     if few.size:
         place = ", ".join(f"{name}={keys[name][int(few[0])]!r}" for name in names)
+        which, first = "the log has", ""
+        if names:
+            which = f"{few.size:,} of {labels.size:,} models {'has' if few.size == 1 else 'have'}"
+            first = f", the first at {place}"
         raise ValueError(
-            f"truth: {few.size:,} of {labels.size:,} groups have fewer than {LEAST_LABELS} labels, "
-            f"the first{' at ' * bool(place)}{place}: {int(labels[few[0]])}. Label more trials "
-            "(ps.sample_to_label says which), or give the labels of other models as "
+            f"truth: {which} fewer than {LEAST_LABELS} labels{first}: {int(labels[few[0]])}. Label "
+            "more trials (ps.sample_to_label says which), or give the labels of other models as "
             "judge=ps.judge(sensitivity=..., specificity=...) if the same judge gave all verdicts"
         )

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.counting.trials import bind_roles, refuse_repeats
@@ -17,6 +18,7 @@ from polars_scorio.kernels.calibrated.group_fits import Calibrated, Group
 from polars_scorio.kernels.calibrated.holdout import holdout_error
 from polars_scorio.kernels.calibrated.metric_numbers import forecast_numbers
 from polars_scorio.kernels.calibrated.root_credit import RootDraw
+from polars_scorio.metrics.from_text import makes_draws
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
@@ -66,21 +68,41 @@ def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
     Raises
     ------
     TypeError
-        If it is neither a metric nor makes one, or says its draw sizes already.
+        If it is neither a metric nor makes one, or has draw sizes already.
+    ValueError
+        If it has no draw sizes.
     """
     if isinstance(metric, Metric):
+        if None in metric.row_sizes:
+            raise _without_draws(repr(metric))
         if k is not None:
             raise TypeError(
-                f"k is said twice: {metric!r} has draw sizes. Leave k out, or pass the function, "
+                f"k is given twice: {metric!r} has draw sizes. Leave k out, or pass the function, "
                 f"as in metric=ps.{metric.function}"
             )
         return metric
-    made = metric(DEFAULT_SIZES if k is None else k) if callable(metric) else metric
+    if not callable(metric):
+        raise TypeError(
+            "forecast takes a metric of k draws, such as ps.pass_at_k or ps.pass_hat_k([100]), got "
+            f"{value_text(metric)}"
+        )
+    if not makes_draws(metric):
+        raise _without_draws(f"ps.{metric.__name__}")
+    made = metric(DEFAULT_SIZES if k is None else k)
     if not isinstance(made, Metric):
         raise TypeError(
-            f"metric must be one such as ps.pass_at_k, or ps.pass_hat_k([100]), got {metric!r}"
+            "metric must be a function that makes metrics of draw sizes, got "
+            f"{value_text(metric)}, which makes {value_text(made)}"
         )
     return made
+
+
+def _without_draws(name: str) -> ValueError:
+    """The error for a metric that has no draw sizes."""
+    return ValueError(
+        f"forecast needs a metric of k draws, such as ps.pass_at_k or ps.pass_hat_k; {name} has "
+        "no k"
+    )
 
 
 def forecast_successes(request: Request) -> tuple[int, ...]:
@@ -96,11 +118,6 @@ def forecast_successes(request: Request) -> tuple[int, ...]:
         raise ValueError(
             f"{metric.name} is a curve over thresholds: forecast ps.g_pass_at_k_tau, or report it "
             'with inference="calibrated", where k may exceed the trials'
-        )
-    if None in metric.row_sizes:
-        raise ValueError(
-            f"{metric.name} has no draw size to look ahead to: forecast ps.pass_at_k, "
-            "ps.pass_hat_k or another metric of k"
         )
     successes = None if view == "rewards" else credited_classes(metric, view, request.classes)
     if successes is None:

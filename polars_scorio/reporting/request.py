@@ -26,6 +26,7 @@ from polars_scorio.counting.trials import Trials, as_categories, bind_roles
 from polars_scorio.kernels.array_types import Ints
 from polars_scorio.kernels.posteriors import QuestionPosteriors, Target
 from polars_scorio.metrics.costs import cost_columns
+from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.metrics.reward_metric import RewardMetric
@@ -206,9 +207,8 @@ def view_of(metric: Metric, trials: Trials) -> View:
     if metric.looks_at == "costs":
         if trials.cost is None:
             raise ValueError(
-                f"{metric.name} needs what each trial cost, and counts of successes do not hold "
-                'it: name its column, as in cost="usd", of a log with a row '
-                "for each trial, with columns for its question, category and cost"
+                f'{metric.name} needs a cost column: df.scorio(cost="usd"). The log must have a '
+                "row for each trial, as counts do not say what the trials cost"
             )
         if trials.judged:
             raise ValueError(
@@ -332,9 +332,9 @@ def _refuse_repeated_looks(
         unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
         if not unbiased:
             raise ValueError(
-                f"{metric.name}: anytime= needs unbiased estimates, and these are posterior means, "
-                "whose bias no critical value repairs. Take ps.avg() or a metric of the Pass@k "
-                'family, with inference="calibrated", no prior trials, and a row for each model'
+                f"{metric.name}: posterior means are biased, so intervals that hold at every look "
+                "do not exist for them. Use ps.avg() or a metric of the Pass@k family, with "
+                'inference="calibrated", no prior trials, and a row for each model'
             )
 
 
@@ -342,9 +342,8 @@ def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
     """Refuse prior trials and single questions, of which calibrated numbers know nothing."""
     if prior is not None:
         raise ValueError(
-            'inference="calibrated" keeps to the estimates of the trials, in which prior trials '
-            "have no say: concatenate them if they are trials of the same models, or say "
-            'inference="pooled"'
+            "calibrated intervals cannot use prior trials: concatenate them if they are trials of "
+            'the same models, or pass inference="pooled"'
         )
     if per == "question":
         raise ValueError(
@@ -353,7 +352,7 @@ def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
         )
 
 
-def check_metrics(metrics: Sequence[Metric]) -> None:
+def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
     """Refuse other things than metrics, and two metrics with the same rows in the result.
 
     Raises
@@ -364,10 +363,9 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
         If two rows of the result would have the same name.
     """
     if not metrics:
-        raise TypeError("name at least one metric, for instance ps.bayes()")
+        raise TypeError("name at least one metric, for instance ps.avg()")
     for metric in metrics:
-        if not isinstance(metric, Metric):
-            raise TypeError(f"report takes metrics such as ps.bayes(), got {metric!r}")
+        check_metric(metric, f"{method} takes metrics")
     rows = [(metric.name, k) for metric in metrics for k in metric.row_sizes]
     repeated = [row for row in rows if rows.count(row) > 1]
     if repeated:

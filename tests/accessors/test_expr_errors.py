@@ -26,8 +26,8 @@ def complaint(plan: pl.LazyFrame, engine: str) -> str:
         (lambda c: c.pass_at_k([1, 4]), ValueError, r"^pass_at_k: .* single one, got \[1, 4\]"),
         (lambda c: c.pass_at_k(0), ValueError, "k must be a positive int .*, got 0"),
         (lambda c: c.posterior(ps.auc_at_k([2, 3])), ValueError, r"single one, got \[2, 3\]"),
-        (lambda c: c.posterior("bayes"), TypeError, "metric must be .* ps.bayes.*, got 'bayes'"),
-        (lambda c: c.estimate(ps.bayes), TypeError, "metric must be .*, got <function bayes"),
+        (lambda c: c.posterior("bayes"), TypeError, "posterior takes a .* 'bayes': write ps.bayes"),
+        (lambda c: c.estimate(ps.bayes), TypeError, "estimate takes a metric .* call it, as in ps"),
         (lambda c: c.posterior(ps.bayes(), confidence=2), ValueError, r"confidence .*\(?0.*got 2"),
         (
             lambda c: c.posterior(ps.bayes(), inference="pooled"),

@@ -33,7 +33,7 @@ def test_it_prints_the_cheapest_model_first(log, capsys):
 
 def test_a_log_without_costs_is_answered_with_the_option(log, capsys):
     assert main(["frontier", log]) == 1
-    assert "needs what each trial cost" in capsys.readouterr().err
+    assert "mean_cost needs a cost column" in capsys.readouterr().err
 
 
 def test_compare_takes_metrics_of_costs(log, capsys):

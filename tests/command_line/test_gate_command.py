@@ -211,7 +211,7 @@ BAD_CALLS = {
     "a plan of nothing": (
         [*GATE, "--anytime", "0"], 2, "as in --anytime 16, got 0"),
     "looks at published numbers": (
-        [*GATE, "--anytime", "8", "--inference", "published"], 1, "Take avg or a metric of the"),
+        [*GATE, "--anytime", "8", "--inference", "published"], 1, "Use avg or a metric of the"),
     "looks at pooled numbers": (
         [*GATE, "--anytime", "8", "--inference", "pooled"], 1, "with --inference calibrated, no"),
     "posterior means": (

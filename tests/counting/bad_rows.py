@@ -87,7 +87,7 @@ NO_ID = "a null trial id in 'trial'"
 COUNTS = "null or negative counts in 'rows'"
 EMPTY = "no trial with a category"
 
-GRADED = "levels=, as in levels=[0, 0.5, 1], or a threshold, as in threshold=0.5"
+GRADED = "threshold=0.5: from there on a reward is a success. Or name all rewards, as in levels="
 MISSING_WAY_OUT = 'missing="drop" .* dropped; .*missing=0'
 COUNTED = {"count": "rows"}
 # Found whatever the metric is.
@@ -105,7 +105,7 @@ ROWS = {
 CATEGORIES = {
     "outside": Case(put("category", 2), OUTSIDE, ": 2", "Recode it, pass w= .* success="),
     "negative": Case(put("category", -1), OUTSIDE, ": -1", "Recode it"),
-    "fraction": Case(put("category", 0.5), OUTSIDE, ": 0.5", "Recode it"),
+    "fraction": Case(put("category", 0.5), OUTSIDE, ": 0.5", "^If it is a reward, pass threshold="),
     "infinite": Case(put("category", float("inf")), OUTSIDE, ": inf", "Recode it"),
     "label": Case(misname, LABELS, ": 'worse'", "w= with a weight for every category"),
 }

@@ -123,7 +123,7 @@ def test_a_category_is_a_whole_number_even_where_only_success_is_known(log, valu
 def test_of_a_graded_reward_the_levels_are_asked_for(log, given):
     graded = put("category", 0.5)(log, THREE)
     said = complaint(graded.lazy().scorio().report(given))
-    assert re.search(r"question=3: 0\.5\. Recode it, pass w= ", said)
+    assert re.search(r"question=3: 0\.5\. If it is a reward, pass th.* Recode it, pass w= ", said)
     assert GRADED in said
     assert "levels" not in complaint(put("category", 3)(log, THREE).lazy().scorio().report(given))
     assert graded.scorio(levels=[0, 0.5, 1]).avg().height == graded.scorio().coverage().height

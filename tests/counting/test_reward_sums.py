@@ -209,6 +209,16 @@ def test_bad_rewards_are_refused_with_their_place(rewards, roles, message):
     assert "at model='m', question=7" in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("reward", "high", "shown"),
+    [(0.1 + 0.7, 0.5, "0.8"), (0.1 + 0.2, 0.3, "0.30000000000000004")],
+)
+def test_a_reward_is_rounded_in_the_message_unless_it_is_an_end_then(reward, high, shown):
+    log = pl.DataFrame({"model": "m", "question": 7, "category": [0.25, reward]})
+    with pytest.raises(ValueError, match=rf"between 0\.0 and {high} .*question=7: {shown}\. Give"):
+        log.scorio(trial=None, bounds=(0, high)).avg()
+
+
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt16, pl.Int64, pl.Float32, pl.Float64])
 @pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2)])
 def test_a_reward_outside_the_bounds_is_refused_whatever_number_it_is(dtype, metric):

@@ -36,12 +36,21 @@ def test_a_role_of_the_wrong_type_is_named(role, value):
 
 
 @pytest.mark.parametrize(
-    ("roles", "name"),
-    [({"model": "question"}, "question"), ({"by": "model"}, "model"), ({"by": ["x", "x"]}, "x")],
+    ("roles", "said"),
+    [
+        ({"model": "question"}, "question='question' repeats model='question'"),
+        ({"by": "model"}, "by='model' repeats model='model'"),
+        ({"by": ["x", "x"]}, "by='x' repeats by='x'"),
+    ],
 )
-def test_two_keys_cannot_share_a_name(roles, name):
-    with pytest.raises(ValueError, match=f"two columns named '{name}'.*alias"):
+def test_a_column_cannot_have_two_roles(roles, said):
+    with pytest.raises(ValueError, match=f"^{said}: leave one of them out, or name another col"):
         log(x="x").scorio(**roles).bayes()
+
+
+def test_two_keys_cannot_share_a_name():
+    with pytest.raises(ValueError, match=r"two columns named 'model'.*alias"):
+        log(x="x").scorio(by=pl.col("x").alias("model")).bayes()
 
 
 @pytest.mark.parametrize("role", ["by", "model"])

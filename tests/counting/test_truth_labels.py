@@ -76,6 +76,12 @@ def test_truth_of_another_kind_than_the_category_is_refused():
         log.avg()
 
 
+def test_verdicts_are_not_their_own_truth():
+    log = pl.DataFrame(COLUMNS).scorio(model=None, trial=None, truth="category")
+    with pytest.raises(ValueError, match=r"^truth='category' repeats category='category'"):
+        log.avg()
+
+
 def test_a_missing_column_of_truth_names_the_keyword():
     log = pl.DataFrame(COLUMNS).scorio(model=None, trial=None, truth="humna")
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match=r"'humna' for the truth.*truth="):

@@ -91,5 +91,5 @@ def test_other_metrics_are_refused(log, metric, words):
 
 
 def test_a_log_without_costs_is_refused(log):
-    with pytest.raises(ValueError, match="mean_cost needs what each trial cost"):
+    with pytest.raises(ValueError, match="mean_cost needs a cost column"):
         log.scorio.frontier()

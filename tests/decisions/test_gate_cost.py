@@ -88,7 +88,7 @@ def test_a_factor_below_one_is_refused(log):
 
 
 def test_a_gate_needs_costs_for_its_margin(log):
-    with pytest.raises(ValueError, match="mean_cost needs what each trial cost"):
+    with pytest.raises(ValueError, match="mean_cost needs a cost column"):
         log.scorio.gate("old", margin=0.3, cost_margin=1.1)
 
 

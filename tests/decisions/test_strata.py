@@ -33,6 +33,7 @@ def test_models_are_of_the_dtype_of_their_column(keyword, ask, dtype, name, erro
         ask(unreadable(schema).scorio, name)
 
 
+@pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
 @pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
 def test_models_that_the_dtype_allows_may_still_be_absent(ask):
     log = long([[1, 0]], "b").with_columns(pl.col("model").cast(pl.Enum(["c", "b"])))
@@ -56,3 +57,12 @@ def test_a_stratum_without_the_baseline_is_named():
     message = r"^domain='web': baseline='a' is none of the models: \['b', 'c'\]$"
     with pytest.raises(ValueError, match=message):
         baseline_columns(GROUPS, TRIALS, "a")
+
+
+def test_the_nearest_model_is_named_and_ten_of_many_are_listed():
+    few = pl.concat(long([[1]], name) for name in ("atlas-7b", "bob"))
+    with pytest.raises(ValueError, match=r"\['atlas-7b', 'bob'\]: did you mean 'atlas-7b'\?$"):
+        few.scorio.compare(baseline="atlas-7B")
+    many = pl.concat(long([[1]], f"m{number:02}") for number in range(30))
+    with pytest.raises(ValueError, match=r"'m08', 'm09'\] and 20 more: did you mean 'm11'\?$"):
+        many.scorio.compare(baseline="M11")

@@ -219,7 +219,7 @@ def test_strata_do_not_touch_each_other(log, half_width):
     assert_frame_equal(rows, pl.concat(parts).select(rows.columns), check_exact=True)
 
 
-OTHERS = [ps.pass_at_k(1), ps.max_at_k(1, w=W), ps.geom_ds_at_k(2), "bayes", ps.bayes]
+OTHERS = [ps.pass_at_k(1), ps.max_at_k(1, w=W), ps.geom_ds_at_k(2)]
 
 
 @pytest.mark.parametrize("metric", OTHERS)

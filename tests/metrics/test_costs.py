@@ -18,14 +18,14 @@ def test_metrics_of_costs_are_values():
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 def test_a_log_without_costs_is_answered_with_what_is_needed(metric):
     with pytest.raises(
-        ValueError, match=r"needs what each trial cost.*question, category and cost"
+        ValueError, match=rf"^{metric.name} needs a cost column: df\.scorio\(cost=\"usd\"\)\. The"
     ):
         ROWS.scorio(trial=None).report(metric)
 
 
 def test_counts_hold_no_costs():
     counts = LOG.scorio(trial=None, cost="usd").counts()
-    with pytest.raises(ValueError, match="a row for each trial, with columns for its question"):
+    with pytest.raises(ValueError, match="The log must have a row for each trial, as counts"):
         counts.scorio(count="count").report(ps.mean_cost())
     with pytest.raises(ValueError, match="count='count' means rows that stand for several trials"):
         counts.scorio(count="count", cost="usd")

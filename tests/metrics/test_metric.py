@@ -323,14 +323,18 @@ def test_metrics_are_equal_where_their_arguments_are():
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ([], r"^name at least one metric, for instance ps\.bayes\(\)$"),
-        ([ps.bayes], r"^report takes metrics such as ps\.bayes\(\), got <function bayes"),
-        ([[ps.bayes()]], r"^report takes metrics such as ps\.bayes\(\), got \[bayes\(\)\]$"),
-        ([ps.bayes(), "avg"], r"^report takes metrics .* got 'avg'$"),
+        ([], r"^name at least one metric, for instance ps\.avg\(\)$"),
+        ([ps.bayes], r"^report takes metrics .* got the function bayes: call it, as in ps\.bayes"),
+        ([ps.pass_at_k], r"got the function pass_at_k: call it, as in ps\.pass_at_k\(4\)$"),
+        ([[ps.bayes()]], r"such as ps\.avg\(\), got \[bayes\(\)\]: pass each metric by itself$"),
+        ([ps.bayes(), "avg"], r"^report takes metrics .* got 'avg': write ps\.avg\(\)$"),
+        (["pass_at_k"], r"got 'pass_at_k': write ps\.pass_at_k\(4\)$"),
+        (["pass_at_k([1, 4])"], r": write ps\.pass_at_k\(\[1, 4\]\)$"),
+        (["agv"], r"^report takes metrics .* got 'agv': did you mean 'avg'\?$"),
+        ([pl.Series([1])], r"^report takes metrics such as ps\.avg\(\), got a polars Series$"),
         ([type(ps.bayes())], r"^report takes metrics .* got <class "),
         ([None], r"^report takes metrics .* got None$"),
     ],
-    ids=["nothing", "function", "list", "word", "class", "none"],
 )
 def test_a_report_is_of_metrics(r1, metrics, message):
     with pytest.raises(TypeError, match=message):

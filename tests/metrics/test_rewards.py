@@ -247,7 +247,7 @@ def test_an_infinite_reward_is_refused_with_its_place(rewards, infinite):
     plan = broken.lazy().scorio(by="domain").max_at_k(1)
     message = (
         r"^2 questions have an infinite reward in 'category', the first at domain='x', model='b', "
-        rf"question=1: {infinite}\. Recode it, or make it null"
+        rf"question=1: {infinite}\. Recode it, or set it to null"
     )
     with pytest.raises(ValueError, match=message):
         plan.collect()

@@ -32,6 +32,9 @@ def test_a_truth_that_nobody_filled_is_refused():
 def test_fewer_than_ten_labels_are_refused_with_the_first_place():
     unread = pl.when(pl.col("model") != "b").then("human")
     log = verdicts().with_columns(human=unread).scorio(truth="human")
-    with pytest.raises(ValueError, match=r"1 of 3 groups have fewer than 10 labels, the first at "
-                       r"model='b': 0\. Label more trials"):  # fmt: skip
+    with pytest.raises(ValueError, match=r"^truth: 1 of 3 models has fewer than 10 labels, the fi"
+                       r"rst at model='b': 0\. Label more trials"):  # fmt: skip
         log.avg()
+    alone = log.frame.filter(model="b").with_columns(human=pl.lit(1)).head(9)
+    with pytest.raises(ValueError, match=r"^truth: the log has fewer than 10 labels: 9\. Label"):
+        alone.scorio(model=None, truth="human").avg()

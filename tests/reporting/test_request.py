@@ -28,7 +28,7 @@ def test_a_request_knows_what_each_metric_looks_at_and_how_numbers_are_found():
     ("metrics", "error", "message"),
     [
         ([], TypeError, "name at least one metric"),
-        (["avg"], TypeError, "metrics such as ps.bayes.*, got 'avg'"),
+        (["avg"], TypeError, "metrics such as ps.avg.*, got 'avg'"),
         ([ps.avg(), ps.avg()], ValueError, "two rows of the metric 'avg' with k=None"),
     ],
 )

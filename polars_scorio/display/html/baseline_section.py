@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.arguments import value_text
+from polars_scorio.arguments import known_text, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
@@ -84,7 +84,7 @@ def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> Basel
     """
     name = visible_text(str(baseline))
     if name not in scope.models:
-        known = value_text(sorted(scope.models))
+        known = known_text(name, sorted(scope.models))
         raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
     log, metric = scope.counts.lazy(), _gated_metric(scope)
     plans = [

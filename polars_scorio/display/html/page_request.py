@@ -68,7 +68,7 @@ class Order:
         if not isinstance(baseline, Category | None):
             raise TypeError(f"baseline must be a model or None, got {value_text(baseline)}")
         if metrics:
-            check_metrics(metrics)
+            check_metrics(metrics, "write_html")
         against = [] if baseline is None else [f"baseline={baseline!r}"]
         typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
         call = call or _typed_call(roles, typed)

@@ -88,5 +88,5 @@ def test_a_page_has_the_section_beside_other_metrics(log, tmp_path):
 
 
 def test_metrics_of_costs_need_costs(log, tmp_path):
-    with pytest.raises(ValueError, match=r"name its column, as in cost="):
+    with pytest.raises(ValueError, match=r"needs a cost column: df\.scorio\(cost="):
         log.scorio.write_html(tmp_path / "page.html", ps.mean_cost())

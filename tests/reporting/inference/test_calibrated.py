@@ -342,7 +342,7 @@ def test_micro_is_one_pool(log):
         (
             ps.avg(),
             {"prior": long([[1]])},
-            r'"calibrated" keeps .* concatenate .*inference="pooled"',
+            r'^calibrated intervals cannot use prior trials: concatenate .*inference="pooled"',
         ),
         (ps.avg(), {"per": "question"}, r'means .*per="question" say inference="pooled"'),
         (
