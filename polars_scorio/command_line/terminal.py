@@ -22,7 +22,9 @@ _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 # Ways out that the command has no option for.
 _PYTHON_ALONE = (
     r",? or (?:weigh them all with w=(?:\{[^}]*\})?"
-    r"|validate=False to skip this check|skip the check with validate=False)"
+    r"|validate=False to skip this check|skip the check with validate=False"
+    r"|make them one before, as in pl\.col\([^)]*\)[.\w()]*\(\))"
+    r"|, as in (?:(?:category|cost)=pl\.col\([^)]*\) \* 1e\d+|bounds=\([^)]*\))"
 )
 
 

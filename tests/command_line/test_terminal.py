@@ -47,6 +47,17 @@ def test_keywords_become_options(message):
     assert command_words(message, asked) == MESSAGES[message]
 
 
+def test_ways_out_of_python_alone_are_left_out(folder, capsys):
+    words = pl.DataFrame({"model": "m", "question": range(4), "category": ["no", "yes", "Yes", ""]})
+    words.with_columns(reward=pl.Series([1e-25, 0, 0, 0]), trial=0).write_csv(folder / "words.csv")
+    assert main(["rank", "words.csv", "--success", "yes"]) == 1
+    said = capsys.readouterr().err
+    assert "name them all in --success. If not, cast" in said
+    assert main(["rank", "words.csv", "--category", "reward"]) == 1
+    said = capsys.readouterr().err
+    assert "Count in a smaller unit, or say with --bounds which rewards there may be.\n" in said
+
+
 @pytest.mark.filterwarnings("always")
 def test_warnings_are_messages_of_the_command(log, capsys):
     arguments = ["compare", log, "--by", "bench", "--success", "7"]
