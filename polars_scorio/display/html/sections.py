@@ -138,8 +138,9 @@ def judge_lines(main: Scope) -> list[str]:
     unknown = main.rows["estimate"].null_count()
     if unknown:
         lines.append(
-            f"{count_of(unknown, 'number')} are missing: the labels do not show that the judge is "
-            "better than a coin, or the noise of the correction exceeds the range of the metric."
+            f"{count_of(unknown, 'number')} {'is' if unknown == 1 else 'are'} missing: fewer than "
+            "5 trials of a verdict are labelled, the labels do not show that the judge is better "
+            "than a coin, or the noise of the correction exceeds the range of the metric."
         )
     return lines
 
