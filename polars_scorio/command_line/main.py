@@ -15,14 +15,14 @@ from argparse import (
 )
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from os.path import exists
+from os.path import lexists
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import nearest_hint
+from polars_scorio.arguments import nearest_hint, value_text
 from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
 from polars_scorio.command_line.counts_command import add_counts_arguments, run_counts
 from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
@@ -163,7 +163,7 @@ def named_command(arguments: Sequence[str]) -> list[str]:
     """
     first = arguments[0] if arguments else ""
     # A single word that is no file is a command with a typo, which the parser answers.
-    is_log = first == STANDARD_INPUT or exists(first) or not first.isidentifier()  # noqa: PTH110 - Path.exists raises of long names
+    is_log = first == STANDARD_INPUT or lexists(first) or not first.isidentifier()
     if not first or first in _COMMANDS or (first != STANDARD_INPUT and first[0] == "-"):
         return [*arguments]
     return [_SUMMARY, *arguments] if is_log else [*arguments]
@@ -224,10 +224,10 @@ class CommandParser(ArgumentParser):
         hint = nearest_hint(str(value), choices)
         if action.option_strings:
             one_of = f"{', '.join(choices[:-1])} or {choices[-1]}"
-            message = f"{action.option_strings[0]} must be {one_of}, got {value!r}{hint}"
+            message = f"{action.option_strings[0]} must be {one_of}, got {value_text(value)}{hint}"
         else:
             known = "" if hint else f": the commands are {', '.join(choices)}"
-            message = f"{value!r} is neither a command nor a file{hint or known}"
+            message = f"{value_text(value)} is neither a command nor a file{hint or known}"
         raise ArgumentError(None, message)
 
 

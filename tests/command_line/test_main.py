@@ -83,6 +83,21 @@ def test_a_closed_stream_is_no_traceback(redirection, arguments, status, error):
     assert (done.returncode, done.stdout, done.stderr) == (status, "", error)
 
 
+def test_a_link_to_itself_is_no_log_and_no_traceback(folder, capsys):
+    (folder / "loop").symlink_to("loop")
+    for arguments in (["loop"], ["rank", "loop"]):
+        assert main(arguments) == 2
+        said = "polars-scorio: loop is a symbolic link that leads nowhere, or back to itself\n"
+        assert capsys.readouterr() == ("", said)
+
+
+def test_a_name_that_is_too_long_is_no_traceback(capsys):
+    assert main([f"{'x' * 5_000}.csv"]) == 2
+    with pytest.raises(SystemExit):
+        main(["x" * 5_000])
+    assert capsys.readouterr().err.count("polars-scorio: ") == 2
+
+
 def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
