@@ -103,8 +103,8 @@ def _kept_rows(
     wrong = questions.filter(~pl.col(rate).cast(pl.Float64).is_finite())
     if wrong.height:
         raise ValueError(
-            f"{wrong.height:,} of {questions.height:,} rates in {rate!r} are NaN or infinite: "
-            "leave such questions out, or set the rate to null, which comes last"
+            f"NaN or infinite rates in {rate!r}: {wrong.height:,} of {questions.height:,}. Leave "
+            "such questions out, or set the rate to null, which comes last"
         )
     others = [name for name in questions.columns if name not in {*strata, rate}]
     ordered = questions.sort(*strata, rate, *others, nulls_last=True)
@@ -112,9 +112,8 @@ def _kept_rows(
     for part in parts:
         if part.height < n:
             place = "".join(f"{name}={part[name][0]!r}: " for name in strata)
-            raise ValueError(
-                f"{place}n={n:,} is more than the {part.height:,} questions that there are"
-            )
+            there = "is 1 question" if part.height == 1 else f"are {part.height:,} questions"
+            raise ValueError(f"{place}n={n:,} questions cannot be kept, as there {there}")
     return pl.concat([ordered.clear(), *(_even_rows(part, n, rate, seed) for part in parts)])
 
 

@@ -13,6 +13,7 @@ from polars_scorio.arguments import (
     Per,
     check_choice,
     check_count,
+    known_text,
 )
 from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.roles import Category, Roles
@@ -151,9 +152,10 @@ class _Spending:
         if self.wanted is None:
             return
         (model,) = self.request.trials.models
-        unknown = [name for name in self.wanted if name not in groups[model].to_list()]
+        known = groups[model].unique().sort().to_list()
+        unknown = [name for name in self.wanted if name not in known]
         if unknown:
             raise ValueError(
-                f"models names {len(unknown)} of which the log has no trial, the first is "
-                f"{unknown[0]!r}"
+                f"models: {len(unknown)} of them have no trial in the log, the first is "
+                f"{unknown[0]!r}; the log has {known_text(unknown[0], known)}"
             )

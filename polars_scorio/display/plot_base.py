@@ -8,7 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per, check_column, check_columns
+from polars_scorio.arguments import (
+    Overall,
+    Per,
+    check_anytime,
+    check_column,
+    check_columns,
+    check_confidence,
+)
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.display import charts
@@ -25,7 +32,7 @@ from polars_scorio.metrics.reward_metric import given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
 from polars_scorio.reporting.inference.cell_numbers import LABEL_COUNT
-from polars_scorio.reporting.options import InferenceOptions
+from polars_scorio.reporting.options import InferenceOptions, check_choices
 from polars_scorio.reporting.report import grouped_rows
 from polars_scorio.reporting.report_columns import report_columns
 from polars_scorio.reporting.request import Request, on_levels, view_of
@@ -128,6 +135,11 @@ class PlotBase:
     ) -> Subject:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         look, own = Look.split(options)
+        # Some pictures leave some of the options out, and nobody else would look at them.
+        check_choices(own)
+        check_confidence(own.get("confidence", 0.95))
+        if own.get("anytime") is not None:
+            check_anytime(own["anytime"])
         others, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._frame, others), bind_roles(self._frame, every)
         metric = avg() if metric is None else metric
@@ -143,7 +155,7 @@ class PlotBase:
         Raises
         ------
         ValueError
-            If there are more strata than a picture can show.
+            If there are more strata than a picture can show, or no model that is highlighted.
         """
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
@@ -155,6 +167,7 @@ class PlotBase:
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *shown)
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
+        subject.look.colours(charts.models_by_mean(scores, "estimate"))  # refuses unknown models
         return replace(subject, scores=scores), drawn
 
     def _rows(

@@ -72,7 +72,9 @@ def test_it_keeps_n_questions_and_refuses_to_keep_more_than_there_are(rows, n, s
     rates = pl.Series([0.5, None, 0.1] * 4).head(rows)
     frame = pl.DataFrame({"question": range(rows), "rate": rates})
     if n > rows:
-        with pytest.raises(ValueError, match=rf"^n={n} is more than the {rows} questions that"):
+        with pytest.raises(
+            ValueError, match=rf"^n={n} questions cannot be kept, as there (is|are) {rows} "
+        ):
             ps.even_sample(frame, n, seed=seed)
         return
     kept = ps.even_sample(frame, n, seed=seed)
@@ -82,14 +84,16 @@ def test_it_keeps_n_questions_and_refuses_to_keep_more_than_there_are(rows, n, s
 
 def test_a_stratum_with_too_few_questions_is_named(questions):
     two = pl.concat([questions.with_columns(domain=pl.lit(name)) for name in "ab"])
-    with pytest.raises(ValueError, match=r"^domain='b': n=200 is more than the 199 questions"):
+    with pytest.raises(
+        ValueError, match=r"^domain='b': n=200 questions .* there are 199 questions$"
+    ):
         ps.even_sample(two.head(399), 200, by="domain")
 
 
 @pytest.mark.parametrize("rate", [float("nan"), float("inf")])
 def test_rates_that_are_no_numbers_are_refused(questions, rate):
     wrong = pl.concat([questions, pl.DataFrame({"question": "last", "rate": rate})])
-    with pytest.raises(ValueError, match=r"^1 of 201 rates in 'rate' are NaN or infinite: leave"):
+    with pytest.raises(ValueError, match=r"^NaN or infinite rates in 'rate': 1 of 201\. Leave"):
         ps.even_sample(wrong, 5)
 
 

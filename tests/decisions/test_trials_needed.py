@@ -302,7 +302,7 @@ def test_wrong_budgets_are_refused_at_the_call(log, options, error, message):
 
 
 def test_unknown_models_are_refused(log):
-    message = r"^models names 2 of which the log has no trial, the first is 'x'$"
+    message = r"^models: 2 of them have no trial in the log, the first is 'x'; the log has \['a', "
     with pytest.raises(ValueError, match=message):
         log.lazy().scorio(**ROLES).next_trials(5, models=["a", "x", "y"]).collect()
 

@@ -1,5 +1,6 @@
 """Pictures: the numbers are those of the report, and the chart shows them as it says."""
 
+import inspect
 import json
 import pickle
 import subprocess
@@ -34,6 +35,7 @@ KINDS = {
         replicates=5, scheme="question", **options
     ),
 }
+PICTURES = {"difficulty": "questions"}  # kinds under the name of another method
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -95,6 +97,32 @@ def test_a_picture_is_written_without_a_browser(log, kind, tmp_path):
 @every_kind
 def test_an_empty_log_gives_an_empty_picture(log, kind):
     assert KINDS[kind](plot_of(log.clear())).data.values == []
+
+
+WRONG_OPTIONS = [
+    ({"inference": "calibratd"}, ValueError, "did you mean 'calibrated'"),
+    ({"target": int}, TypeError, r'^target must be "benchmark" or "population", got <class'),
+    ({"target": pl.col("x")}, TypeError, "^target must be"),
+    ({"anytime": "x"}, ValueError, "^anytime must be"),
+    ({"confidence": 95}, ValueError, "^confidence must be"),
+    ({"highlight": "x"}, ValueError, r"^highlight: no model 'x'; there are \['"),
+]
+
+
+@pytest.mark.every(3)
+@every_kind
+@pytest.mark.parametrize(("options", "error", "said"), WRONG_OPTIONS, ids=str)
+def test_every_picture_looks_at_its_options(log, kind, options, error, said):
+    names = inspect.signature(getattr(plot_of(log), PICTURES.get(kind, kind))).parameters
+    if not options.keys() <= names.keys():
+        error, said = TypeError, "got an unexpected keyword argument"
+    with pytest.raises(error, match=said):
+        KINDS[kind](plot_of(log), **options)
+
+
+def test_a_picture_is_of_a_metric(log):
+    with pytest.raises(TypeError, match=r"^a picture takes a metric .*, got a polars Series$"):
+        plot_of(log).intervals(pl.Series([1]))
 
 
 # --- along a stratum
