@@ -25,3 +25,9 @@ def test_votes_are_compared_but_have_no_page(log, capsys):
     assert "vote_at_k" in capsys.readouterr().out
     assert main(["report", log, *votes]) == 1
     assert "there are no answers" in capsys.readouterr().out
+
+
+def test_the_model_that_was_meant_is_named(log, capsys):
+    assert main(["compare", log, "--by", "bench", "--baseline", "M01"]) == 1
+    assert "--baseline M01 is none of the models" in (error := capsys.readouterr().err)
+    assert error.endswith("did you mean 'm01'?\n")
