@@ -313,9 +313,10 @@ def _rows_of_groups(trials: Trials, groups: pl.DataFrame | None) -> pl.LazyFrame
 
 
 def _counted_labels(trials: Trials, groups: pl.DataFrame, column: str) -> dict[str, int]:
-    """How many trials have each label."""
+    """How many trials have each label that occurs."""
     number = pl.len() if trials.count is None else pl.col(COUNT).sum()
-    labels = _rows_of_groups(trials, groups).group_by(pl.col(column).cast(pl.String)).agg(number)
+    rows = _rows_of_groups(trials, groups).group_by(pl.col(column).cast(pl.String))
+    labels = rows.agg(number.alias(COUNT)).filter(pl.col(COUNT) > 0)
     return dict(labels.drop_nulls().collect().rows())
 
 

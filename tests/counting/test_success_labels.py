@@ -194,6 +194,13 @@ def test_counted_rows_weigh_the_spellings():
         counts.scorio(count="count", success="correct").avg()
 
 
+def test_a_count_of_zero_is_no_second_spelling():
+    columns = {"model": "m", "question": 1, "category": ["yes", "Yes", "no"], "count": [2, 0, 2]}
+    assert (
+        pl.DataFrame(columns).scorio(count="count", success="yes").avg()["estimate"].item() == 0.5
+    )
+
+
 def test_prior_trials_in_another_spelling_are_refused():
     with pytest.raises(ValueError, match=r"^prior: 3 labels in 'category' would count as failures"):
         log(["correct", "wrong"] * 6).scorio(success="correct").avg(prior=log(SPELLINGS))
