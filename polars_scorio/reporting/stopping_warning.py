@@ -65,9 +65,9 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
         f"trials stopped on their outcomes in {len(stopped):,} of {of_models.sum():,} "
         f"{'group' if len(of_models) == 1 else 'groups'}{', the first at ' * bool(place)}{place}: "
         "all questions with fewer trials have the same number of successes, or of failures, as "
-        "after retries until a success. Estimates are biased, and so are comparisons. Use the "
-        f"first trials that all questions have ({fewest:,} there), or ps.bayes() with "
-        'inference="pooled"; coverage() has the evidence.',
+        "after retries until a success. Unless these numbers of trials were planned, estimates are "
+        f"biased, and so are comparisons. Use the first trials that all questions have ({fewest:,} "
+        'there), or ps.bayes() with inference="pooled"; coverage() has the evidence.',
         StoppingWarning,
         stacklevel=2,
     )

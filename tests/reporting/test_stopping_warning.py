@@ -12,7 +12,8 @@ from tests.made_logs import long
 RETRIED = [(1, 1)] * 6 + [(2, 1)] * 4 + [(3, 1)] * 2 + [(4, 0)] * 6 + [(4, 1)] * 2
 PLANNED = [(4, c % 5) for c in range(20)]
 SAID = (
-    r"^trials stopped on their outcomes in 1 of 2 groups, the first at model='bob': .* \(1 there\)"
+    r"^trials stopped on their outcomes in 1 of 2 groups, the first at model='bob': .*"
+    r"Unless these numbers of trials were planned, estimates are biased, .* \(1 there\)"
 )
 
 
