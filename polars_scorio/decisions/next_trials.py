@@ -156,6 +156,6 @@ class _Spending:
         unknown = [name for name in self.wanted if name not in known]
         if unknown:
             raise ValueError(
-                f"models: {len(unknown)} of them have no trial in the log, the first is "
+                f"models: {len(unknown)} of them without any trial in the log, the first is "
                 f"{unknown[0]!r}; the log has {known_text(unknown[0], known)}"
             )

@@ -302,7 +302,9 @@ def test_wrong_budgets_are_refused_at_the_call(log, options, error, message):
 
 
 def test_unknown_models_are_refused(log):
-    message = r"^models: 2 of them have no trial in the log, the first is 'x'; the log has \['a', "
+    message = (
+        r"^models: 2 of them without any trial in the log, the first is 'x'; the log has \['a'\]$"
+    )
     with pytest.raises(ValueError, match=message):
         log.lazy().scorio(**ROLES).next_trials(5, models=["a", "x", "y"]).collect()
 
