@@ -24,6 +24,7 @@ def no_collector():
     gc.enable()
 
 
+@pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
 @pytest.mark.every(5)
 @pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("lazy", [False, True])

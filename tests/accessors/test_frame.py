@@ -57,6 +57,7 @@ def test_every_metric_is_a_method_and_every_method_a_metric():
 # --- frames in, frames out
 
 
+@pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     "ask", [*METHODS, *OTHERS, "per question", "population", "half width", "pipe"]
