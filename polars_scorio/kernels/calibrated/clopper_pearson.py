@@ -9,6 +9,7 @@ from polars_scorio.kernels.array_types import Floats
 from polars_scorio.kernels.calibrated.variance_price import Price
 
 _END = 1e-12  # from a bound: as good as on it
+_LARGEST = 1e100  # shape: SciPy's inverse of the Beta integral is NaN from 1e155 on
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
 
 
@@ -81,7 +82,7 @@ def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tupl
 def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
     """Beta(a, b) leaves `tail` below, or above, this."""
     tiny = np.finfo(float).tiny
-    a, b = np.maximum(a, tiny), np.maximum(b, tiny)
+    a, b = np.clip(a, tiny, _LARGEST), np.clip(b, tiny, _LARGEST)
     narrow = np.minimum(a, b) > _NARROW
     inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
     exact = inverse(np.where(narrow, 1.0, a), np.where(narrow, 1.0, b), tail)

@@ -30,7 +30,8 @@ GainsOf = Callable[[int], Floats]
 Polynomials = tuple[Floats, Floats, Floats]
 
 _ROUNDING = 1e-12
-_PAIRS = 64  # k up to which two draws are paired for each overlap
+_PAIRS = 64  # k up to which two draws are paired for each overlap,
+_MANY, _MORE_PAIRS = 1_000_000, 256  # and k beyond so many trials, where sums over rates take long
 _KEPT = 128  # polynomials, of 32 KB at most
 _STACKS = 32  # of polynomials: 15 MB at most
 _FEW = 16  # the least degree that metrics share, but for that of a mean
@@ -239,7 +240,11 @@ def expected_successes(n: int, credit: Floats) -> Floats:
 
 def variance_degree(n: int, k: int) -> int:
     """Trials in which `variance_credit` counts its successes."""
-    return 2 * k if 2 * k >= n or k <= _PAIRS else n
+    return 2 * k if 2 * k >= n or k <= _most_paired(n) else n
+
+
+def _most_paired(n: int) -> int:
+    return _PAIRS if n <= _MANY else _MORE_PAIRS
 
 
 def variance_credit(n: int, credit: Floats) -> Floats:
@@ -275,7 +280,7 @@ def variance_credit(n: int, credit: Floats) -> Floats:
     array([0.   , 0.125, 0.   ])
     """
     k = credit.size - 1
-    moments = _paired_moments if 2 * k < n and k <= _PAIRS else _elevated_moments
+    moments = _paired_moments if 2 * k < n and k <= _most_paired(n) else _elevated_moments
     (up, up_square), (down, down_square) = (moments(n, credit - credit[end]) for end in (0, -1))
     return np.where(up <= down, up - up_square, down - down_square)
 

@@ -34,7 +34,8 @@ _MISFIT = 0.5  # of the smooth fit, likewise
 # A number, since computing it would import SciPy's functions with the package.
 _ROOM = 3.8414588206941285 / 2
 _EVERY_STATE = 2048  # trials up to which the largest noise is looked up among all states
-_STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials
+_STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials,
+_MOST_STATES = 15_000  # up to these
 
 
 class CappedPrice(NamedTuple):
@@ -161,7 +162,7 @@ def _spread_states(n: int) -> Ints:
     """Successes among which the noisiest state is looked up: all, or as many as rates resolve."""
     if n <= _EVERY_STATE:
         return np.arange(n + 1)
-    p, _ = rate_nodes(int(_STATES_PER_ROOT * np.sqrt(n)))
+    p, _ = rate_nodes(min(int(_STATES_PER_ROOT * np.sqrt(n)), _MOST_STATES))
     return np.unique(np.rint(n * p).astype(np.int64))
 
 

@@ -27,7 +27,8 @@ _LEAST_MEAN = 1e-200  # a mean of zero: any success is as good as impossible
 _STIRLING = 256.0  # from here on three terms of Stirling's series are exact
 _STEP = 0.25  # of the grid of rates; the narrowest posterior has a standard deviation of 0.5
 _TAIL = 18.0  # the grid ends where a rate is below exp(-2 * 18) of the narrowest posterior's width
-_MOST_RATES = 1_000_000  # of a grid: 640 MB a table with 80 populations
+_MOST_RATES = 40_000  # of a grid: half a minute
+_PRIORS = 2**20  # numbers in a table of populations by rates: 8 MB
 
 
 class RateGrid(NamedTuple):
@@ -56,7 +57,7 @@ def rate_grid(trials: float) -> RateGrid:
     Raises
     ------
     ValueError
-        If that needs more than a million rates, before any of them is made.
+        If that needs more than 40,000 rates, before any of them is made.
 
     Examples
     --------
@@ -72,9 +73,8 @@ def rate_grid(trials: float) -> RateGrid:
     size = (length + 2 * _TAIL) / _STEP
     if size > _MOST_RATES:
         raise ValueError(
-            f"the calibrated interval of a draw of more than 64 out of {trials:,.0f} trials would "
-            f"need {size * 640 / 1e9:,.1f} GB, more than the 0.64 GB that are allowed. "
-            'Pass a k of at most 64, or inference="published".'
+            f"the calibrated interval of a draw of more than 256 out of {trials:,.0f} trials would "
+            'take minutes. Pass a k of at most 256, or inference="published".'
         )
     s = np.arange(-_TAIL, length + _TAIL + _STEP, _STEP)
     angle, rest = (
@@ -220,20 +220,22 @@ def posterior_sums(
     >>> posterior_sums(np.ones((1, 2)), 1, one, one, grid, values).round(6)
     array([[[0.666667, 0.333333, 0.166667]]])
     """
-    log_p, log_q = np.log(grid.p), np.log(grid.q)
-    prior = _scaled_exp((shape - 0.5) @ np.stack([log_q, log_p]) + grid.log_width)
+    logs = np.stack([np.log(grid.q), np.log(grid.p)])
     sums = np.zeros((len(shape), *values.shape[:2]))
-    for block in row_slices(c.size, grid.p.size):
-        own = c[block]
-        likelihood = _scaled_exp(np.stack([n - own, own], axis=1) @ np.stack([log_q, log_p]))
-        scale = _posterior_scale(shape, n, own, grid, prior, likelihood)
-        for metric, (up, down, variance) in enumerate(values):
-            mean, rest, noise = (
-                ((prior * value) @ likelihood.T) * scale for value in (up, down, variance)
-            )
-            # The larger one may have lost the mass of a pole at an end of the grid.
-            mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
-            sums[:, metric] += np.stack([mean, rest, noise], axis=1) @ questions[block]
+    step = max(_PRIORS // grid.p.size, 1)
+    for nodes in (slice(start, start + step) for start in range(0, len(shape), step)):
+        prior = _scaled_exp((shape[nodes] - 0.5) @ logs + grid.log_width)
+        for block in row_slices(c.size, grid.p.size):
+            own = c[block]
+            likelihood = _scaled_exp(np.stack([n - own, own], axis=1) @ logs)
+            scale = _posterior_scale(shape[nodes], n, own, grid, prior, likelihood)
+            for metric, (up, down, variance) in enumerate(values):
+                mean, rest, noise = (
+                    ((prior * value) @ likelihood.T) * scale for value in (up, down, variance)
+                )
+                # The larger one may have lost the mass of a pole at an end of the grid.
+                mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
+                sums[nodes, metric] += np.stack([mean, rest, noise], axis=1) @ questions[block]
     return sums
 
 

@@ -15,7 +15,7 @@ from polars_scorio.kernels.array_types import Floats, Ints
 from polars_scorio.kernels.draws.expected_credit import urn_chances
 
 _KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
-_TABULATED = 4096  # trials up to which logs of binomial coefficients come from a table
+_TABULATED = 4096  # trials of an urn up to which logs of binomial coefficients come from a table
 
 
 @lru_cache(maxsize=32)
@@ -66,11 +66,18 @@ _kept_chances = lru_cache(maxsize=512)(_all_chances)
 def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
     """Rows of `draw_chances`, for some numbers of successes in the urn, shape (S, size + 1).
 
+    Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
+
     Examples
     --------
     >>> draw_chance_rows(2, 1, np.array([1]))
     array([[0.5, 0.5]])
     """
+    if total > _TABULATED:
+        # Polya's urn with a negative content is an urn without replacement.
+        return urn_chances(
+            -successes.astype(np.float64), (successes - total).astype(np.float64), size
+        )
     u, j = successes[:, None], np.arange(size + 1)
     rest = u - j
     possible = (rest >= 0) & (rest <= total - size)
@@ -90,18 +97,14 @@ def overlap_chances(total: int, size: int) -> Floats:
     Returns
     -------
     ndarray of float, shape (size + 1,)
-        One row of `draw_chances`, in time and memory that `total` does not change.
+        One row of `draw_chances`.
 
     Examples
     --------
     >>> overlap_chances(4, 2).round(6)
     array([0.166667, 0.666667, 0.166667])
     """
-    if total <= _TABULATED:
-        return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
-    # Polya's urn with a negative content is an urn without replacement.
-    common, apart = np.array([-float(size)]), np.array([size - float(total)])
-    return np.asarray(urn_chances(common, apart, size)[0])
+    return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
 
 
 def share_chances(n: int, further: int, c: Ints) -> Floats:

@@ -322,7 +322,8 @@ def _correlation_nodes(counts: GroupCounts) -> tuple[Floats, Floats]:
         )  # node i is ends[:, i + 1]
         low = np.where(unsettled, ends[groups, first], low)
         high = np.where(unsettled, ends[groups, last + 2], high)
-        unsettled &= kept.sum(axis=1) < _ENOUGH
+        # Beyond 1e14 trials rounding may scatter the kept nodes over the whole interval.
+        unsettled &= (kept.sum(axis=1) < _ENOUGH) & (last - first < _RHOS - 1)
     return _legendre_nodes(low, high)
 
 

@@ -1,6 +1,8 @@
 """Sums over rates and successes, against exact polynomials, and at sizes beyond them."""
 
 import resource
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -139,7 +141,47 @@ def test_an_average_has_any_number_of_trials():
     assert row["sigma"] == pytest.approx(np.sqrt((c / n * (1 - c / n) / n).sum()) / 3, rel=1e-3)
 
 
-def test_what_needs_too_much_memory_is_refused_before():
+def test_a_draw_that_would_take_minutes_is_refused_at_once():
     states = states_of([(10**13, 10**12, 2)])
-    with pytest.raises(ValueError, match=r"out of 10,\d+,\d+,\d+,\d+ trials would need .* GB"):
-        credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(100))])
+    with pytest.raises(
+        ValueError, match=r"more than 256 out of 10,\d+,\d+,\d+,\d+ trials .*minutes"
+    ):
+        credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(300))])
+
+
+# Three questions of about the same rate, or of rates at both ends: each has its own tables.
+LONG_QUESTIONS = """
+import resource, sys, time
+import polars as pl, polars_scorio as ps
+n = int(sys.argv[1])
+for rates in (0.3, 0.301, 0.299), (0.3, 0.3, 0), (0, 0.5, 1):
+    right = [round(n * rate) for rate in rates]
+    counts = pl.DataFrame({"model": "a", "question": range(3), "right": right})
+    counts = counts.with_columns(wrong=n - pl.col("right"))
+    log = counts.unpivot(["right", "wrong"], index=["model", "question"], value_name="count")
+    start = time.process_time()
+    passes = ps.pass_at_k([1, 8, 100, 1000] if n == 10**6 else [1, 8, 100])
+    metrics = ps.avg(), passes, ps.pass_hat_k([2, 64]), ps.maj_at_k(9), ps.auc_at_k(64)
+    report = log.scorio(category="variable", success="right", count="count").report(*metrics)
+    assert not report.select("sigma", "lo", "hi").null_count().sum_horizontal().item(), report
+    assert time.process_time() - start < 30
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10**6, 10**9, 10**12, 10**15])
+def test_questions_of_any_number_of_trials_take_seconds_and_megabytes(n):
+    # About 1 s and 150 MB, with Polars itself; a table of the trials took 8 GB and more.
+    command = [sys.executable, "-c", LONG_QUESTIONS, str(n)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert not done.returncode, done.stderr
+    assert int(done.stdout) < 500_000
+
+
+def test_nearly_certain_estimates_have_both_ends():
+    log = counted_log(10**6, 3, models=1).with_columns(count=10**6 // 2)
+    (row,) = (
+        log.scorio(count="count", inference="calibrated").report(ps.pass_at_k(700)).rows(named=True)
+    )
+    assert (row["lo"], row["hi"]) == (1.0, 1.0)
