@@ -364,11 +364,15 @@ def _refuse_shared_column(roles: Roles, owner: str) -> None:
                 "out, or name another column"
             )
         first[column] = role
-    if isinstance(roles.truth, str) and roles.truth == roles.category:
+    if roles.truth is not None and _as_expr(roles.truth).meta.eq(_as_expr(roles.category)):
         raise ValueError(
-            f"{owner}truth={roles.truth!r} repeats category={roles.truth!r}: verdicts are no "
-            "labels of people. Name the column in which people say what is right"
+            f"{owner}truth= repeats category={roles.category!r}: verdicts are no labels of people. "
+            "Name the column in which people say what is right"
         )
+
+
+def _as_expr(column: Column) -> pl.Expr:
+    return pl.col(column) if isinstance(column, str) else column
 
 
 def _refuse_reserved(what: str, name: str) -> None:

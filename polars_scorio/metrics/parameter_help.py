@@ -21,7 +21,8 @@ PARAMETERS = {
     "alpha0": _PRIOR,
     "beta0": _PRIOR,
     "bounds": """bounds : tuple of float or None
-    Range into which the interval is clipped; None leaves it as it is.""",
+    Range into which the interval is clipped; None leaves it as it is. A calibrated value
+    outside is an error.""",
     "name": """name : str, optional
     What the result calls the metric.""",
 }

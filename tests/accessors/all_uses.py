@@ -63,7 +63,7 @@ ASKS: dict[str, Ask] = {
     "frontier": lambda frame: frame.scorio(cost="category").frontier(),
     "questions": lambda frame: frame.scorio.questions(),
     "variance": lambda frame: frame.scorio.variance(),
-    "judge_agreement": lambda frame: frame.scorio(truth=pl.col("category")).judge_agreement(),
+    "judge_agreement": lambda frame: frame.scorio(truth=pl.col("category") > 0).judge_agreement(),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "questions_needed": lambda frame: frame.scorio.questions_needed(),

@@ -76,9 +76,10 @@ def test_truth_of_another_kind_than_the_category_is_refused():
         log.avg()
 
 
-def test_verdicts_are_not_their_own_truth():
-    log = pl.DataFrame(COLUMNS).scorio(model=None, trial=None, truth="category")
-    with pytest.raises(ValueError, match=r"^truth='category' repeats category='category'"):
+@pytest.mark.parametrize("truth", ["category", pl.col("category")])
+def test_verdicts_are_not_their_own_truth(truth):
+    log = pl.DataFrame(COLUMNS).scorio(model=None, trial=None, truth=truth)
+    with pytest.raises(ValueError, match=r"^truth= repeats category='category': verdicts are no"):
         log.avg()
 
 

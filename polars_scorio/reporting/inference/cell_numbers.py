@@ -218,25 +218,30 @@ RowNumbers: TypeAlias = Mapping[Row, CellNumbers]
 
 
 def clipped_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
-    """Calibrated numbers of a metric, the interval clipped to the bounds of the metric.
+    """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
+    refuse_outside(numbers.mu, metric)
+    bounds = metric.bounds or (-np.inf, np.inf)
+    lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
+    estimate, mu, sigma = numbers.estimate, numbers.mu, numbers.sigma
+    return CellNumbers("calibrated", estimate, mu, sigma, lo, hi, price=numbers.price)
+
+
+def refuse_outside(mu: Floats, metric: Metric) -> None:
+    """Refuse numbers outside bounds that a user gave.
 
     Raises
     ------
     ValueError
-        If a number lies outside bounds that a user gave. How many do is not said: these may be a
-        part of the groups.
+        If there are any. How many is not said: these may be a part of the groups.
     """
-    bounds = metric.bounds or (-np.inf, np.inf)
-    lo, hi = np.clip(numbers.lo, *bounds), np.clip(numbers.hi, *bounds)
-    estimate, mu, sigma = numbers.estimate, numbers.mu, numbers.sigma
+    low, high = metric.bounds or (-np.inf, np.inf)
     near = 1e-9 * metric.unit
-    outside = (mu < bounds[0] - near) | (mu > bounds[1] + near)
-    if "bounds" in dict(metric.given) and (outside & np.isfinite(mu)).any():
+    outside = ((mu < low - near) | (mu > high + near)) & np.isfinite(mu)
+    if "bounds" in dict(metric.given) and outside.any():
         raise ValueError(
             f"{metric.name}: the value of some model lies outside these bounds, so no interval "
             "within them contains it: leave bounds= out, or give wider ones"
         )
-    return CellNumbers("calibrated", estimate, mu, sigma, lo, hi, price=numbers.price)
 
 
 def read_price(rows: pl.DataFrame, metric: Metric) -> Price:

@@ -27,6 +27,7 @@ from polars_scorio.reporting.inference.cell_numbers import (
     RowNumbers,
     read_calibration,
     read_price,
+    refuse_outside,
 )
 from polars_scorio.reporting.inference.estimate_scores import EstimateScores
 from polars_scorio.reporting.inference.judged_numbers import JudgedNumbers
@@ -76,6 +77,7 @@ class JudgedInference:
                 assert gains is not None  # the request has seen to that
                 low, high = metric.bounds or (-np.inf, np.inf)
                 found = truth.of_metric(metric.name, k, gains)
+                refuse_outside(found.mu, metric)
                 clipped = np.clip(found.lo, low, high), np.clip(found.hi, low, high)
                 rows[metric.name, k] = found._replace(lo=clipped[0], hi=clipped[1])
         return rows

@@ -147,3 +147,12 @@ def test_repeated_questions_in_a_cluster_are_one_question(roles):
     np.testing.assert_allclose(longer, width, rtol=0.1)
     about_these = log.scorio(**roles, cluster="passage").avg()
     assert_frame_equal(about_these.drop("clusters"), log.scorio(**roles).avg())
+
+
+def test_a_corrected_value_outside_its_bounds_is_refused():
+    grader = ps.judge(sensitivity=(90, 100), specificity=(90, 100))
+    log = pl.DataFrame({"model": "m", "question": range(8), "category": [0, 1] * 4})
+    accessor = log.scorio(trial=None, judge=grader)
+    with pytest.raises(ValueError, match=r"^avg\(bounds=\(0\.9, 1\)\): the value of some model"):
+        accessor.avg(bounds=(0.9, 1))
+    assert accessor.avg(bounds=(0.4, 0.6)).select("lo", "hi").row(0) == (0.4, 0.6)
