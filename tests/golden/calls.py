@@ -1,0 +1,168 @@
+"""Calls of every public method, by name, and the cells of what they return."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import polars as pl
+
+import polars_scorio as ps
+from tests.documents import DATA
+from tests.golden.logs import Kind
+
+Call = Callable[[Any], pl.DataFrame]
+GOLDEN = DATA / "golden.parquet"
+SCHEMA = {
+    "log": pl.String,
+    "call": pl.String,
+    "column": pl.String,
+    "row": pl.UInt32,
+    "text": pl.String,
+    "number": pl.Float64,
+}
+K = [1, 2, 4, 9]
+# All metrics of successes, so that each formula stands in the file.
+SUCCESSES = (
+    ps.avg(),
+    ps.pass_at_k(K),
+    ps.pass_hat_k(K),
+    ps.g_pass_at_k_tau([2, 4], tau=0.5),
+    ps.maj_at_k([1, 3]),
+    ps.mg_pass_at_k([2, 4]),
+    ps.auc_at_k([1, 3]),
+    ps.threshold_spectrum_at_k(2, (0.25, 0.5)),
+    ps.tail_pass(4, [1, 2]),
+    ps.geom_at_k([2, 4]),
+    ps.geom_ds_at_k([2, 4]),
+    ps.geo_spectrum_at_k([2, 4], lam=0.25),
+    ps.geo_spectrum_star_at_k([2, 4]),
+)
+POSTERIORS = (ps.bayes(), *SUCCESSES[1:])
+# One of each way in which differences are priced.
+COMPARED = (ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(2), ps.geom_ds_at_k(2), ps.pass_at_k(9))
+
+
+def decisions(metric: ps.Metric) -> Iterator[tuple[str, Call]]:
+    """What is decided by a metric."""
+    yield "compare", lambda log: log.compare(metric)
+    yield "compare all", lambda log: log.compare(metric, simultaneous=True)
+    yield "compare baseline", lambda log: log.compare(metric, baseline="m0", simultaneous=True)
+    yield "compare population", lambda log: log.compare(metric, target="population")
+    yield "compare every look", lambda log: log.compare(metric, anytime=16)
+    yield "compare common", lambda log: log.compare(metric, questions="common")
+    yield "compare adjusted", lambda log: log.compare(metric, questions="adjusted")
+    yield "compare macro", lambda log: log.compare(metric, overall="macro")
+    yield "compare pooled", lambda log: log.compare(metric, inference="pooled")
+    yield "compare published", lambda log: log.compare(metric, inference="published")
+    yield "rank", lambda log: log.rank(metric)
+    yield "rank macro", lambda log: log.rank(metric, overall="macro")
+    yield "rank population", lambda log: log.rank(metric, target="population")
+    yield "rank published", lambda log: log.rank(metric, inference="published")
+    yield "best", lambda log: log.best(metric)
+    yield "best macro", lambda log: log.best(metric, overall="macro")
+    yield "best population", lambda log: log.best(metric, target="population")
+    yield "gate", lambda log: log.gate("m0", metric, margin=0.05)
+    yield "gate micro", lambda log: log.gate("m0", metric, margin=0.05, overall="micro")
+    yield "gate strata", lambda log: log.gate("m0", metric, margin=0.05, each=True)
+    yield "trials_needed", lambda log: log.trials_needed(metric)
+    yield "trials_needed all", lambda log: log.trials_needed(metric, simultaneous=True)
+    yield "half_width", lambda log: log.trials_needed(metric, half_width=0.05)
+    yield "questions_needed", lambda log: log.questions_needed(metric)
+    yield "questions margin", lambda log: log.questions_needed(metric, margin=0.1)
+    yield "next_trials", lambda log: log.next_trials(12, metric)
+    yield "next_trials model", lambda log: log.next_trials(12, metric, per="model")
+    yield "trajectory", lambda log: log.trajectory(metric)
+    yield "convergence", lambda log: log.convergence(metric, replicates=20)
+    yield "frontier", lambda log: log.frontier(metric)
+    yield "leaderboard", lambda log: log.leaderboard(metric)
+
+
+def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
+    """Every call for a kind of log, by its name."""
+    metrics = (*kind.metrics, *(SUCCESSES if kind.successes else ()))
+    compared = (*kind.metrics[:3], *(COMPARED if kind.successes else ()))
+    for metric in metrics:
+        for option, value in (
+            ("plain", {}),
+            ("macro", {"overall": "macro"}),
+            ("micro", {"overall": "micro"}),
+            ("population", {"target": "population"}),
+            ("every look", {"anytime": 16}),
+            ("confidence", {"confidence": 0.8}),
+            ("wide", {"wide": True}),
+        ):
+            yield (
+                f"report {option} {metric}",
+                lambda log, metric=metric, value=value: log.report(metric, **kind.options, **value),
+            )
+    for metric in compared[:3]:
+        yield (
+            f"report question {metric}",
+            lambda log, metric=metric: log.report(metric, **kind.options, per="question"),
+        )
+    if kind.successes:
+        for inference in ("published", "pooled"):
+            yield (
+                f"report {inference}",
+                lambda log, inference=inference: log.report(*POSTERIORS, inference=inference),
+            )
+            yield (
+                f"report {inference} question",
+                lambda log, inference=inference: log.report(
+                    *POSTERIORS[:3], inference=inference, per="question"
+                ),
+            )
+    for metric in compared:
+        for name, call in decisions(metric):
+            yield f"{name} {metric}", call
+    yield "counts", lambda log: log.counts().sort(pl.all())
+    yield "coverage", lambda log: log.coverage()
+    yield "coverage question", lambda log: log.coverage(per="question")
+    yield "forecast", lambda log: log.forecast([8, 100])
+    yield "regressions", lambda log: log.regressions("m0")
+    yield "questions", lambda log: log.questions()
+    yield "variance", lambda log: log.variance()
+    yield "priors", lambda log: log.priors()
+    yield "judge_agreement", lambda log: log.judge_agreement()
+
+
+def result_of(call: Call, log: Any) -> pl.DataFrame:
+    """The frame that a call returns; a refusal is a frame of one cell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call(log)
+        except (ValueError, TypeError, pl.exceptions.PolarsError) as error:
+            return pl.DataFrame({"refused": [f"{type(error).__name__}: {error}"]})
+
+
+def cells_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """The cells of a frame: column, row, and a number or a text."""
+    parts = []
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
+        numeric = column.dtype.is_float()
+        text = column.dtype if numeric else column.map_elements(repr, pl.String, skip_nulls=False)
+        parts.append(
+            pl.DataFrame(
+                {
+                    "column": pl.repeat(name, len(column), eager=True),
+                    "row": pl.int_range(len(column), dtype=pl.UInt32, eager=True),
+                    "text": pl.Series([None] * len(column), dtype=pl.String) if numeric else text,
+                    "number": column.cast(pl.Float64) if numeric else None,
+                },
+                schema={name: SCHEMA[name] for name in ("column", "row", "text", "number")},
+            )
+        )
+    return pl.concat(parts) if parts else pl.DataFrame(schema=[*SCHEMA.items()][2:])
+
+
+def cells_of_log(name: str, kind: Kind) -> pl.DataFrame:
+    """The cells of all calls for a log."""
+    log = ps.scorio(kind.frame, **kind.roles)
+    parts = [
+        cells_of(result_of(call, log)).select(
+            pl.lit(name).alias("log"), pl.lit(call_name).alias("call"), pl.all()
+        )
+        for call_name, call in calls_of(kind)
+    ]
+    return pl.concat(parts)
